@@ -6,6 +6,7 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use mustlink::Error;
 
 use crate::failure::Failure;
+use crate::options::Format;
 
 /// Writes data. A reader that left early ends the program quietly.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -33,6 +34,25 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|e| Error::Data { place: "standard output".into(), message: e.to_string() })?;
     print(&text)
+}
+
+/// Writes a summary, as JSON or as `text`; to standard error where standard output `is_taken` by data.
+pub(crate) fn print_summary(
+    summary: &impl serde::Serialize,
+    format: Format,
+    is_taken: bool,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    let shown = match format {
+        Format::Json => serde_json::to_string_pretty(summary)
+            .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
+        Format::Text => text(),
+    };
+    if is_taken {
+        tell(&shown);
+        return Ok(());
+    }
+    print(&shown)
 }
 
 /// Writes a line to standard error. A closed standard error is no error.

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use mustlink::Result;
 use mustlink::clustering::NONE;
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::registry::{self, Catalogue, Role};
 use mustlink::roles::{Metric, MetricInput};
 use mustlink::run::guarded;
-use mustlink::{Error, Result};
 use mustlink_datasets::{Classes, Dataset};
 use serde::Serialize;
 use serde_json::Value;
@@ -334,16 +334,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         candidates: candidates::rows(&clustering.extras.tried),
         warnings,
     };
-    let shown = match args.format {
-        Format::Json => serde_json::to_string_pretty(&summary)
-            .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
-        Format::Text => text(&job, &clustered, &summary, args),
-    };
-    if [&args.out, &args.weights, &args.save_model].iter().any(|p| p.as_deref() == Some("-")) {
-        term::tell(&shown);
-    } else {
-        term::print(&shown)?;
-    }
+    let is_taken = outputs.iter().any(|(_, path)| *path == Some("-"));
+    let text = || text(&job, &clustered, &summary, args);
+    term::print_summary(&summary, args.format, is_taken, text)?;
     Ok(0)
 }
 

@@ -250,16 +250,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         seconds: run.seconds,
         warnings,
     };
-    let shown = match args.format {
-        Format::Json => serde_json::to_string_pretty(&summary)
-            .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
-        Format::Text => text(tag, &run.clustering, &summary, args.out.as_deref()),
-    };
-    if args.out.as_deref() == Some("-") {
-        term::tell(&shown);
-    } else {
-        term::print(&shown)?;
-    }
+    let out = args.out.as_deref();
+    let text = || text(tag, &run.clustering, &summary, out);
+    term::print_summary(&summary, args.format, out == Some("-"), text)?;
     Ok(0)
 }
 

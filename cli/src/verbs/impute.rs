@@ -232,16 +232,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         seconds,
         warnings,
     };
-    let shown = match args.format {
-        Format::Json => serde_json::to_string_pretty(&summary)
-            .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
-        Format::Text => text(&job, &summary),
-    };
-    if args.out.as_deref() == Some("-") {
-        term::tell(&shown);
-    } else {
-        term::print(&shown)?;
-    }
+    let is_taken = args.out.as_deref() == Some("-");
+    term::print_summary(&summary, args.format, is_taken, || text(&job, &summary))?;
     Ok(0)
 }
 

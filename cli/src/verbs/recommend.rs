@@ -109,20 +109,16 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         }
         mustlink_datasets::write_text(out, &as_toml(&file))?;
     }
-    let data = job.original.name.as_str();
-    let shown = match args.format {
-        Format::Json => {
-            let doubtful = args.doubtful;
-            let summary = Summary { data, answers, doubtful, recommendation: &found, notes };
-            serde_json::to_string_pretty(&summary).map_err(|e| Failure::usage(e.to_string()))?
-        }
-        Format::Text => text(&job, args, answers, &found, &notes),
+    let summary = Summary {
+        data: &job.original.name,
+        answers,
+        doubtful: args.doubtful,
+        recommendation: &found,
+        notes,
     };
-    if args.out.as_deref() == Some("-") {
-        term::tell(&shown);
-    } else {
-        term::print(&shown)?;
-    }
+    let is_taken = args.out.as_deref() == Some("-");
+    let text = || text(&job, args, answers, &found, &summary.notes);
+    term::print_summary(&summary, args.format, is_taken, text)?;
     Ok(0)
 }
 

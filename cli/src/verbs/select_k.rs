@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use mustlink::Result;
 use mustlink::run::guarded;
-use mustlink::{Error, Result};
 use mustlink_experiments::{Criteria, Selected, Tries, select_k};
 use serde::Serialize;
 
@@ -112,22 +112,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(out) = &args.out {
         mustlink_datasets::write_rows(out, &rows(&selected.found, |v| v.to_string()))?;
     }
-    let data = &job.original.name;
-    let shown = match args.format {
-        Format::Json => {
-            let seed = job.seed;
-            let (data, clusterer, selected) = (data.as_str(), name, &selected);
-            let summary = Summary { data, clusterer, seed, selected, seconds, warnings };
-            serde_json::to_string_pretty(&summary)
-                .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?
-        }
-        Format::Text => text(&job, name, &selected, seconds),
+    let summary = Summary {
+        data: &job.original.name,
+        clusterer: name,
+        seed: job.seed,
+        selected: &selected,
+        seconds,
+        warnings,
     };
-    if args.out.as_deref() == Some("-") {
-        term::tell(&shown);
-    } else {
-        term::print(&shown)?;
-    }
+    let is_taken = args.out.as_deref() == Some("-");
+    let text = || text(&job, name, &selected, seconds);
+    term::print_summary(&summary, args.format, is_taken, text)?;
     Ok(0)
 }
 
