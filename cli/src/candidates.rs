@@ -11,6 +11,7 @@ use mustlink_datasets::{write_rows, write_text};
 use serde::Serialize;
 use serde_json::{Map, json};
 
+use crate::files::make_folder;
 use crate::job::Job;
 use crate::toml_text::as_toml;
 use crate::verbs::score::shown;
@@ -114,10 +115,7 @@ pub(crate) const FILES: [&str; 3] = ["candidates.csv", "labels.csv", "method.tom
 /// # Errors
 /// `Data` for what cannot be written.
 pub(crate) fn write(folder: &Path, tried: &[Tried], job: &Job, k: usize) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|e| Error::Data {
-        place: folder.display().to_string(),
-        message: format!("cannot be made: {e}"),
-    })?;
+    make_folder(folder)?;
     let path = |name: &str| folder.join(name).display().to_string();
     let put = |name: &str, rows: &[Vec<String>]| write_rows(&path(name), rows);
     let order = in_order(tried);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mustlink::Error;
 use mustlink_datasets::{OpenOptions, shell_word};
 
 use crate::failure::Failure;
@@ -156,6 +157,14 @@ pub(crate) fn check_new(out: &str) -> Result<(), Failure> {
         return Err(Failure::usage(format!("--out {out} exists already; name a new file")));
     }
     Ok(())
+}
+
+/// Makes a folder where there is none.
+pub(crate) fn make_folder(folder: &Path) -> mustlink::Result<()> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::Data {
+        place: folder.display().to_string(),
+        message: format!("cannot be made: {e}"),
+    })
 }
 
 /// A folder by the option that names it, and the files that are written into it.

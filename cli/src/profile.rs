@@ -8,6 +8,8 @@ use mustlink_datasets::{Classes, Dataset, write_rows};
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 use serde::Serialize;
 
+use crate::files::make_folder;
+
 /// Typical objects named for each cluster.
 const TYPICAL: usize = 3;
 /// Features written for each cluster at most: of a text those that tell most, not thousands.
@@ -147,10 +149,7 @@ pub(crate) fn write(
         let message = "objects without features have no profile; --out writes their labels";
         return Err(Error::Data { place: "--profile".into(), message: message.into() });
     }
-    std::fs::create_dir_all(folder).map_err(|e| Error::Data {
-        place: folder.display().to_string(),
-        message: format!("cannot be made: {e}"),
-    })?;
+    make_folder(folder)?;
     let put = |name: &str, rows: &[Vec<String>]| {
         write_rows(&folder.join(name).display().to_string(), rows)
     };
