@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use biblatex::Bibliography;
 use mustlink::Error;
 use mustlink::registry::Catalogue;
+use mustlink_experiments::io;
 
 use crate::book::{self, Unwritten};
 use crate::failure::Failure;
@@ -39,10 +40,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         .collect();
     let names = stale.iter().map(|p| format!("{}\n", p.display())).collect::<String>();
     if !args.check {
-        std::fs::create_dir_all(&folder).map_err(|e| data(&folder, &e))?;
+        std::fs::create_dir_all(&folder).map_err(io(&folder))?;
         for path in &stale {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            std::fs::write(path, &pages[name.as_ref()]).map_err(|e| data(path, &e))?;
+            std::fs::write(path, &pages[name.as_ref()]).map_err(io(path))?;
         }
         term::print(&names)?;
         return Ok(0);
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 
 fn pages(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let file = dir.join("references.bib");
-    let text = std::fs::read_to_string(&file).map_err(|e| data(&file, &e))?;
+    let text = std::fs::read_to_string(&file).map_err(io(&file))?;
     let bibliography = Bibliography::parse(&text).map_err(|e| {
         let line = text[..e.span.start.min(text.len())].matches('\n').count() + 1;
         let place = format!("{}:{line}", file.display());
@@ -71,9 +72,4 @@ fn pages(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
         Unwritten::Plugin(error) => Failure::Error(error),
         Unwritten::Citations(complaints) => Failure::usage(complaints.join("; ")),
     })
-}
-
-fn data(place: &Path, error: &std::io::Error) -> Failure {
-    let place = place.display().to_string();
-    Failure::Error(Error::Data { place, message: error.to_string() })
 }

@@ -6,7 +6,7 @@ use biblatex::Bibliography;
 use mustlink::Error;
 use mustlink::config;
 use mustlink::registry::{Catalogue, suggestion};
-use mustlink_experiments::Experiment;
+use mustlink_experiments::{Experiment, io};
 use mustlink_report::citation::{REFERENCES, Used, entry, own_entry};
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let mut known = vec![REFERENCES.to_string()];
     for file in &args.bib {
-        let text = std::fs::read_to_string(file).map_err(|e| data(file, &e.to_string()))?;
+        let text = std::fs::read_to_string(file).map_err(io(file))?;
         check(file, &text)?;
         known.push(text);
     }
@@ -85,9 +85,8 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
 }
 
 fn check(file: &Path, text: &str) -> Result<(), Failure> {
-    Bibliography::parse(text)
-        .map(|_| ())
-        .map_err(|e| data(file, &format!("not BibTeX: {}", e.kind)))
+    let parsed = Bibliography::parse(text).map(drop);
+    parsed.map_err(|e| data(file, &format!("not BibTeX: {}", e.kind)))
 }
 
 fn data(file: &Path, message: &str) -> Failure {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use mustlink::roles::Event;
 use mustlink::selection::Recorded;
-use mustlink::{Data, Error, Row};
+use mustlink::{Data, Row};
 use mustlink_datasets::FileAnswer;
+use mustlink_experiments::io;
 use mustlink_label::{
     Imported, Keys, Objects, Server, Session, Shown, Statement, Work, converse, is_later, is_own,
     is_there, serve,
@@ -83,10 +84,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let keys = match &args.keys {
         None => Keys::default(),
         Some(file) => {
-            let place = file.display().to_string();
-            let bad =
-                |e: std::io::Error| Error::Data { place: place.clone(), message: e.to_string() };
-            Keys::read(&std::fs::read_to_string(file).map_err(bad)?, &place)?
+            let toml = std::fs::read_to_string(file).map_err(io(file))?;
+            Keys::read(&toml, &file.display().to_string())?
         }
     };
     let mut own = JobArgs { answered_by_hand: true, ..args.job.clone() };

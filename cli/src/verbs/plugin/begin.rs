@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink::Error;
 use mustlink::registry::Catalogue;
 use mustlink_experiments::{io, write_whole};
 
@@ -203,10 +202,7 @@ fn main() {{
     if let Source::Checkout(path) = source {
         // The versions that mustlink is tested with; Cargo drops what the crate does not need.
         let lock = path.join("Cargo.lock");
-        let text = std::fs::read_to_string(&lock).map_err(|e| Error::Data {
-            place: lock.display().to_string(),
-            message: e.to_string(),
-        })?;
+        let text = std::fs::read_to_string(&lock).map_err(io(&lock))?;
         files.push(("Cargo.lock".into(), text));
     }
     Ok(files)
