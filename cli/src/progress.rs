@@ -105,6 +105,14 @@ impl Cells {
         }
         self.lines.finish();
     }
+
+    /// Tells something above the bar, where there is one.
+    fn above(&self, tell: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
+        }
+    }
 }
 
 /// What else there is to say about where a run stood so long ago.
@@ -134,44 +142,30 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 impl RunProgress for Cells {
     fn read(&self, id: &str, summary: &str) {
-        let tell = || term::tell(&format!("{id}: {summary}"));
-        match (self.quiet, &self.bar) {
-            (true, _) => {}
-            (false, Some(bar)) => bar.suspend(tell),
-            (false, None) => tell(),
-        }
+        self.note(&format!("{id}: {summary}"));
     }
 
     fn start(&self, standing: &Standing) {
         let mut text = String::new();
-        match (self.quiet, &self.bar) {
+        if self.quiet {
             // What is damaged is no progress, and is said in any case.
-            (true, _) => {
-                text = standing.damaged.iter().map(|d| format!("{d}\n")).collect();
+            text = standing.damaged.iter().map(|d| format!("{d}\n")).collect();
+        } else {
+            if self.bar.is_none() {
+                let new = standing.cells - standing.finished;
+                text = format!(
+                    "{} cells: {} finished before, {new} to do\n",
+                    standing.cells, standing.finished
+                );
             }
-            (false, bar) => {
-                if bar.is_none() {
-                    let new = standing.cells - standing.finished;
-                    text = format!(
-                        "{} cells: {} finished before, {new} to do\n",
-                        standing.cells, standing.finished
-                    );
-                }
-                text += &standing.to_string();
-            }
+            text += &standing.to_string();
         }
-        let tell = || text.lines().for_each(term::tell);
-        match &self.bar {
-            Some(bar) => bar.suspend(tell),
-            None => tell(),
-        }
+        self.above(|| text.lines().for_each(term::tell));
     }
 
     fn note(&self, text: &str) {
-        match (self.quiet, &self.bar) {
-            (true, _) => {}
-            (false, Some(bar)) => bar.suspend(|| term::tell(text)),
-            (false, None) => term::tell(text),
+        if !self.quiet {
+            self.above(|| term::tell(text));
         }
     }
 
