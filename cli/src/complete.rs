@@ -5,7 +5,9 @@
 
 use std::ffi::OsStr;
 
-use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink_datasets::OpenOptions;
 
@@ -62,27 +64,7 @@ pub(crate) fn data(current: &OsStr) -> Vec<CompletionCandidate> {
     out
 }
 
-/// Base clusterers.
-pub(crate) fn clusterers(current: &OsStr) -> Vec<CompletionCandidate> {
-    starting(current, candidates(|d| d.role == Role::BaseClusterer))
-}
-
-/// Consensus functions.
-pub(crate) fn consensus_functions(current: &OsStr) -> Vec<CompletionCandidate> {
-    starting(current, candidates(|d| d.role == Role::ConsensusFunction))
-}
-
-/// Query selectors.
-pub(crate) fn selectors(current: &OsStr) -> Vec<CompletionCandidate> {
-    starting(current, candidates(|d| d.role == Role::QuerySelector))
-}
-
-/// Oracles.
-pub(crate) fn oracles(current: &OsStr) -> Vec<CompletionCandidate> {
-    starting(current, candidates(|d| d.role == Role::Oracle))
-}
-
-/// Metrics.
-pub(crate) fn metrics(current: &OsStr) -> Vec<CompletionCandidate> {
-    starting(current, candidates(|d| d.role == Role::Metric))
+/// Plugins of a role.
+pub(crate) fn plugins(role: Role) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |current: &OsStr| starting(current, candidates(|d| d.role == role)))
 }

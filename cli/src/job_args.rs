@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap_complete::ArgValueCompleter;
+use mustlink::registry::Role;
 
 use crate::files::{ColumnArgs, Named};
 use crate::options::{self, DataDir};
@@ -28,13 +29,13 @@ pub(crate) struct JobArgs {
     pub method: Option<PathBuf>,
     /// Clusterer, in place of that of the method: a name or { type = "…", … }; none: that of a selector
     /// which clusters by itself, as cobras does
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::clusterers))]
+    #[arg(long, value_name = "NAME", add = complete::plugins(Role::BaseClusterer))]
     pub clusterer: Option<String>,
     /// Query selector, in place of that of the method: a name or { type = "…", … }
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::selectors))]
+    #[arg(long, value_name = "NAME", add = complete::plugins(Role::QuerySelector))]
     pub selector: Option<String>,
     /// Who answers, in place of that of the method: a name or { type = "…", … }; absent: the classes
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::oracles))]
+    #[arg(long, value_name = "NAME", add = complete::plugins(Role::Oracle))]
     pub oracle: Option<String>,
     /// Set an option of the method: clusterer.restarts=20 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]

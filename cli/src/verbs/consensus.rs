@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     method: Option<PathBuf>,
     /// Consensus function, in place of that of the method: a name or { type = "…", … }
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::consensus_functions))]
+    #[arg(long, value_name = "NAME", add = complete::plugins(Role::ConsensusFunction))]
     consensus: Option<String>,
     /// Set an option of the method: consensus.imbalance=0.1 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]

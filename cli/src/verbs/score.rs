@@ -1,6 +1,5 @@
 //! How well do two columns of labels agree?
 
-use clap_complete::ArgValueCompleter;
 use mustlink::registry::{self, Catalogue, Role, suggestion};
 use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
@@ -57,7 +56,7 @@ pub(crate) struct Args {
     id: Option<String>,
     /// Metric to print (may be repeated). Default: every agreement metric
     #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
-    #[arg(add = ArgValueCompleter::new(complete::metrics))]
+    #[arg(add = complete::plugins(Role::Metric))]
     metrics: Vec<String>,
     /// How to show the scores
     #[arg(long, value_enum, default_value_t = Format::Text)]
