@@ -8,36 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use biblatex::{Bibliography, ChunksExt, Entry, Person};
-use mustlink::Result;
 use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
+use mustlink::{Error, Result};
 
 use crate::verbs::describe::{self, Description};
 
 /// First line of every page.
 const MARK: &str = "<!-- Written by \"mustlink book\" from the catalogue; edit the plugins or references.bib instead. -->\n\n";
 
-/// Why there are no pages.
-#[derive(Debug)]
-pub(crate) enum Unwritten {
-    /// A plugin cannot be described.
-    Plugin(mustlink::Error),
-    /// Complaints about citations, all of them.
-    Citations(Vec<String>),
-}
-
 /// The reference pages by file name.
 pub(crate) fn pages(
     catalogue: &Catalogue,
     bibliography: &Bibliography,
-) -> std::result::Result<BTreeMap<String, String>, Unwritten> {
+) -> Result<BTreeMap<String, String>> {
     let complaints = unknown_citations(catalogue, bibliography);
     if !complaints.is_empty() {
-        return Err(Unwritten::Citations(complaints));
+        return Err(Error::Usage(complaints.join("; ")));
     }
     let mut pages = BTreeMap::new();
     for role in Role::ALL {
-        let page = role_page(catalogue, role).map_err(Unwritten::Plugin)?;
-        pages.insert(file(role), page);
+        pages.insert(file(role), role_page(catalogue, role)?);
     }
     pages.insert("methods-by-paper.md".into(), by_paper(catalogue, bibliography));
     pages.insert("bibliography.md".into(), references(bibliography));
@@ -357,10 +347,8 @@ mod tests {
     #[test]
     fn an_unknown_citation_is_named() {
         let catalogue = Catalogue::get().unwrap();
-        let Err(Unwritten::Citations(complaints)) = pages(catalogue, &Bibliography::new()) else {
-            panic!("pages without a bibliography");
-        };
+        let message = pages(catalogue, &Bibliography::new()).unwrap_err().to_string();
         let expected = "pck_means cites Basu2004, which references.bib does not have";
-        assert!(complaints.iter().any(|c| c.ends_with(expected)), "{complaints:?}");
+        assert!(message.split("; ").any(|c| c.ends_with(expected)), "{message}");
     }
 }

@@ -8,7 +8,7 @@ use mustlink::Error;
 use mustlink::registry::Catalogue;
 use mustlink_experiments::io;
 
-use crate::book::{self, Unwritten};
+use crate::book;
 use crate::failure::Failure;
 use crate::term;
 
@@ -68,8 +68,5 @@ fn pages(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
     if !incomplete.is_empty() {
         return Err(Failure::usage(incomplete.join("; ")));
     }
-    book::pages(Catalogue::get()?, &bibliography).map_err(|unwritten| match unwritten {
-        Unwritten::Plugin(error) => Failure::Error(error),
-        Unwritten::Citations(complaints) => Failure::usage(complaints.join("; ")),
-    })
+    Ok(book::pages(Catalogue::get()?, &bibliography)?)
 }
