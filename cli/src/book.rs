@@ -151,7 +151,7 @@ fn prose(documentation: &str) -> String {
 }
 
 /// A table cell: one line, and no bar that would end it.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 

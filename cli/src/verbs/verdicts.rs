@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use mustlink_experiments::{Experiment, RunOptions, io, write_whole};
 use mustlink_report::{Judgement, Verdict, kept_verdicts, report, verdicts_page};
 
+use crate::book::cell;
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::options::{self, DataDir};
@@ -72,11 +73,6 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         ));
     }
     Ok(u8::from(empty > 0))
-}
-
-/// A cell of a table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }
 
 /// The verdicts of a results directory.
