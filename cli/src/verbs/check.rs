@@ -44,8 +44,6 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let file = read(&args.file, &args.sets)?;
     if let File::Experiment(experiment) = &file {
         check_heads(experiment, &args.data.source())?;
-    }
-    if let File::Experiment(experiment) = &file {
         experiment.unread().iter().for_each(|note| term::tell(&format!("note: {note}")));
     }
     let text = match (file, args.memory_limit) {
