@@ -93,12 +93,8 @@ where
         }
     }
     let plugin: Box<R> = config::build(document.root(), "")?;
-    let protocol = match test.role {
-        External::Clusterer => "clusterer",
-        External::Selector => "selector",
-    };
     // What does not greet breaks every law, on every problem.
-    scripts::greets(&test.command, protocol, test.timeout)?;
+    scripts::greets(&test.command, R::ROLE.key(), test.timeout)?;
     let mut broken = 0;
     let laws = laws_for(&*plugin);
     for law in &laws {
