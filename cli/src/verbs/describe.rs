@@ -110,9 +110,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 }
 
 fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
-    let classes: Map<String, Value> =
-        set.class_sizes().into_iter().map(|(name, size)| (name, size.into())).collect();
+    let sizes = set.class_sizes();
     if format == Listing::Json {
+        let classes: Map<String, Value> =
+            sizes.into_iter().map(|(name, size)| (name, size.into())).collect();
         term::print_json(&json!({
             "name": set.name,
             "n": set.n(),
@@ -132,9 +133,9 @@ fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
         set.d(),
         set.data.kind().name()
     );
-    if !classes.is_empty() {
+    if !sizes.is_empty() {
         let sizes: Vec<String> =
-            set.class_sizes().iter().map(|(name, size)| format!("{name} {size}")).collect();
+            sizes.iter().map(|(name, size)| format!("{name} {size}")).collect();
         out += &format!("classes: {}\n", sizes.join(", "));
     }
     out += &format!("from: {}\n", set.provenance);
@@ -162,19 +163,13 @@ pub(crate) fn description(d: &'static Descriptor) -> mustlink::Result<Descriptio
 }
 
 fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
-    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = schema["properties"].as_object().into_iter().flatten();
     properties
-        .into_iter()
-        .flatten()
         .map(|(name, option)| PlugOption {
             name: name.clone(),
             accepts: config::expected(option, schema),
             default: default.get(name).cloned().unwrap_or_default(),
-            description: option
-                .get("description")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .replace('\n', " "),
+            description: option["description"].as_str().unwrap_or_default().replace('\n', " "),
         })
         .collect()
 }
@@ -202,8 +197,7 @@ fn written_out(d: &Descriptor) -> Vec<WrittenOut> {
 }
 
 /// The plugin as it stands in a file, every option at its default.
-fn example(role: Role, default: &Value) -> String {
-    let plugin = default;
+fn example(role: Role, plugin: &Value) -> String {
     let value = match role {
         Role::Metric => json!({ "scoring": { "metrics": [plugin] } }),
         Role::Transform => json!({ "transforms": [plugin] }),
