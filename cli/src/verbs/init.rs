@@ -147,104 +147,85 @@ fn seen_from_out(args: &Args) -> String {
     }
 }
 
-fn experiment(args: &Args, set: &Dataset) -> String {
+/// What an experiment says of the data.
+fn dataset(args: &Args, set: &Dataset) -> String {
     let columns = &args.columns;
     let mut dataset = format!("id = {}\n", quoted(&set.name));
     if mustlink_datasets::is_path(&args.data) {
         dataset += &format!("path = {}  # seen from this file\n", quoted(&seen_from_out(args)));
     }
-    let mut key = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            dataset += &format!("{name} = {value}\n");
-        }
-    };
     let text = |value: &Option<String>| value.as_ref().map(|v| quoted(v));
     let names = |all: &[String]| (!all.is_empty()).then(|| list(all));
-    // What is known is also what is scored, each fold by what the others do not tell.
-    key("target", text(&columns.class.clone().or_else(|| columns.labels.clone())));
-    key("labels", text(&columns.labels));
-    key("id_column", text(&columns.id));
-    key("features", names(&columns.features));
-    key("ignore", names(&columns.ignore));
-    key("no_header", columns.no_header.then(|| "true".to_string()));
-    key("sep", columns.sep.map(|c| quoted(&c.to_string())));
-    key("decimal", columns.decimal.map(|c| quoted(&c.to_string())));
-    key("na", names(&columns.na));
-    dataset += &shown(&transforms(set));
-    let labels = columns.labels.is_some();
-    let known = set.classes.is_some() || labels;
-    let (k, scored) = if known {
-        ("", "metrics = [\"ari\", \"nmi_arith\"]  # against the classes\n")
+    let keys = [
+        // What is known is also what is scored, each fold by what the others do not tell.
+        ("target", text(&columns.class).or_else(|| text(&columns.labels))),
+        ("labels", text(&columns.labels)),
+        ("id_column", text(&columns.id)),
+        ("features", names(&columns.features)),
+        ("ignore", names(&columns.ignore)),
+        ("no_header", columns.no_header.then(|| "true".to_string())),
+        ("sep", columns.sep.map(|c| quoted(&c.to_string()))),
+        ("decimal", columns.decimal.map(|c| quoted(&c.to_string()))),
+        ("na", names(&columns.na)),
+    ];
+    for (name, value) in keys.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        dataset += &format!("{name} = {value}\n");
+    }
+    dataset + &shown(&transforms(set))
+}
+
+/// What is scored, and after how many questions: `asks` where the classes answer them.
+fn split(set: &Dataset, known: bool, asks: bool) -> String {
+    if !known {
+        return "# Every object is clustered and scored; without classes nobody can answer questions.
+[split]
+type = \"all\"
+repeats = 5
+
+"
+        .into();
+    }
+    let folds = set.n().clamp(2, 5);
+    let curve = if asks {
+        "# Scores after so many questions.
+[curve]
+points = { from = 0, to = 100, step = 20 }
+
+"
     } else {
-        ("k = 3  # how many clusters?\n", "metrics = [\"silhouette\", \"davies_bouldin\"]\n")
+        ""
     };
-    let (kmeans, pck_means) = (clusterer("kmeans", set), clusterer("pck_means", set));
-    let mut out = format!(
-        "# {name}: {summary}.
-#
-#   mustlink check FILE    is it in order?
-#   mustlink plan FILE     how many cells, how long?
-#   mustlink run FILE      runs what is not done yet, and writes report.html
-
-[experiment]
-name = {quoted}
-seed = 1  # of every random number
-
-[[dataset]]
-{dataset}
-",
-        name = set.name,
-        summary = set.summary(),
-        quoted = quoted(&set.name),
-    );
-    if known {
-        let folds = set.n().clamp(2, 5);
-        out += &format!(
-            "# Each of {folds} folds is scored in its turn, constraints come from the others; all of it five times over.
+    format!(
+        "# Each of {folds} folds is scored in its turn, constraints come from the others; all of it five times over.
 [split]
 type = \"kfold\"
 folds = {folds}
 repeats = 5
 
-"
-        );
-    }
-    if labels {
-        // Nothing is asked.
-    } else if known {
-        out += "# Scores after so many questions.
-[curve]
-points = { from = 0, to = 100, step = 20 }
+{curve}"
+    )
+}
 
-";
-    } else {
-        out +=
-            "# Every object is clustered and scored; without classes nobody can answer questions.
-[split]
-type = \"all\"
-repeats = 5
-
-";
-    }
-    out += &format!(
-        "[scoring]
-{scored}
+/// What stands beside k-means.
+fn others(set: &Dataset, known: bool, asks: bool) -> String {
+    let pck_means = clusterer("pck_means", set);
+    match (known, asks) {
+        (false, _) => "
 [[method]]
-id = \"k-means\"
-{k}clusterer = {kmeans}
+id = \"hierarchical\"
+k = 3
+clusterer = \"hierarchical\"
 "
-    );
-    if labels {
-        out += &format!(
+        .into(),
+        (true, false) => format!(
             "
 # The same under must-links and cannot-links of the known classes: do they help?
 [[method]]
 id = \"PCK-means, known classes\"
 clusterer = {pck_means}
 "
-        );
-    } else if known {
-        out += &format!(
+        ),
+        (true, true) => format!(
             "
 [[method]]
 id = \"PCK-means, random pairs\"
@@ -259,14 +240,43 @@ selector = \"explore_consolidate\"
 # The paper's comparison of the two: does choosing pairs pay?
 # [[criterion]] sections state such claims, and the report judges them.
 "
-        );
-    } else {
-        out += "
-[[method]]
-id = \"hierarchical\"
-k = 3
-clusterer = \"hierarchical\"
-";
+        ),
     }
-    out
+}
+
+fn experiment(args: &Args, set: &Dataset) -> String {
+    let labels = args.columns.labels.is_some();
+    let known = set.classes.is_some() || labels;
+    let (k, scored) = if known {
+        ("", "metrics = [\"ari\", \"nmi_arith\"]  # against the classes\n")
+    } else {
+        ("k = 3  # how many clusters?\n", "metrics = [\"silhouette\", \"davies_bouldin\"]\n")
+    };
+    format!(
+        "# {name}: {summary}.
+#
+#   mustlink check FILE    is it in order?
+#   mustlink plan FILE     how many cells, how long?
+#   mustlink run FILE      runs what is not done yet, and writes report.html
+
+[experiment]
+name = {quoted}
+seed = 1  # of every random number
+
+[[dataset]]
+{dataset}
+{split}[scoring]
+{scored}
+[[method]]
+id = \"k-means\"
+{k}clusterer = {kmeans}
+{others}",
+        name = set.name,
+        summary = set.summary(),
+        quoted = quoted(&set.name),
+        dataset = dataset(args, set),
+        split = split(set, known, !labels),
+        kmeans = clusterer("kmeans", set),
+        others = others(set, known, !labels),
+    )
 }
