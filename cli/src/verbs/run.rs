@@ -7,6 +7,7 @@ use mustlink::Error;
 use mustlink_datasets::shell_word;
 use mustlink_experiments::slurm::{self, SlurmOptions};
 use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard};
+use mustlink_report::Report;
 
 use crate::failure::Failure;
 use crate::file_kind;
@@ -233,18 +234,19 @@ pub(crate) fn carry_out(
     cells.finish();
     let outcome = outcome?;
     let report = if outcome.part { None } else { Some(mustlink_report::report(out)?) };
-    let finished = outcome.skipped + outcome.done;
     if outcome.stopped && cancel.load(Ordering::Relaxed) {
+        let finished = outcome.skipped + outcome.done;
         let (total, out) = (outcome.total, out.display());
-        term::tell(&match outcome.forced > 0 {
-            true => format!(
+        term::tell(&if outcome.forced > 0 {
+            format!(
                 "interrupted: {finished} of {total} cells are made again in {out}, the others are as they \
                  were; the same command begins anew, without --force nothing more is made again"
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "interrupted: {finished} of {total} cells are finished in {out}; the same command goes on \
                  from there"
-            ),
+            )
         });
         return Ok(130);
     }
@@ -252,18 +254,25 @@ pub(crate) fn carry_out(
         stale(report);
         term::print(&report.table)?;
     }
-    if outcome.total == 0 && !how.quiet {
-        term::tell(&format!("no cell to do in {}", out.display()));
-    } else if !how.quiet {
-        term::tell(&format!(
-            "{finished} of {} cells finished ({} before), in {}",
-            outcome.total,
-            outcome.skipped,
-            duration(outcome.seconds)
-        ));
-    }
+    tell_outcome(how, out, &outcome, report.as_ref());
+    Ok(u8::from(!outcome.failed.is_empty() || !outcome.lost.is_empty()))
+}
+
+/// Says what is done, what failed and what is left, of a run that nobody interrupted.
+fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report>) {
+    let finished = outcome.skipped + outcome.done;
     if !how.quiet {
-        match &report {
+        term::tell(&if outcome.total == 0 {
+            format!("no cell to do in {}", out.display())
+        } else {
+            format!(
+                "{finished} of {} cells finished ({} before), in {}",
+                outcome.total,
+                outcome.skipped,
+                duration(outcome.seconds)
+            )
+        });
+        match report {
             Some(report) => term::tell(&format!("report: {}", report.page.display())),
             None => term::tell(&format!(
                 "when all parts are finished: mustlink report {}",
@@ -271,37 +280,32 @@ pub(crate) fn carry_out(
             )),
         }
     }
-    for cell in outcome.failed.iter().take(5) {
-        term::tell(&format!(
-            "failed: {}, {}, repeat {}, fold {}: {}",
-            cell.dataset, cell.method, cell.repeat, cell.fold, cell.message
-        ));
-    }
-    for cell in outcome.lost.iter().take(5) {
-        term::tell(&format!(
-            "lost: {}, {}, repeat {}, fold {}: {}",
-            cell.dataset, cell.method, cell.repeat, cell.fold, cell.message
-        ));
+    for (what, cells) in [("failed", &outcome.failed), ("lost", &outcome.lost)] {
+        for cell in cells.iter().take(5) {
+            term::tell(&format!(
+                "{what}: {}, {}, repeat {}, fold {}: {}",
+                cell.dataset, cell.method, cell.repeat, cell.fold, cell.message
+            ));
+        }
     }
     if finished < outcome.total {
         let missing = outcome.total - finished;
-        term::tell(&match outcome.stopped {
-            true => format!("{missing} cells are left; the same command goes on with them"),
-            false => format!("{missing} cells are missing; the same command tries them again"),
+        term::tell(&if outcome.stopped {
+            format!("{missing} cells are left; the same command goes on with them")
+        } else {
+            format!("{missing} cells are missing; the same command tries them again")
         });
     }
-    match outcome.failed.len() {
-        0 => Ok(u8::from(!outcome.lost.is_empty())),
-        failed => {
-            let stopped = if outcome.stopped { "; stopped there" } else { "" };
-            let late = outcome.failed.iter().any(|cell| cell.message.contains("the time limit of"));
-            let more = if late { ", with --cell-timeout SECONDS for longer" } else { "" };
-            term::tell(&format!(
-                "{failed} cells failed{stopped}; mustlink retry {}{} runs them again{more}",
-                shell_word(&out.display().to_string()),
-                how.data.shown()
-            ));
-            Ok(1)
-        }
+    let failed = outcome.failed.len();
+    if failed == 0 {
+        return;
     }
+    let stopped = if outcome.stopped { "; stopped there" } else { "" };
+    let late = outcome.failed.iter().any(|cell| cell.message.contains("the time limit of"));
+    let more = if late { ", with --cell-timeout SECONDS for longer" } else { "" };
+    term::tell(&format!(
+        "{failed} cells failed{stopped}; mustlink retry {}{} runs them again{more}",
+        shell_word(&out.display().to_string()),
+        how.data.shown()
+    ));
 }
