@@ -1,6 +1,7 @@
 //! Which plugins and data sets are there?
 
 use clap_complete::ArgValueCompleter;
+use mustlink::Error;
 use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
 use serde::Serialize;
 
@@ -47,11 +48,10 @@ impl From<&Descriptor> for Plugin {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let role = match args.what.as_deref().map(asked) {
-        None => None,
-        Some(What::Role(role)) => Some(role),
+    let role = match args.what.as_deref().map(asked).transpose()? {
         Some(What::Datasets) => return datasets(args),
-        Some(What::Unknown(message)) => return Err(Failure::usage(message)),
+        Some(What::Role(role)) => Some(role),
+        None => None,
     };
     let all = Catalogue::get()?.all().iter().filter(|d| role.is_none_or(|r| d.role == r));
     let plugins: Vec<Plugin> = all.map(|d| Plugin::from(*d)).collect();
@@ -90,11 +90,10 @@ fn datasets(args: &Args) -> Result<u8, Failure> {
 enum What {
     Role(Role),
     Datasets,
-    Unknown(String),
 }
 
 /// What a word of the command line means: a folder, a role in prose, or a config key.
-fn asked(word: &str) -> What {
+fn asked(word: &str) -> mustlink::Result<What> {
     let flat = |s: &str| s.to_lowercase().replace(['-', '_', ' '], "");
     let names = |role: Role| [role.plural(), role.name().to_string(), role.key().to_string()];
     let word_flat = flat(word);
@@ -102,17 +101,17 @@ fn asked(word: &str) -> What {
         names(role).iter().any(|n| flat(n) == word_flat || flat(n) + "s" == word_flat)
     });
     if let Some(role) = role {
-        return What::Role(role);
+        return Ok(What::Role(role));
     }
     if ["dataset", "datasets", "data"].contains(&word_flat.as_str()) {
-        return What::Datasets;
+        return Ok(What::Datasets);
     }
     let mut plurals: Vec<String> = Role::ALL.into_iter().map(Role::plural).collect();
     plurals.push("datasets".into());
     let all: Vec<String> =
         Role::ALL.into_iter().flat_map(names).chain(["datasets".to_string()]).collect();
     let near = suggestion(word, all.iter().map(String::as_str));
-    What::Unknown(format!("no role \"{word}\"{near}; accepted: {}", plurals.join(", ")))
+    Err(Error::Usage(format!("no role \"{word}\"{near}; accepted: {}", plurals.join(", "))))
 }
 
 #[cfg(test)]
@@ -124,13 +123,12 @@ mod tests {
         for word in
             ["base-clusterers", "base_clusterer", "clusterer", "clusterers", "Base Clusterer"]
         {
-            assert_eq!(asked(word), What::Role(Role::BaseClusterer), "{word}");
+            assert_eq!(asked(word), Ok(What::Role(Role::BaseClusterer)), "{word}");
         }
-        assert_eq!(asked("metrics"), What::Role(Role::Metric));
-        assert_eq!(asked("metric"), What::Role(Role::Metric));
-        assert_eq!(asked("datasets"), What::Datasets);
-        assert!(
-            matches!(asked("selektors"), What::Unknown(m) if m.contains("did you mean \"selector\"?"))
-        );
+        assert_eq!(asked("metrics"), Ok(What::Role(Role::Metric)));
+        assert_eq!(asked("metric"), Ok(What::Role(Role::Metric)));
+        assert_eq!(asked("datasets"), Ok(What::Datasets));
+        let refused = asked("selektors").unwrap_err().to_string();
+        assert!(refused.contains("did you mean \"selector\"?"), "{refused}");
     }
 }
