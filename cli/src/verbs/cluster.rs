@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use mustlink::Result;
-use mustlink::clustering::NONE;
+use mustlink::clustering::{Clustering, NONE};
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::registry::{self, Catalogue, Role};
 use mustlink::roles::{Metric, MetricInput};
@@ -375,6 +375,13 @@ fn agreement_of(labels: &[u32], classes: &Classes, scope: Option<&[bool]>) -> Re
     Ok(scores)
 }
 
+/// How many clusters there are, and how large the first ones.
+pub(crate) fn sizes(clustering: &Clustering) -> String {
+    let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
+    let more = if clustering.k > 20 { ", …" } else { "" };
+    format!("{} of {}{more} objects", clustering.k, sizes.join(", "))
+}
+
 fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     let (out, weights) = (args.out.as_deref(), args.weights.as_deref());
     let clustering = &clustered.run.clustering;
@@ -389,9 +396,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     }
     lines.push(("method", job.clusterer().into()));
     lines.extend(candidates::lines(&clustering.extras.tried, s.constraints));
-    let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
-    let more = if clustering.k > 20 { ", …" } else { "" };
-    lines.push(("clusters", format!("{} of {}{more} objects", s.k, sizes.join(", "))));
+    lines.push(("clusters", sizes(clustering)));
     if let Some(objective) = s.objective {
         lines.push(("objective", shown(Some(objective))));
     }
@@ -436,11 +441,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
             ),
         ));
     }
-    for tag in ["ari", "nmi_arith", "nmi_geo", "error_rate"] {
-        if let Some(score) = s.scores.get(tag) {
-            lines.push((tag, shown(score)));
-        }
-    }
+    lines.extend(s.scores.usual());
     lines.extend(clusters.iter().map(|(cluster, text)| (cluster.as_str(), text.clone())));
     if let Some(scored) = s.scored.text() {
         lines.push(("scored", scored));

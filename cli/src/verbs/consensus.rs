@@ -18,7 +18,7 @@ use crate::files::check_outputs_and_plot;
 use crate::job::nothing_said;
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
-use crate::verbs::cluster::{Violations, agreement};
+use crate::verbs::cluster::{Violations, agreement, sizes};
 use crate::verbs::score::{Scores, shown};
 use crate::{complete, interrupt, term};
 
@@ -423,9 +423,7 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     };
     lines.push(("partitions", format!("{} of {} objects{missing}; {}", s.members, s.n, s.columns)));
     lines.push(("method", tag.into()));
-    let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
-    let more = if clustering.k > 20 { ", …" } else { "" };
-    lines.push(("clusters", format!("{} of {}{more} objects", s.k, sizes.join(", "))));
+    lines.push(("clusters", sizes(clustering)));
     if let Some(objective) = s.objective {
         lines.push(("objective", shown(Some(objective))));
     }
@@ -435,11 +433,7 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
         let broken = format!("{must} must-links and {cannot} cannot-links violated");
         lines.push(("constraints", format!("{}: {broken}", s.constraints)));
     }
-    for tag in ["ari", "nmi_arith", "nmi_geo", "error_rate"] {
-        if let Some(score) = s.scores.get(tag) {
-            lines.push((tag, shown(score)));
-        }
-    }
+    lines.extend(s.scores.usual());
     lines.push(("time", duration(s.seconds)));
     if let Some(out) = out.filter(|o| *o != "-") {
         lines.push(("labels", out.into()));

@@ -77,6 +77,12 @@ impl Scores {
     pub fn get(&self, tag: &str) -> Option<Option<f64>> {
         self.0.iter().find(|(t, _)| t == tag).map(|(_, score)| *score)
     }
+
+    /// The usual ones among them, for people.
+    pub fn usual(&self) -> Vec<(&'static str, String)> {
+        let usual = ["ari", "nmi_arith", "nmi_geo", "error_rate"].into_iter();
+        usual.filter_map(|tag| Some((tag, shown(self.get(tag)?)))).collect()
+    }
 }
 
 impl Serialize for Scores {
