@@ -247,63 +247,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let (selection, clustered, (scores, scored, validation), seconds) =
         made.map_err(|e| job.named(&e))?;
     let clustering = &clustered.run.clustering;
-    // Rows that the method itself merged stand apart again: so do those it began with.
-    let input = &clustered.input.problem.data;
-    let seen = if input.n() == clustering.labels.len() { input } else { &job.problem.data };
     // What is known to the method says more than what it is judged by.
     let classes = job.set.known.as_ref().or(job.set.classes.as_ref());
     let crosstab = classes.map(|c| Crosstab::new(&clustering.labels, clustering.k, c));
-    if let Some(out) = &args.out {
-        mustlink_datasets::write_labels(out, &job.original, &job.labels(&clustering.labels))?;
-    }
-    if let Some(path) = &args.save_model {
-        let (method, Clustered { steps, input, run, .. }) = (job.config.clone(), &clustered);
-        let model = Model::new(
-            &job.original,
-            method,
-            job.seed,
-            steps,
-            input,
-            &run.clustering,
-            &clustered.constraints,
-        )?;
-        let model = model.named(crosstab.as_ref());
-        mustlink_datasets::write_text(path, &model.text()?)?;
-    }
-    if let Some(folder) = &args.plot {
-        let (labels, constraints) = (&clustering.labels, &clustered.constraints);
-        let (ids, set) = (job.ids(), &job.set);
-        let projection = Projection { data: seen, labels, constraints, ids: &ids, set };
-        projection.write(folder, &args.formats.plot_formats, job.context())?;
-        let tried = &clustering.extras.tried;
-        mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;
-    }
-    if let Some(folder) = &args.profile {
-        profile::write(folder, &job.set, &job.ids(), seen, clustering, crosstab.as_ref())?;
-    }
-    if let Some(folder) = &args.out_candidates {
-        let tried = &clustering.extras.tried;
-        if tried.is_empty() {
-            return Err(Failure::usage(format!(
-                "--out-candidates: {} tries no other methods; auto does",
-                job.clusterer()
-            )));
-        }
-        candidates::write(folder, tried, &job, clustering.k)?;
-    }
-    // Last: no property tells beforehand whether weights are learned, and what else was made is kept.
-    if let Some(path) = &args.weights {
-        let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(&job, args))?;
-        mustlink_datasets::write_weights(path, weights)?;
-        let constant = mustlink_report::near_constant_features(weights);
-        if !constant.is_empty() {
-            term::tell(&format!(
-                "warning: --weights: {} hardly varies where it weighs most: the weight is that of the \
-                 smallest variance allowed; --set 'transforms=[\"drop_constant\"]' leaves constant features out",
-                constant.join(", ")
-            ));
-        }
-    }
+    write(args, &job, &clustered, crosstab.as_ref())?;
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
         data: DataSummary::of(&job.original),
@@ -338,6 +285,70 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let text = || text(&job, &clustered, &summary, args);
     term::print_summary(&summary, args.format, is_taken, text)?;
     Ok(0)
+}
+
+/// Writes the files that the options name.
+fn write(
+    args: &Args,
+    job: &Job,
+    clustered: &Clustered,
+    crosstab: Option<&Crosstab>,
+) -> std::result::Result<(), Failure> {
+    let clustering = &clustered.run.clustering;
+    // Rows that the method itself merged stand apart again: so do those it began with.
+    let input = &clustered.input.problem.data;
+    let seen = if input.n() == clustering.labels.len() { input } else { &job.problem.data };
+    if let Some(out) = &args.out {
+        mustlink_datasets::write_labels(out, &job.original, &job.labels(&clustering.labels))?;
+    }
+    if let Some(path) = &args.save_model {
+        let model = Model::new(
+            &job.original,
+            job.config.clone(),
+            job.seed,
+            &clustered.steps,
+            &clustered.input,
+            clustering,
+            &clustered.constraints,
+        )?;
+        let model = model.named(crosstab);
+        mustlink_datasets::write_text(path, &model.text()?)?;
+    }
+    if let Some(folder) = &args.plot {
+        let (labels, constraints) = (&clustering.labels, &clustered.constraints);
+        let (ids, set) = (job.ids(), &job.set);
+        let projection = Projection { data: seen, labels, constraints, ids: &ids, set };
+        projection.write(folder, &args.formats.plot_formats, job.context())?;
+        let tried = &clustering.extras.tried;
+        mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;
+    }
+    if let Some(folder) = &args.profile {
+        profile::write(folder, &job.set, &job.ids(), seen, clustering, crosstab)?;
+    }
+    if let Some(folder) = &args.out_candidates {
+        let tried = &clustering.extras.tried;
+        if tried.is_empty() {
+            return Err(Failure::usage(format!(
+                "--out-candidates: {} tries no other methods; auto does",
+                job.clusterer()
+            )));
+        }
+        candidates::write(folder, tried, job, clustering.k)?;
+    }
+    // Last: no property tells beforehand whether weights are learned, and what else was made is kept.
+    if let Some(path) = &args.weights {
+        let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(job, args))?;
+        mustlink_datasets::write_weights(path, weights)?;
+        let constant = mustlink_report::near_constant_features(weights);
+        if !constant.is_empty() {
+            term::tell(&format!(
+                "warning: --weights: {} hardly varies where it weighs most: the weight is that of the \
+                 smallest variance allowed; --set 'transforms=[\"drop_constant\"]' leaves constant features out",
+                constant.join(", ")
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn no_weights(job: &Job, args: &Args) -> Failure {
