@@ -162,20 +162,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     };
     let consensus = file.consensus()?;
     let tag = consensus.typetag_name();
-    let mut k = args.k.or(file.k);
-    if let (None, true, Some(classes)) = (k, consensus.needs().fixed_k, objects.k()) {
-        note(args, &format!("k = {classes}, the number of classes; --k chooses another"));
-        k = Some(classes);
-    }
-    if let (Some(k), false) = (k, consensus.needs().fixed_k) {
-        return Err(Failure::usage(format!(
-            "k = {k}: {tag} takes no number of clusters, the members decide; leave k out, or take one of \
-             {} (--consensus)",
-            taking_k()?.join(", ")
-        )));
-    }
+    let k = number_of_clusters(args, args.k.or(file.k), &**consensus, objects.k())?;
     let problem = Problem { k, ..Problem::new(objects.data.clone()).with_constraints(constraints) };
-    if problem.k.is_some() || consensus.needs().fixed_k {
+    if consensus.needs().fixed_k {
         problem.require_k(None, tag)?;
     }
     // It names the place itself.
@@ -191,16 +180,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(file) = args.constraints.as_ref().filter(|_| problem.constraints.is_empty()) {
         ctx.warn(nothing_said(file));
     }
-    let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
-    let nowhere: Vec<String> = (0..ensemble.n()).filter(nowhere).map(|i| objects.id(i)).collect();
-    if let Some(first) = nowhere.first() {
-        let others = match nowhere.len() {
-            1 => format!("object {first} is"),
-            many => format!("{many} objects, the first {first}, are"),
-        };
-        ctx.warn(format!(
-            "{others} in no partition: nothing but chance puts such an object anywhere"
-        ));
+    if let Some(said) = in_no_partition(&ensemble, &objects) {
+        ctx.warn(said);
     }
     let made = in_pool(args.threads, || {
         let run = combine(&**consensus, &ensemble, &problem, &ctx.child("consensus"))?;
@@ -254,6 +235,41 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let text = || text(tag, &run.clustering, &summary, out);
     term::print_summary(&summary, args.format, out == Some("-"), text)?;
     Ok(0)
+}
+
+/// The given number of clusters, else that of the classes where the function needs one.
+fn number_of_clusters(
+    args: &Args,
+    given: Option<usize>,
+    consensus: &dyn ConsensusFunction,
+    classes: Option<usize>,
+) -> std::result::Result<Option<usize>, Failure> {
+    let needed = consensus.needs().fixed_k;
+    match (given, classes) {
+        (Some(k), _) if !needed => Err(Failure::usage(format!(
+            "k = {k}: {} takes no number of clusters, the members decide; leave k out, or take one of \
+             {} (--consensus)",
+            consensus.typetag_name(),
+            taking_k()?.join(", ")
+        ))),
+        (None, Some(classes)) if needed => {
+            note(args, &format!("k = {classes}, the number of classes; --k chooses another"));
+            Ok(Some(classes))
+        }
+        _ => Ok(given),
+    }
+}
+
+/// What is said of objects that no partition has.
+fn in_no_partition(ensemble: &Ensemble, objects: &Dataset) -> Option<String> {
+    let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
+    let nowhere: Vec<String> = (0..ensemble.n()).filter(nowhere).map(|i| objects.id(i)).collect();
+    let first = nowhere.first()?;
+    let others = match nowhere.len() {
+        1 => format!("object {first} is"),
+        many => format!("{many} objects, the first {first}, are"),
+    };
+    Some(format!("{others} in no partition: nothing but chance puts such an object anywhere"))
 }
 
 /// What the columns of the file are.
