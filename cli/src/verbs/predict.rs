@@ -1,10 +1,10 @@
 //! To which clusters of an earlier run do new objects belong?
 
-use mustlink::Error;
 use std::path::PathBuf;
 
 use clap_complete::ArgValueCompleter;
-use mustlink_datasets::OpenOptions;
+use mustlink::Error;
+use mustlink_datasets::Dataset;
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
@@ -62,56 +62,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             model.summary()
         )));
     }
-    let mut open: OpenOptions = args.columns.open_options(&args.data_dir);
-    let sorted = |names: &[String]| {
-        let mut names = names.to_vec();
-        names.sort();
-        names
-    };
-    let own = sorted(&open.features) == sorted(&model.features);
-    if own || (open.features.is_empty() && mustlink_datasets::is_table(&args.data)) {
-        // In the order of the model, whatever else the file holds.
-        open.features = model.features.clone();
-    }
-    let set = mustlink_datasets::open(&args.data, &open)?;
-    let names = &set.feature_names;
-    if !names.is_empty() && *names != model.features {
-        if sorted(names) == sorted(&model.features) {
-            let message = "has the features of the model in another order; given as a file (--data ./x.csv) they \
-                           are taken by name";
-            return Err(Error::Data { place: set.name.clone(), message: message.into() }.into());
-        }
-        let pairs = model.features.iter().zip(names).filter(|(of, here)| of != here);
-        let mut pairs: Vec<String> =
-            pairs.take(4).map(|(of, here)| format!("{here} for {of}")).collect();
-        if pairs.len() == 4 {
-            pairs[3] = "…".into();
-        }
-        if set.d() == model.features.len() && !args.quiet {
-            term::tell(&format!(
-                "warning: features are taken by their places, not by name: {}",
-                pairs.join(", ")
-            ));
-        }
-    }
+    let set = objects(args, &model)?;
     if model.needs_numbers() {
-        // The steps are those of the model: none can be added here.
-        set.require_numbers().map_err(|e| match e {
-            // The columns are read wrongly, and no transform is missing.
-            Error::Data { place, message } if message.ends_with("--decimal ,") => {
-                Error::Data { place, message }
-            }
-            Error::Data { place, message } => {
-                let what = message.split("; ").take_while(|part| !part.contains("--set"));
-                let what = what.collect::<Vec<_>>().join("; ");
-                let message = format!(
-                    "{what}; the model was made without a transform that takes this: drop the rows, or \
-                     cluster again with transforms = [\"impute_missing\", …] and --save-model"
-                );
-                Error::Data { place, message }
-            }
-            other => other,
-        })?;
+        set.require_numbers().map_err(without_steps)?;
     }
     let Predicted { labels, distances, probabilities, far } = model.predict(&set)?;
     let mut sizes = vec![0usize; model.centres.k()];
@@ -148,4 +101,59 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         }
     }
     Ok(0)
+}
+
+/// The data set, with the features of the model in its order as far as their names say.
+fn objects(args: &Args, model: &Model) -> Result<Dataset, Failure> {
+    let mut open = args.columns.open_options(&args.data_dir);
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        names
+    };
+    let own = sorted(&open.features) == sorted(&model.features);
+    if own || (open.features.is_empty() && mustlink_datasets::is_table(&args.data)) {
+        // In the order of the model, whatever else the file holds.
+        open.features = model.features.clone();
+    }
+    let set = mustlink_datasets::open(&args.data, &open)?;
+    let names = &set.feature_names;
+    if names.is_empty() || *names == model.features {
+        return Ok(set);
+    }
+    if sorted(names) == sorted(&model.features) {
+        let message = "has the features of the model in another order; given as a file (--data ./x.csv) they \
+                       are taken by name";
+        return Err(Error::Data { place: set.name, message: message.into() }.into());
+    }
+    if set.d() == model.features.len() && !args.quiet {
+        let pairs = model.features.iter().zip(names).filter(|(of, here)| of != here);
+        let mut pairs: Vec<String> =
+            pairs.take(4).map(|(of, here)| format!("{here} for {of}")).collect();
+        if pairs.len() == 4 {
+            pairs[3] = "…".into();
+        }
+        term::tell(&format!(
+            "warning: features are taken by their places, not by name: {}",
+            pairs.join(", ")
+        ));
+    }
+    Ok(set)
+}
+
+/// What is said of objects that are no numbers: the steps are those of the model, none can be added here.
+fn without_steps(error: Error) -> Error {
+    match error {
+        // Where the columns are read wrongly no transform is missing.
+        Error::Data { place, message } if !message.ends_with("--decimal ,") => {
+            let what = message.split("; ").take_while(|part| !part.contains("--set"));
+            let what = what.collect::<Vec<_>>().join("; ");
+            let message = format!(
+                "{what}; the model was made without a transform that takes this: drop the rows, or \
+                 cluster again with transforms = [\"impute_missing\", …] and --save-model"
+            );
+            Error::Data { place, message }
+        }
+        other => other,
+    }
 }
