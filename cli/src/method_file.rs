@@ -1,6 +1,7 @@
 //! What does a method file say? A method, and what it takes to run it alone.
 
 use mustlink::config::{self, Document, Node};
+use mustlink::error::Diagnostic;
 use mustlink::method::Method;
 use mustlink::prelude::*;
 use mustlink::scripts;
@@ -64,20 +65,18 @@ pub(crate) fn method_file(
     constrained: bool,
     selecting: bool,
 ) -> std::result::Result<(MethodFile, Vec<String>), Failure> {
+    let own = document.is_some();
     let asks = args.selector.is_some()
         || args.oracle.is_some()
         || args.budget.is_some()
-        || args.ledger.is_some();
-    let own = document.is_some();
-    let asks =
-        asks || !own && args.sets.iter().any(|set| sets(set, "selector") || sets(set, "oracle"));
+        || args.ledger.is_some()
+        || !own && args.sets.iter().any(|set| sets(set, "selector") || sets(set, "oracle"));
     let mut document = match document {
         Some(document) => document,
         None => Document::parse("the default method", "")?,
     };
     let mut notes = Vec::new();
     let mut default_clusterer = None;
-    let none = args.clusterer.as_deref() == Some("none");
     if !own && args.clusterer.is_none() {
         let clusterer = default_clusterer_for(
             set,
@@ -87,21 +86,13 @@ pub(crate) fn method_file(
         document.root_mut().insert("clusterer", Node::synthetic(&clusterer));
         default_clusterer = Some(note_of(&clusterer));
     }
-    let shortcuts =
-        [("clusterer", &args.clusterer), ("selector", &args.selector), ("oracle", &args.oracle)];
-    let mut complaints = Vec::new();
-    let mut collect = |e: Error| match e {
-        Error::Config(list) => complaints.extend(list),
-        other => complaints.push(Node::synthetic(&Value::Null).diagnostic("", other.to_string())),
-    };
-    for (slot, value) in shortcuts {
-        if let Some(value) = value.as_ref().filter(|_| !(none && slot == "clusterer")) {
-            document.set(&format!("{slot}={value}")).unwrap_or_else(&mut collect);
-        }
-    }
-    for set in &args.sets {
-        document.set(set).unwrap_or_else(&mut collect);
-    }
+    let none = args.clusterer.as_deref() == Some("none");
+    let shortcuts = [
+        ("clusterer", args.clusterer.as_deref().filter(|_| !none)),
+        ("selector", args.selector.as_deref()),
+        ("oracle", args.oracle.as_deref()),
+    ];
+    let mut complaints = set_options(&mut document, &shortcuts, &args.sets);
     if document.root().get("selector").is_none() && (asks || selecting) {
         if own {
             return Err(Failure::usage(
@@ -129,38 +120,73 @@ pub(crate) fn method_file(
         return Err(Error::Config(complaints).into());
     }
     let mut file: MethodFile = config::build(document.root(), "")?;
-    let alone = file.selector.as_ref().filter(|s| s.properties().self_clustering);
-    let changed = args.sets.iter().any(|set| sets(set, "clusterer"));
-    if let (Some(selector), Some(_), false) = (alone, &default_clusterer, changed || selecting) {
-        let tag = selector.typetag_name();
-        notes.push(format!("the clusters are those of {tag}; --clusterer chooses another way"));
-        (file.clusterer, default_clusterer) = (None, None);
-    }
-    // One that asks by what its last answers made of the clusters clusters again for each question.
-    let again = file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
-    if default_clusterer.is_some() && again && !changed && !selecting {
-        let clusterer = default_clusterer_for(set, true, true);
-        default_clusterer = Some(note_of(&clusterer));
-        file.clusterer = Some(config::instantiate(clusterer).map_err(Error::Usage)?);
-    }
     if none {
         file.clusterer = None;
     }
-    let reads = file.selector.as_ref().filter(|s| s.properties().needs_candidates);
-    if let Some(tag) = reads.map(|s| s.typetag_name())
-        && default_clusterer.is_some()
-        && !changed
-    {
+    if let Some(note) = default_clusterer {
+        fit_default(args, set, selecting, note, &mut file, &mut notes)?;
+    }
+    Ok((file, notes))
+}
+
+/// Sets what the command line says of a method: plugins by the slots they stand in, then what --set says. Gives
+/// all complaints.
+pub(crate) fn set_options(
+    document: &mut Document,
+    plugins: &[(&str, Option<&str>)],
+    sets: &[String],
+) -> Vec<Diagnostic> {
+    let plugins = plugins.iter().filter_map(|(slot, value)| Some(format!("{slot}={}", (*value)?)));
+    let mut complaints = Vec::new();
+    for set in plugins.chain(sets.iter().cloned()) {
+        match document.set(&set) {
+            Ok(()) => {}
+            Err(Error::Config(list)) => complaints.extend(list),
+            Err(e) => complaints.push(Node::synthetic(&Value::Null).diagnostic("", e.to_string())),
+        }
+    }
+    complaints
+}
+
+/// Fits the clusterer that nobody named, as `note` says, to what the selector needs of one.
+fn fit_default(
+    args: &JobArgs,
+    set: &Dataset,
+    selecting: bool,
+    mut note: String,
+    file: &mut MethodFile,
+    notes: &mut Vec<String>,
+) -> Result<()> {
+    let selector = file.selector.as_ref().map(|s| (s.typetag_name(), s.properties()));
+    let Some((tag, facts)) = selector else {
+        if !selecting {
+            notes.push(note);
+        }
+        return Ok(());
+    };
+    let changed = args.sets.iter().any(|set| sets(set, "clusterer"));
+    if facts.self_clustering && !changed && !selecting {
+        notes.push(format!("the clusters are those of {tag}; --clusterer chooses another way"));
+        file.clusterer = None;
+        return Ok(());
+    }
+    // One that asks by what its last answers made of the clusters clusters again for each question.
+    if facts.needs_clustering && !changed && !selecting {
+        let clusterer = default_clusterer_for(set, true, true);
+        note = note_of(&clusterer);
+        file.clusterer = Some(config::instantiate(clusterer).map_err(Error::Usage)?);
+    }
+    if facts.needs_candidates && !changed {
         // Auto is no default here: it clusters for minutes where there are many objects, and a person waits.
         notes.push(format!(
             "{tag} asks random pairs with the clusterer below, which tries no candidates; --clusterer auto does, \
              anew for every batch of answers"
         ));
     }
-    let used =
-        !selecting || file.selector.as_ref().is_some_and(|s| s.properties().needs_clustering);
-    notes.extend(default_clusterer.filter(|_| used));
-    Ok((file, notes))
+    if facts.needs_clustering || !selecting {
+        notes.push(note);
+    }
+    Ok(())
 }
 
 /// Whether an option `--set` is about this part of a method.

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
 use crate::job::nothing_said;
+use crate::method_file::set_options;
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement, sizes};
@@ -309,17 +310,8 @@ fn method(args: &Args, n: usize) -> std::result::Result<ConsensusFile, Failure> 
         Some(path) => file_kind::method(path)?,
         None => Document::parse("the default method", "")?,
     };
-    let mut complaints = Vec::new();
-    let mut collect = |e: Error| match e {
-        Error::Config(list) => complaints.extend(list),
-        other => complaints.push(Node::synthetic(&Value::Null).diagnostic("", other.to_string())),
-    };
-    if let Some(consensus) = &args.consensus {
-        document.set(&format!("consensus={consensus}")).unwrap_or_else(&mut collect);
-    }
-    for set in &args.sets {
-        document.set(set).unwrap_or_else(&mut collect);
-    }
+    let plugins = [("consensus", args.consensus.as_deref())];
+    let mut complaints = set_options(&mut document, &plugins, &args.sets);
     let names_k = args.k.is_some() || document.root().get("k").is_some();
     if names_k && document.root().get("consensus").is_none() {
         // It keeps a table of pairs; the cut of a graph into balanced parts does not.
