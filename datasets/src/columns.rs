@@ -73,9 +73,8 @@ pub fn shell_word(text: &str) -> String {
 /// Columns by their places and names, as an option takes them: by its place where a name has a comma, since
 /// commas part the columns of a list.
 pub(crate) fn option_word<'a>(columns: impl IntoIterator<Item = (usize, &'a str)>) -> String {
-    let own = |(at, name): (usize, &str)| match name.contains(',') {
-        true => format!("#{}", at + 1),
-        false => name.to_string(),
+    let own = |(at, name): (usize, &str)| {
+        if name.contains(',') { format!("#{}", at + 1) } else { name.to_string() }
     };
     shell_word(&columns.into_iter().map(own).collect::<Vec<_>>().join(","))
 }

@@ -342,9 +342,8 @@ fn format(constraints: &Constraints, objects: &Objects<'_>) -> Result<Vec<u8>> {
 fn names_of(groups: &[Group]) -> Vec<String> {
     let mut taken: HashSet<&str> = HashSet::with_capacity(groups.len());
     let unique = groups.iter().all(|g| !g.name.is_empty() && taken.insert(&g.name));
-    let name = |(at, group): (usize, &Group)| match unique {
-        true => group.name.clone(),
-        false => format!("{}#{at}", group.name),
+    let name = |(at, group): (usize, &Group)| {
+        if unique { group.name.clone() } else { format!("{}#{at}", group.name) }
     };
     groups.iter().enumerate().map(name).collect()
 }

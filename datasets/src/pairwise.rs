@@ -37,9 +37,10 @@ pub(crate) fn note(data: &Data) -> Option<String> {
         return None;
     }
     let dense = data.kind() == DataKind::Dense;
-    let (what, kind) = match dense && (0..n).all(|i| value(i, i) == 0.0) {
-        true => ("distances", "distances"),
-        false => ("affinities", "affinity"),
+    let (what, kind) = if dense && (0..n).all(|i| value(i, i) == 0.0) {
+        ("distances", "distances")
+    } else {
+        ("affinities", "affinity")
     };
     Some(format!(
         "{n} rows and as many columns, the same on both sides of the diagonal: {what} of pairs? They are read as \

@@ -41,9 +41,10 @@ fn single_with(selector: Box<dyn QuerySelector>, clusterer: &str) -> Single {
 fn truth(single: &Single, view: &View) -> Reply {
     let open = view.open.as_ref().unwrap();
     let labels = &single.set.classes.as_ref().unwrap().labels;
-    match labels[open.subject as usize] == labels[open.reference as usize] {
-        true => Reply::MustLink,
-        false => Reply::CannotLink,
+    if labels[open.subject as usize] == labels[open.reference as usize] {
+        Reply::MustLink
+    } else {
+        Reply::CannotLink
     }
 }
 

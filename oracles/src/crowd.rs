@@ -235,10 +235,12 @@ impl Asking {
             sum += if must { vote } else { -vote };
             all += vote;
         }
-        let sure = match self.weighted {
-            true => 1.0 / (1.0 + (-sum.abs()).exp()),
-            false if all > 0.0 => 0.5 + 0.5 * sum.abs() / all,
-            false => 0.5,
+        let sure = if self.weighted {
+            1.0 / (1.0 + (-sum.abs()).exp())
+        } else if all > 0.0 {
+            0.5 + 0.5 * sum.abs() / all
+        } else {
+            0.5
         };
         (sum, sure)
     }

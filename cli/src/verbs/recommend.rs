@@ -128,9 +128,10 @@ fn notes(job: &Job, wanted: &Wanted, found: &Recommendation, k: Option<usize>) -
     let counts: Vec<String> = found.read_at.iter().map(usize::to_string).collect();
     let wrong = if wanted.doubtful { ", a tenth of them wrong" } else { "" };
     // The name of a file says nothing of what is in it.
-    let left_out = match job.original.is_listed() {
-        true => "this set is not one of them".to_string(),
-        false => format!("none of them is called \"{}\"", job.original.name),
+    let left_out = if job.original.is_listed() {
+        "this set is not one of them".to_string()
+    } else {
+        format!("none of them is called \"{}\"", job.original.name)
     };
     notes.push(format!(
         "mean ARI on {} data sets with {} random answers{wrong}, k known; {left_out}",

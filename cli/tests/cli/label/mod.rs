@@ -73,9 +73,12 @@ fn ledgers_of_several_people_become_constraints() {
     assert_eq!(done.status, 0, "{}", done.err);
     // The same questions; each person errs elsewhere.
     let ann = bench.read("ann.jsonl");
-    let turned = |line: &str| match line.contains("must_link") {
-        true => line.replace("must_link", "cannot_link"),
-        false => line.replace("cannot_link", "must_link"),
+    let turned = |line: &str| {
+        if line.contains("must_link") {
+            line.replace("must_link", "cannot_link")
+        } else {
+            line.replace("cannot_link", "must_link")
+        }
     };
     for (name, errs) in [("bob", &[3][..]), ("eve", &[1, 4, 6, 9])] {
         let told = |(at, line): (usize, &str)| {
