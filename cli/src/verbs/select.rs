@@ -67,17 +67,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         };
         let (asked, must, cannot) = (c.queries, c.must, c.cannot);
         let mut text = format!("{asked} queries: {must} must-link, {cannot} cannot-link");
-        if c.dont_know > 0 {
-            text += &format!(", {} without an answer", c.dont_know);
-        }
-        if c.conflicts > 0 {
-            text += &format!(", {} contradicting", c.conflicts);
-        }
-        if c.corrected > 0 {
-            text += &format!(", {} not taken as they came", c.corrected);
-        }
-        if c.retracted > 0 {
-            text += &format!(", {} taken back", c.retracted);
+        let others = [
+            (c.dont_know, "without an answer"),
+            (c.conflicts, "contradicting"),
+            (c.corrected, "not taken as they came"),
+            (c.retracted, "taken back"),
+        ];
+        for (count, what) in others.iter().filter(|(count, _)| *count > 0) {
+            text += &format!(", {count} {what}");
         }
         let (inferred, pairs) = (c.inferred, selected.len());
         term::tell(&format!("{}: {}", job.original.name, job.original.summary()));

@@ -73,15 +73,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         term::print(&format!("nothing is verified: no finished cell is of this build{data}"))?;
         return Ok(1);
     }
-    term::print(&match verified.differing.len() {
-        0 => format!(
-            "{} of {} finished cells made again: every bit is the same",
-            verified.tried, verified.finished
-        ),
-        differ => format!(
-            "{} of {} finished cells made again: {differ} differ",
-            verified.tried, verified.finished
-        ),
-    })?;
+    let found = match verified.differing.len() {
+        0 => "every bit is the same".to_string(),
+        differ => format!("{differ} differ"),
+    };
+    let (tried, finished) = (verified.tried, verified.finished);
+    term::print(&format!("{tried} of {finished} finished cells made again: {found}"))?;
     Ok(u8::from(!verified.differing.is_empty() || !verified.strayed.is_empty()))
 }
