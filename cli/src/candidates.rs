@@ -44,11 +44,8 @@ pub(crate) fn rows(tried: &[Tried]) -> Vec<Row> {
 
 fn in_order(tried: &[Tried]) -> Vec<&Tried> {
     let mut order: Vec<&Tried> = tried.iter().collect();
-    let key = |t: &Tried| (t.weight, t.score.unwrap_or(-1.0));
-    order.sort_by(|a, b| {
-        let ((a_weight, a_score), (b_weight, b_score)) = (key(a), key(b));
-        b_weight.total_cmp(&a_weight).then(b_score.total_cmp(&a_score))
-    });
+    let score = |t: &Tried| t.score.unwrap_or(-1.0);
+    order.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(score(b).total_cmp(&score(a))));
     order
 }
 

@@ -1,5 +1,7 @@
 //! How much memory may a run take where nobody says?
 
+use std::path::Path;
+
 /// The share of what there is that a run takes by default: the system and the program need some, and
 /// what plugins declare is an estimate.
 const SHARE: (u64, u64) = (8, 10);
@@ -42,14 +44,13 @@ fn group_limit(line: &str) -> Option<u64> {
         }
         _ => return None,
     };
-    let path = std::path::Path::new(path);
-    let limit = |group: &std::path::Path| -> Option<u64> {
+    let limit = |group: &Path| -> Option<u64> {
         let inside = group.strip_prefix("/").unwrap_or(group);
-        let file = std::path::Path::new(root).join(inside).join(file);
+        let file = Path::new(root).join(inside).join(file);
         // "max" where there is no limit.
         std::fs::read_to_string(file).ok()?.trim().parse().ok()
     };
-    path.ancestors().filter_map(limit).min()
+    Path::new(path).ancestors().filter_map(limit).min()
 }
 
 #[cfg(unix)]

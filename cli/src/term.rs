@@ -11,13 +11,7 @@ use crate::options::Format;
 /// Writes data. A reader that left early ends the program quietly.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    let shown;
-    let text = if std::io::stdout().is_terminal() {
-        shown = visible(text);
-        &shown
-    } else {
-        text
-    };
+    let text = if out.is_terminal() { &visible(text) } else { text };
     let newline = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
     let written = out
         .write_all(text.as_bytes())

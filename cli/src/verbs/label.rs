@@ -97,11 +97,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let job = Job::open(&own, false)?;
     let made = in_pool(args.job.threads, || answered(args, &job, path, keys))?;
     job.finish(&args.job);
-    let counts = made.map_err(|e| job.named(&e))?;
+    let answers = made.map_err(|e| job.named(&e))?;
     if !args.job.quiet {
         term::tell(&format!(
-            "{} answers in {}; the same command goes on where this one stopped",
-            counts,
+            "{answers} answers in {}; the same command goes on where this one stopped",
             path.display()
         ));
     }
@@ -174,8 +173,7 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
         let by_id = args.job.columns.id.is_some();
         mustlink_datasets::read_answers(file, &job.original, by_id)?
     };
-    let object = |row: usize| job.object(row);
-    let of = |a: FileAnswer| match (object(a.i), object(a.j)) {
+    let of = |a: FileAnswer| match (job.object(a.i), job.object(a.j)) {
         (Some(i), Some(j)) if i != j => Some((a.place, Statement { i, j, reply: a.reply })),
         // Rows that the first transforms dropped, or made one object of.
         _ => {

@@ -109,9 +109,10 @@ where
             break;
         }
     }
-    match broken {
-        0 => term::tell(&format!("all {} laws are kept", laws.len())),
-        _ => term::tell(&format!("{broken} of {} laws are broken", laws.len())),
+    if broken == 0 {
+        term::tell(&format!("all {} laws are kept", laws.len()));
+        return Ok(0);
     }
-    Ok(if broken == 0 { 0 } else { 4 })
+    term::tell(&format!("{broken} of {} laws are broken", laws.len()));
+    Ok(4)
 }
