@@ -102,21 +102,21 @@ pub fn write_questions(
 }
 
 fn format(pairs: &[(u32, u32)], dataset: &Dataset, objects: &Objects<'_>) -> Result<Vec<u8>> {
-    let fail = |e: csv::Error| bad("questions", e.to_string());
-    let mut out = csv::Writer::from_writer(Vec::new());
     let text = dataset.display.as_deref().map(|cells| ("text", cells));
     let columns = dataset.shown.iter().map(|(name, cells)| (name.as_str(), cells.as_slice()));
     let shown: Vec<(&str, &[String])> = text.into_iter().chain(columns).collect();
     let mut header = vec!["i".to_string(), "j".into(), "answer".into()];
     header.extend(shown.iter().flat_map(|(n, _)| [format!("{n} of i"), format!("{n} of j")]));
-    out.write_record(&header).map_err(fail)?;
-    for &(i, j) in pairs {
-        let mut row = vec![objects.name(i), objects.name(j), String::new()];
+    let row = |&(i, j): &(u32, u32)| {
         let cells = |c: &[String]| [c[i as usize].clone(), c[j as usize].clone()];
+        let mut row = vec![objects.name(i), objects.name(j), String::new()];
         row.extend(shown.iter().flat_map(|(_, c)| cells(c)));
-        out.write_record(&row).map_err(fail)?;
-    }
-    out.into_inner().map_err(|e| bad("questions", e.to_string()))
+        row
+    };
+    bytes::csv_text("questions", |out| {
+        out.write_record(&header)?;
+        pairs.iter().try_for_each(|pair| out.write_record(row(pair)))
+    })
 }
 
 #[cfg(test)]

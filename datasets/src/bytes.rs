@@ -118,6 +118,16 @@ pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> 
     Ok(text.lines().collect())
 }
 
+/// The CSV that `write` makes; an error names `place`.
+pub(crate) fn csv_text(
+    place: &str,
+    write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>,
+) -> Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    write(&mut out).map_err(|e| bad(place, e.to_string()))?;
+    out.into_inner().map_err(|e| bad(place, e.to_string()))
+}
+
 /// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early. Devices
 /// and pipes are written to, links followed.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {

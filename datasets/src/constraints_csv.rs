@@ -305,37 +305,31 @@ pub fn write_constraints(
 fn format(constraints: &Constraints, objects: &Objects<'_>) -> Result<Vec<u8>> {
     let strengths = constraints.listed().iter().any(|c| c.strength.is_some())
         || constraints.groups().iter().any(|g| g.strength.is_some());
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let fail = |e: csv::Error| bad("constraints", e.to_string());
-    let columns = ["i", "j", "type", "weight", "strength"];
     let used = if strengths { 5 } else { 4 };
-    out.write_record(&columns[..used]).map_err(fail)?;
     let marked = |strength| match strength {
         None => "",
         Some(Strength::Hard) => "hard",
         Some(Strength::Soft) => "soft",
     };
-    for c in constraints.listed() {
-        let strength = marked(c.strength);
-        let weight = c.weight.to_string();
-        let (i, j) = (objects.name(c.i), objects.name(c.j));
-        let cells = [i.as_str(), j.as_str(), c.kind.name(), weight.as_str(), strength];
-        out.write_record(&cells[..used]).map_err(fail)?;
-    }
-    for (name, group) in names_of(constraints.groups()).iter().zip(constraints.groups()) {
-        let weight = group.weight.to_string();
-        for &i in &group.members {
-            let i = objects.name(i);
-            let cells = [i.as_str(), name, GROUP, weight.as_str(), marked(group.strength)];
-            out.write_record(&cells[..used]).map_err(fail)?;
+    bytes::csv_text("constraints", |out| {
+        let mut write = |cells: [&str; 5]| out.write_record(&cells[..used]);
+        write(["i", "j", "type", "weight", "strength"])?;
+        for c in constraints.listed() {
+            let (i, j, weight) = (objects.name(c.i), objects.name(c.j), c.weight.to_string());
+            write([&i, &j, c.kind.name(), &weight, marked(c.strength)])?;
         }
-    }
-    for alone in constraints.neighbourhoods().iter().filter(|set| set.len() == 1) {
-        let name = objects.name(alone[0]);
-        let cells = [name.as_str(), name.as_str(), Kind::MustLink.name(), "1", ""];
-        out.write_record(&cells[..used]).map_err(fail)?;
-    }
-    out.into_inner().map_err(|e| bad("constraints", e.to_string()))
+        for (name, group) in names_of(constraints.groups()).iter().zip(constraints.groups()) {
+            let weight = group.weight.to_string();
+            for &i in &group.members {
+                write([&objects.name(i), name, GROUP, &weight, marked(group.strength)])?;
+            }
+        }
+        for alone in constraints.neighbourhoods().iter().filter(|set| set.len() == 1) {
+            let name = objects.name(alone[0]);
+            write([&name, &name, Kind::MustLink.name(), "1", ""])?;
+        }
+        Ok(())
+    })
 }
 
 /// A name for each group that no other has: its own, else with a number behind it.

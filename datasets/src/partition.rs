@@ -228,10 +228,7 @@ pub fn write_labels_with(
 /// # Errors
 /// `Data` when the file cannot be written; nothing is left of it then.
 pub fn write_rows(path: &str, rows: &[Vec<String>]) -> Result<()> {
-    let fail = |e: csv::Error| bad(path, e.to_string());
-    let mut out = csv::Writer::from_writer(Vec::new());
-    rows.iter().try_for_each(|row| out.write_record(row)).map_err(fail)?;
-    let text = out.into_inner().map_err(|e| bad(path, e.to_string()))?;
+    let text = bytes::csv_text(path, |out| rows.iter().try_for_each(|row| out.write_record(row)))?;
     bytes::write(Path::new(path), &text)
 }
 
@@ -256,16 +253,16 @@ pub fn write_text(path: &str, text: &str) -> Result<()> {
 /// # Errors
 /// `Data` when the writer fails.
 pub fn weights_csv(weights: &FeatureWeights) -> Result<Vec<u8>> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let fail = |e: csv::Error| bad("weights", e.to_string());
-    let names = weights.features.iter().map(String::as_str);
-    out.write_record(std::iter::once("cluster").chain(names)).map_err(fail)?;
-    for (at, row) in weights.rows.iter().enumerate() {
-        let name = if weights.rows.len() == 1 { "all".into() } else { at.to_string() };
-        let values = row.iter().map(f64::to_string);
-        out.write_record(std::iter::once(name).chain(values)).map_err(fail)?;
-    }
-    out.into_inner().map_err(|e| bad("weights", e.to_string()))
+    bytes::csv_text("weights", |out| {
+        let names = weights.features.iter().map(String::as_str);
+        out.write_record(std::iter::once("cluster").chain(names))?;
+        for (at, row) in weights.rows.iter().enumerate() {
+            let name = if weights.rows.len() == 1 { "all".into() } else { at.to_string() };
+            let values = row.iter().map(f64::to_string);
+            out.write_record(std::iter::once(name).chain(values))?;
+        }
+        Ok(())
+    })
 }
 
 fn rows(
