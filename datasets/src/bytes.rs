@@ -32,7 +32,7 @@ impl<'a> Input<'a> {
     /// A file, or the standard input for `-`.
     pub fn open(path: &Path) -> Result<Input<'static>> {
         if path.as_os_str() == "-" {
-            return Input::new(io::stdin(), &place(path));
+            return Input::new(io::stdin(), "standard input");
         }
         let file = std::fs::File::open(path).map_err(|e| cannot_read(path, &e))?;
         Input::new(file, &shown(path))
@@ -104,11 +104,6 @@ pub(crate) fn unpack(raw: &[u8], place: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// How a path is called in messages.
-pub(crate) fn place(path: &Path) -> String {
-    if path.as_os_str() == "-" { "standard input".into() } else { shown(path) }
-}
-
 /// Lines of a text, without their ends; the empty piece after the last end is no line.
 pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> {
     let text = std::str::from_utf8(content).map_err(|e| {
@@ -178,10 +173,11 @@ pub fn check_writable(path: &Path) -> Result<()> {
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return Ok(());
     }
-    tempfile::tempfile_in(folder_of(path)).map(|_| ()).map_err(fail)
+    tempfile::tempfile_in(folder_of(path)).map(drop).map_err(fail)
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -41,10 +41,7 @@ fn inspected(path: &Path, inspect: Inspect<'_>) -> Result<Vec<u8>> {
 pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Dataset> {
     let data = matrix_market::read(&inspected(path, inspect)?, &shown(path));
     let data = data.map_err(|e| named(e, path))?;
-    let beside = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let beside = bytes::folder_of(path);
     let mut dataset = Dataset { provenance: shown(path), ..Dataset::new(name, data) };
     if let Some(file) = one_of(beside, ["labels.txt", "labels.txt.gz"]) {
         let content = inspected(&file, inspect)?;
