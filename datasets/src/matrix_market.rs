@@ -14,6 +14,8 @@ const FORMS: &str = "%%MatrixMarket matrix coordinate|array real|integer|pattern
 struct Lines<'a> {
     rest: &'a [u8],
     number: usize,
+    /// How the file is called in messages.
+    place: &'a str,
 }
 
 impl<'a> Lines<'a> {
@@ -39,6 +41,11 @@ impl<'a> Lines<'a> {
                 return Some(line);
             }
         }
+    }
+
+    /// A complaint about the line that was read last.
+    fn bad(&self, message: String) -> Error {
+        bad(format!("{}, line {}", self.place, self.number), message)
     }
 }
 
@@ -70,106 +77,101 @@ fn number(word: &[u8]) -> Option<f64> {
     std::str::from_utf8(word).ok()?.parse().ok().filter(|v: &f64| v.is_finite())
 }
 
+/// The number that a word of the last line is.
+fn finite(word: &[u8], lines: &Lines) -> Result<f64> {
+    number(word).ok_or_else(|| lines.bad(format!("\"{}\" is not a finite number", text(word))))
+}
+
 /// Reads a Matrix Market file.
 pub(crate) fn read(content: &[u8], place: &str) -> Result<Data> {
-    let mut lines = Lines { rest: content, number: 0 };
+    let mut lines = Lines { rest: content, number: 0, place };
     let Some(first) = lines.next() else {
         return Err(bad(place, format!("the file is empty; expected {FORMS}")));
     };
     let head = text(first).to_lowercase();
     let head: Vec<&str> = head.split_whitespace().collect();
-    let form = |message: String| bad(format!("{place}, line 1"), message);
-    let [banner, object, layout, field, symmetry] = head[..] else {
-        return Err(form(format!("expected {FORMS}, got \"{}\"", text(first))));
+    let other = || lines.bad(format!("expected {FORMS}, got \"{}\"", text(first)));
+    let ["%%matrixmarket", "matrix", layout, field, symmetry] = head[..] else {
+        return Err(other());
     };
-    if banner != "%%matrixmarket" || object != "matrix" {
-        return Err(form(format!("expected {FORMS}, got \"{}\"", text(first))));
-    }
     if !matches!(field, "real" | "integer" | "pattern") {
-        return Err(form(format!("values must be real, integer or pattern, got {field}")));
+        let message = format!("values must be real, integer or pattern, got {field}");
+        return Err(lines.bad(message));
     }
     if !matches!(symmetry, "general" | "symmetric") {
-        return Err(form(format!("the matrix must be general or symmetric, got {symmetry}")));
+        let message = format!("the matrix must be general or symmetric, got {symmetry}");
+        return Err(lines.bad(message));
     }
     let symmetric = symmetry == "symmetric";
     match (layout, field) {
-        ("coordinate", _) => coordinate(lines, place, field == "pattern", symmetric),
-        ("array", "real" | "integer") => array(lines, place, symmetric),
-        _ => Err(form(format!("expected {FORMS}, got \"{}\"", text(first)))),
+        ("coordinate", _) => coordinate(lines, field == "pattern", symmetric),
+        ("array", "real" | "integer") => array(lines, symmetric),
+        _ => Err(other()),
     }
 }
 
 /// The sizes on the first content line.
-fn sizes<const N: usize>(lines: &mut Lines, place: &str, what: &str) -> Result<[usize; N]> {
+fn sizes<const N: usize>(lines: &mut Lines, what: &str) -> Result<[usize; N]> {
     let Some(line) = lines.content() else {
-        return Err(bad(place, format!("the file ends before the line of sizes ({what})")));
+        return Err(bad(lines.place, format!("the file ends before the line of sizes ({what})")));
     };
     let sizes: Option<Vec<usize>> = words(line).map(integer).collect();
-    sizes.and_then(|s| s.try_into().ok()).ok_or_else(|| {
-        bad(
-            format!("{place}, line {}", lines.number),
-            format!("expected the sizes ({what}), got \"{}\"", text(line)),
-        )
-    })
+    sizes
+        .and_then(|s| s.try_into().ok())
+        .ok_or_else(|| lines.bad(format!("expected the sizes ({what}), got \"{}\"", text(line))))
 }
 
-fn square(symmetric: bool, rows: usize, columns: usize, line: usize, place: &str) -> Result<()> {
+fn square(lines: &Lines, symmetric: bool, rows: usize, columns: usize) -> Result<()> {
     if symmetric && rows != columns {
-        return Err(bad(
-            format!("{place}, line {line}"),
-            format!("a symmetric matrix must be square, got {rows} × {columns}"),
-        ));
+        let message = format!("a symmetric matrix must be square, got {rows} × {columns}");
+        return Err(lines.bad(message));
     }
     Ok(())
 }
 
-fn coordinate(mut lines: Lines, place: &str, pattern: bool, symmetric: bool) -> Result<Data> {
-    let [rows, columns, entries] = sizes(&mut lines, place, "rows columns entries")?;
-    square(symmetric, rows, columns, lines.number, place)?;
+fn coordinate(mut lines: Lines, pattern: bool, symmetric: bool) -> Result<Data> {
+    let [rows, columns, entries] = sizes(&mut lines, "rows columns entries")?;
+    square(&lines, symmetric, rows, columns)?;
     if rows >= u32::MAX as usize || columns >= u32::MAX as usize {
-        let message = format!("{rows} × {columns} is too large");
-        return Err(bad(format!("{place}, line {}", lines.number), message));
+        return Err(lines.bad(format!("{rows} × {columns} is too large")));
     }
     // Rows without entries are legal, hundreds of millions of them are a slip that would cost their
     // memory here.
     if rows > 10_000_000 && rows / 100 > entries {
         let message = format!("{rows} rows for {entries} entries; are the sizes right?");
-        return Err(bad(format!("{place}, line {}", lines.number), message));
+        return Err(lines.bad(message));
     }
     // A line has at least four bytes: a wrong count must not reserve the memory of a right one.
     let expected = entries.min(lines.rest.len() / 4 + 1) * if symmetric { 2 } else { 1 };
     let mut triples: Vec<(u32, u32, f64)> = Vec::with_capacity(expected);
     let mut count = 0;
     while let Some(line) = lines.content() {
-        let at = |message: String| bad(format!("{place}, line {}", lines.number), message);
         if count == entries {
             let entries =
                 if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
-            return Err(at(format!("the sizes promise {entries}, here is another")));
+            return Err(lines.bad(format!("the sizes promise {entries}, here is another")));
         }
         count += 1;
         let mut parts = words(line);
         let (i, j, v) = (parts.next(), parts.next(), parts.next());
         let fields = if pattern { "row column" } else { "row column value" };
-        let wrong = || at(format!("expected {fields}, got \"{}\"", text(line)));
+        let wrong = || lines.bad(format!("expected {fields}, got \"{}\"", text(line)));
         let (Some(i), Some(j)) = (i.and_then(integer), j.and_then(integer)) else {
             return Err(wrong());
         };
         let v = match (pattern, v) {
             (true, None) => 1.0,
-            (false, Some(v)) => {
-                number(v).ok_or_else(|| at(format!("\"{}\" is not a finite number", text(v))))?
-            }
+            (false, Some(v)) => finite(v, &lines)?,
             _ => return Err(wrong()),
         };
         if parts.next().is_some() {
             return Err(wrong());
         }
         if !(1..=rows).contains(&i) {
-            return Err(at(format!("row {i} is not in 1..={rows}")));
+            return Err(lines.bad(format!("row {i} is not in 1..={rows}")));
         }
         if !(1..=columns).contains(&j) {
-            return Err(at(format!("column {j} is not in 1..={columns}")));
+            return Err(lines.bad(format!("column {j} is not in 1..={columns}")));
         }
         let (i, j) = (i as u32 - 1, j as u32 - 1);
         triples.push((i, j, v));
@@ -178,10 +180,8 @@ fn coordinate(mut lines: Lines, place: &str, pattern: bool, symmetric: bool) -> 
         }
     }
     if count < entries {
-        return Err(bad(
-            format!("{place}, line {}", lines.number),
-            format!("the file ends after {count} of {entries} entries; is it cut off?"),
-        ));
+        let message = format!("the file ends after {count} of {entries} entries; is it cut off?");
+        return Err(lines.bad(message));
     }
     // Counting sort by row keeps the order of the file, which mostly is that of the columns.
     let mut indptr = vec![0usize; rows + 1];
@@ -199,7 +199,7 @@ fn coordinate(mut lines: Lines, place: &str, pattern: bool, symmetric: bool) -> 
             row.sort_by_key(|e| e.0);
             if let Some(w) = row.windows(2).find(|w| w[0].0 == w[1].0) {
                 let message = format!("the entry ({}, {}) is given twice", i + 1, w[0].0 + 1);
-                return Err(bad(place, message));
+                return Err(bad(lines.place, message));
             }
         }
     }
@@ -208,9 +208,9 @@ fn coordinate(mut lines: Lines, place: &str, pattern: bool, symmetric: bool) -> 
 }
 
 /// Column by column; a symmetric file leaves out what lies above the diagonal.
-fn array(mut lines: Lines, place: &str, symmetric: bool) -> Result<Data> {
-    let [rows, columns] = sizes(&mut lines, place, "rows columns")?;
-    square(symmetric, rows, columns, lines.number, place)?;
+fn array(mut lines: Lines, symmetric: bool) -> Result<Data> {
+    let [rows, columns] = sizes(&mut lines, "rows columns")?;
+    square(&lines, symmetric, rows, columns)?;
     // Nothing to read, whatever the other size is.
     if rows == 0 || columns == 0 {
         return Err(Error::EmptyData);
@@ -222,22 +222,20 @@ fn array(mut lines: Lines, place: &str, symmetric: bool) -> Result<Data> {
     };
     let enough = |entries: usize| entries <= lines.rest.len();
     let Some(entries) = entries.filter(|&e| enough(e)) else {
-        return Err(bad(
-            format!("{place}, line {}", lines.number),
-            format!("the file is too short for {rows} × {columns} values; is it cut off?"),
-        ));
+        let message =
+            format!("the file is too short for {rows} × {columns} values; is it cut off?");
+        return Err(lines.bad(message));
     };
     let mut x = Array2::zeros((rows, columns));
     let (mut i, mut j, mut count) = (0, 0, 0);
     while let Some(line) = lines.content() {
         for word in words(line) {
-            let at = |message: String| bad(format!("{place}, line {}", lines.number), message);
             if count == entries {
-                return Err(at(format!("{rows} × {columns} values are read, here is another")));
+                let message = format!("{rows} × {columns} values are read, here is another");
+                return Err(lines.bad(message));
             }
             count += 1;
-            let v = number(word)
-                .ok_or_else(|| at(format!("\"{}\" is not a finite number", text(word))))?;
+            let v = finite(word, &lines)?;
             x[[i, j]] = v;
             if symmetric {
                 x[[j, i]] = v;
@@ -250,10 +248,8 @@ fn array(mut lines: Lines, place: &str, symmetric: bool) -> Result<Data> {
         }
     }
     if count < entries {
-        return Err(bad(
-            format!("{place}, line {}", lines.number),
-            format!("the file ends after {count} of {entries} values; is it cut off?"),
-        ));
+        let message = format!("the file ends after {count} of {entries} values; is it cut off?");
+        return Err(lines.bad(message));
     }
     Data::dense(x)
 }
