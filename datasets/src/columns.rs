@@ -188,14 +188,9 @@ impl Roles {
             let message = format!("column \"{}\" is named twice among the features", header[c]);
             return Err(bad(place, message));
         }
-        let settled: Vec<usize> = roles
-            .iter()
-            .flat_map(|(_, c)| c.iter().copied())
-            .chain(display)
-            .chain(known)
-            .chain(apart)
-            .chain(image)
-            .collect();
+        let others = [display, known, apart, image].into_iter().flatten();
+        let settled: Vec<usize> =
+            roles.iter().flat_map(|(_, c)| c.iter().copied()).chain(others).collect();
         let without_name: Vec<usize> =
             if everything { (0..header.len()).collect() } else { settled.clone() };
         check_names(header, place, &without_name, "a file without names is read by --no-header")?;
@@ -248,29 +243,23 @@ impl Roles {
                 _ => {}
             }
         }
-        let first = match (ids.first(), classes.first()) {
-            (None, None) => return Ok(()),
-            (Some(&c), None) | (None, Some(&c)) => c,
-            (Some(&i), Some(&c)) => i.min(c),
-        };
-        let names = |columns: &[usize]| -> String {
-            columns.iter().map(|&c| header[c].as_str()).collect::<Vec<_>>().join(",")
-        };
-        let say = |columns: &[usize], what: &str| match columns {
-            [] => String::new(),
-            [one] => format!("column \"{}\" looks like {what}", header[*one]),
-            _ => format!("columns {} look like {what}", names(columns)),
-        };
-        let told: Vec<String> = [say(&ids, "ids"), say(&classes, "classes")]
-            .into_iter()
-            .filter(|t| !t.is_empty())
-            .collect();
-        let mut ways = Vec::new();
-        let word = |columns: &[usize]| option_word(columns.iter().map(|&c| (c, &*header[c])));
-        ids.first().into_iter().for_each(|&c| ways.push(format!("--id {}", word(&[c]))));
-        classes.first().into_iter().for_each(|&c| ways.push(format!("--class {}", word(&[c]))));
         let mut every = [&ids[..], &classes[..]].concat();
         every.sort_unstable();
+        let Some(first) = every.first() else { return Ok(()) };
+        let say = |columns: &[usize], what: &str| match columns {
+            [] => None,
+            [one] => Some(format!("column \"{}\" looks like {what}", header[*one])),
+            _ => {
+                let names: Vec<&str> = columns.iter().map(|&c| header[c].as_str()).collect();
+                Some(format!("columns {} look like {what}", names.join(",")))
+            }
+        };
+        let told: Vec<String> =
+            [say(&ids, "ids"), say(&classes, "classes")].into_iter().flatten().collect();
+        let mut ways: Vec<String> = Vec::new();
+        let word = |columns: &[usize]| option_word(columns.iter().map(|&c| (c, &*header[c])));
+        ways.extend(ids.first().map(|&c| format!("--id {}", word(&[c]))));
+        ways.extend(classes.first().map(|&c| format!("--class {}", word(&[c]))));
         Err(bad(
             format!("{place}, line 1, column {}", first + 1),
             format!(
