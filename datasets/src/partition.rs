@@ -41,16 +41,15 @@ impl LabelColumn {
     /// `Data` without a class, and for -1 beside a single one, which then is one of two.
     pub fn truth(&self) -> Result<Classes> {
         let minus_one = self.minus_one.then_some("-1").into_iter();
-        let cells: Vec<&str> = self.labels.iter().flatten().map(String::as_str).collect();
-        let cells: Vec<&str> = cells.into_iter().chain(minus_one).collect();
+        let cells = self.labels.iter().flatten().map(String::as_str);
+        let cells: Vec<&str> = cells.chain(minus_one).collect();
         classes_of(&cells, &self.column, &self.place)?;
         Ok(self.classes())
     }
 
     /// Whether the ids are row numbers from 0 in order, as labels of objects without ids have them.
     fn counted(&self) -> bool {
-        let ids = self.ids.iter().flatten().enumerate();
-        ids.fold(true, |counted, (i, id)| counted && *id == i.to_string())
+        self.ids.iter().flatten().enumerate().all(|(i, id)| *id == i.to_string())
     }
 
     /// The labels in the order of the objects of `other`: by id where both have ids; row by row where
@@ -141,10 +140,12 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
     let Records { header, place, .. } = records;
     let id = match id_column {
         // Two files are read with one name: that of the other may be the usual one.
-        Some(name) => column(header, name, place).or_else(|e| records.by_name("id").ok_or(e))?,
-        None => header.iter().position(|c| c.eq_ignore_ascii_case("id")).unwrap_or(header.len()),
+        Some(name) => {
+            Some(column(header, name, place).or_else(|e| records.by_name("id").ok_or(e))?)
+        }
+        None => records.called_id(),
     };
-    let others: Vec<usize> = (0..header.len()).filter(|&c| c != id).collect();
+    let others: Vec<usize> = (0..header.len()).filter(|&c| Some(c) != id).collect();
     let label = match named {
         Some(name) => column(header, name, place)?,
         None => the_label(records, &others)?,
@@ -159,22 +160,20 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
         );
         return Err(bad(format!("{place}, line 1"), message));
     }
-    let ids = if id < header.len() && id != label {
-        Some(ids(records.column(id), place)?.to_vec())
-    } else {
-        None
-    };
-    let text = |c: usize| records.cells(c);
-    let cells = |c: usize| -> Vec<String> { text(c).map(str::to_string).collect() };
-    let differ = |c: &usize| text(*c).collect::<HashSet<_>>().len() == records.len();
+    let ids = id.filter(|&id| id != label).map(|id| ids(records.column(id), place)).transpose()?;
+    let cells = |c: usize| -> Vec<String> { records.cells(c).map(str::to_string).collect() };
+    let differ = |c: &usize| records.cells(*c).collect::<HashSet<_>>().len() == records.len();
     let candidates = others.into_iter().filter(|&c| c != label && ids.is_none()).filter(differ);
     Ok(LabelColumn {
         candidates: candidates.map(|c| (header[c].clone(), cells(c))).collect(),
-        minus_one: text(label).any(|l| l.starts_with("-1") && Scene::is_unknown(l)),
-        labels: text(label).map(|l| (!Scene::is_unknown(l)).then(|| l.to_string())).collect(),
+        minus_one: records.cells(label).any(|l| l.starts_with("-1") && Scene::is_unknown(l)),
+        labels: records
+            .cells(label)
+            .map(|l| (!Scene::is_unknown(l)).then(|| l.to_string()))
+            .collect(),
         column: header[label].clone(),
         place: place.clone(),
-        ids,
+        ids: ids.map(|ids| ids.to_vec()),
     })
 }
 

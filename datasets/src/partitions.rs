@@ -57,12 +57,12 @@ fn parse(
         ignore.iter().map(|name| column(header, name, place)).collect::<Result<_>>()?;
     let id = match id_column {
         Some(name) => Some(column(header, name, place)?),
-        None => header.iter().position(|c| c.eq_ignore_ascii_case("id")),
+        None => records.called_id(),
     };
     let id = id.filter(|c| id_column.is_some() || !ignored.contains(c));
     let class = match class_column {
         Some(name) => Some(column(header, name, place)?),
-        None => header.iter().next_back().filter(|&last| last == "class").map(|_| header.len() - 1),
+        None => header.last().filter(|last| *last == "class").map(|_| header.len() - 1),
     };
     let class = class.filter(|c| class_column.is_some() || !ignored.contains(c));
     if id.is_some() && id == class {

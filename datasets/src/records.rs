@@ -100,6 +100,11 @@ impl Records {
         self.header.iter().position(|c| c == name)
     }
 
+    /// The column that is called id in letters of any size, where there is one.
+    pub fn called_id(&self) -> Option<usize> {
+        self.header.iter().position(|c| c.eq_ignore_ascii_case("id"))
+    }
+
     /// The cells of column `c` with their lines.
     pub fn column(&self, c: usize) -> Vec<(u64, String)> {
         self.cells.lines.iter().copied().zip(self.cells(c).map(str::to_string)).collect()
