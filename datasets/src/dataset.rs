@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mustlink_core::random::SeedPath;
 use mustlink_core::roles::Scene;
-use mustlink_core::{Constraint, Constraints, Data, DataKind, Error, Group, Result};
+use mustlink_core::{Constraint, Constraints, Context, Data, DataKind, Error, Group, Result};
 
 /// Classes of objects, for oracles and metrics. Methods never see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -293,10 +293,7 @@ impl Dataset {
 
     /// The id of object `i`, its row number where the source has no ids.
     pub fn id(&self, i: usize) -> String {
-        match &self.ids {
-            Some(ids) => ids.get(i).cloned().unwrap_or_else(|| i.to_string()),
-            None => i.to_string(),
-        }
+        self.ids.as_ref().and_then(|ids| ids.get(i).cloned()).unwrap_or_else(|| i.to_string())
     }
 
     /// The object with this id, or with this row number where the source has no ids.
@@ -309,14 +306,12 @@ impl Dataset {
 
     /// Class names with their number of objects; empty where no class is known.
     pub fn class_sizes(&self) -> Vec<(String, usize)> {
-        self.classes
-            .as_ref()
-            .map(|c| c.names.iter().cloned().zip(c.sizes()).collect())
-            .unwrap_or_default()
+        let sizes = |c: &Classes| c.names.iter().cloned().zip(c.sizes()).collect();
+        self.classes.as_ref().map(sizes).unwrap_or_default()
     }
 
     /// What an oracle may see of this data set, in a run with context `ctx`.
-    pub fn scene(&self, ctx: mustlink_core::Context) -> Scene {
+    pub fn scene(&self, ctx: Context) -> Scene {
         Scene {
             name: Some(self.name.clone()),
             n: self.n(),
@@ -362,7 +357,7 @@ impl Dataset {
         if let Some(classes) = &self.classes {
             texts(2, &classes.names);
             for label in classes.labels.iter() {
-                h.update(&label.map_or(u32::MAX, |l| l).to_le_bytes());
+                h.update(&label.unwrap_or(u32::MAX).to_le_bytes());
             }
         }
         *h.finalize().as_bytes()

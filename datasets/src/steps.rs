@@ -1,6 +1,7 @@
 //! Which steps change the rows of a data set, and what becomes of ids and classes?
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use mustlink_core::features::Features;
 use mustlink_core::random::SeedPath;
@@ -80,7 +81,7 @@ impl Dataset {
 
     /// New data whose rows were the old rows `kept`.
     fn placed(&self, data: Data, kept: &[usize], features: &Features) -> Self {
-        let texts = |all: &std::sync::Arc<[String]>| kept.iter().map(|&r| all[r].clone()).collect();
+        let texts = |all: &Arc<[String]>| kept.iter().map(|&r| all[r].clone()).collect();
         let feature_names = match features {
             Features::New => Vec::new(),
             _ if self.feature_names.is_empty() => Vec::new(),
@@ -92,11 +93,11 @@ impl Dataset {
             ids: self.ids.as_ref().map(texts),
             display: self.display.as_ref().map(texts),
             // People are shown rows as they were read.
-            shown: std::sync::Arc::default(),
+            shown: Arc::default(),
             classes: self.classes.as_ref().map(|c| c.of_rows(kept)),
             known: self.known.as_ref().map(|c| c.of_rows(kept)),
             // Constraints follow their objects by themselves.
-            apart: std::sync::Arc::default(),
+            apart: Arc::default(),
             feature_names,
             provenance: self.provenance.clone(),
             reading: self.reading.clone(),
