@@ -163,6 +163,23 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
     part.persist(path).map(drop).map_err(|e| fail(e.error))
 }
 
+/// Writes a text whole or not at all; `-` is the standard output.
+///
+/// # Errors
+/// `Data` when the file cannot be written; nothing is left of it then.
+pub fn write_text(path: &str, text: &str) -> Result<()> {
+    write(Path::new(path), text.as_bytes())
+}
+
+/// Writes rows of cells as CSV; `-` is the standard output.
+///
+/// # Errors
+/// `Data` when the file cannot be written; nothing is left of it then.
+pub fn write_rows(path: &str, rows: &[Vec<String>]) -> Result<()> {
+    let text = csv_text(path, |out| rows.iter().try_for_each(|row| out.write_record(row)))?;
+    write(Path::new(path), &text)
+}
+
 /// Whether a file could be written by this name.
 ///
 /// # Errors

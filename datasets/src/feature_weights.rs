@@ -1,9 +1,13 @@
 //! How much does each feature count in each cluster?
 
+use std::path::Path;
+
 use mustlink_core::features::Lineage;
 use mustlink_core::prelude::*;
 use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
+
+use crate::bytes;
 
 /// How much each feature counts in each cluster, in the units of what the method saw: a difference in
 /// feature s adds its square times the weight to the squared distance.
@@ -47,6 +51,31 @@ fn distinct(weights: &Array2<f64>) -> Vec<Vec<f64>> {
     let same = first.is_some_and(|f: ArrayView1<f64>| weights.rows().into_iter().all(|r| r == f));
     let rows = if same { 1 } else { weights.nrows() };
     weights.rows().into_iter().take(rows).map(|r| r.to_vec()).collect()
+}
+
+/// Writes feature weights as [`weights_csv`] gives them; `-` is the standard output.
+///
+/// # Errors
+/// `Data` when the file cannot be written; nothing is left of it then.
+pub fn write_weights(path: &str, weights: &FeatureWeights) -> Result<()> {
+    bytes::write(Path::new(path), &weights_csv(weights)?)
+}
+
+/// Feature weights as CSV: `cluster` and a column per feature; the row `all` is that of every cluster.
+///
+/// # Errors
+/// `Data` when the writer fails.
+pub fn weights_csv(weights: &FeatureWeights) -> Result<Vec<u8>> {
+    bytes::csv_text("weights", |out| {
+        let names = weights.features.iter().map(String::as_str);
+        out.write_record(std::iter::once("cluster").chain(names))?;
+        for (at, row) in weights.rows.iter().enumerate() {
+            let name = if weights.rows.len() == 1 { "all".into() } else { at.to_string() };
+            let values = row.iter().map(f64::to_string);
+            out.write_record(std::iter::once(name).chain(values))?;
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -33,18 +33,15 @@ mod table;
 
 pub use answers_csv::{FileAnswer, read_answers, write_questions};
 pub use builtin::builtin_names;
-pub use bytes::check_writable;
+pub use bytes::{check_writable, write_rows, write_text};
 pub use columns::shell_word;
 pub use constraints_csv::{read_constraints, write_constraints};
 pub use dataset::{Classes, Dataset, Reading};
-pub use feature_weights::FeatureWeights;
+pub use feature_weights::{FeatureWeights, weights_csv, write_weights};
 pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};
 pub use open::{available, check_head, check_name, column_names, is_path, is_table, open};
 pub use options::OpenOptions;
-pub use partition::{
-    LabelColumn, read_labels, weights_csv, write_labels, write_labels_with, write_rows, write_text,
-    write_weights,
-};
+pub use partition::{LabelColumn, read_labels, write_labels, write_labels_with};
 pub use partitions::{Partitions, read_partitions};
 pub use steps::RowMap;

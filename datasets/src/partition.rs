@@ -1,15 +1,13 @@
 //! How are the labels of objects read from a file and written to one?
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use mustlink_core::roles::Scene;
 use mustlink_core::{Error, Result};
 
-use crate::bytes::{self, bad};
+use crate::bytes::{bad, write_rows};
 use crate::columns::{column, says_class, shell_word};
 use crate::dataset::{Classes, Dataset};
-use crate::feature_weights::FeatureWeights;
 use crate::records::Records;
 use crate::table::{classes_of, ids};
 
@@ -220,48 +218,6 @@ pub fn write_labels_with(
     columns: &[(&str, Vec<String>)],
 ) -> Result<()> {
     write_rows(path, &rows(dataset, labels, columns)?)
-}
-
-/// Writes rows of cells as CSV; `-` is the standard output.
-///
-/// # Errors
-/// `Data` when the file cannot be written; nothing is left of it then.
-pub fn write_rows(path: &str, rows: &[Vec<String>]) -> Result<()> {
-    let text = bytes::csv_text(path, |out| rows.iter().try_for_each(|row| out.write_record(row)))?;
-    bytes::write(Path::new(path), &text)
-}
-
-/// Writes feature weights as [`weights_csv`] gives them; `-` is the standard output.
-///
-/// # Errors
-/// `Data` when the file cannot be written; nothing is left of it then.
-pub fn write_weights(path: &str, weights: &FeatureWeights) -> Result<()> {
-    bytes::write(Path::new(path), &weights_csv(weights)?)
-}
-
-/// Writes a text whole or not at all; `-` is the standard output.
-///
-/// # Errors
-/// `Data` when the file cannot be written; nothing is left of it then.
-pub fn write_text(path: &str, text: &str) -> Result<()> {
-    bytes::write(Path::new(path), text.as_bytes())
-}
-
-/// Feature weights as CSV: `cluster` and a column per feature; the row `all` is that of every cluster.
-///
-/// # Errors
-/// `Data` when the writer fails.
-pub fn weights_csv(weights: &FeatureWeights) -> Result<Vec<u8>> {
-    bytes::csv_text("weights", |out| {
-        let names = weights.features.iter().map(String::as_str);
-        out.write_record(std::iter::once("cluster").chain(names))?;
-        for (at, row) in weights.rows.iter().enumerate() {
-            let name = if weights.rows.len() == 1 { "all".into() } else { at.to_string() };
-            let values = row.iter().map(f64::to_string);
-            out.write_record(std::iter::once(name).chain(values))?;
-        }
-        Ok(())
-    })
 }
 
 fn rows(
