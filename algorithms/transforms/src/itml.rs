@@ -4,7 +4,7 @@ use linfa_linalg::cholesky::CholeskyInplace;
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
-use crate::parts::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose, too_large};
+use crate::parts::linear_map::{LinearMap, eigen, rank, recompose, spread, too_large};
 
 /// The metric that the learned one stays close to.
 #[options]
@@ -318,10 +318,7 @@ fn basis(rows: &Array2<f64>) -> Array2<f64> {
 /// The symmetric root of the inverse covariance of all objects; directions without spread count as
 /// much as the mean direction. Nothing where no direction has any.
 fn whitening(data: &Data, ctx: &Context) -> Result<Option<Array2<f64>>> {
-    let objects: Vec<u32> = (0..data.n() as u32).collect();
-    let centre = mean(data, &objects);
-    let spread = covariance("itml", data, objects.len(), |at| (objects[at], &centre))?;
-    let (mut values, vectors) = eigen("itml", &spread, ctx)?;
+    let (_, mut values, vectors) = spread("itml", data, ctx)?;
     let (rank, all) = (rank(&values), values.len());
     if rank == 0 {
         return Ok(None);

@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis, Slice};
 
-use crate::parts::linear_map::{certain_rank, covariance, eigen, fix_signs, mean, too_large};
+use crate::parts::linear_map::{certain_rank, eigen, fix_signs, mean, spread, too_large};
 use crate::parts::projection::{Projection, dense_rows};
 
 /// How many principal components: a count, or a share of the variance to explain.
@@ -115,20 +115,7 @@ impl Transform for Pca {
     }
 }
 
-/// Mean of all objects, variances along the principal directions (descending), and these as columns.
-pub(crate) fn spread(
-    tag: &str,
-    data: &Data,
-    ctx: &Context,
-) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
-    let objects: Vec<u32> = (0..data.n() as u32).collect();
-    let centre = mean(data, &objects);
-    let c = covariance(tag, data, objects.len(), |at| (objects[at], &centre))?;
-    let (values, vectors) = eigen(tag, &c, ctx)?;
-    Ok((centre, values, vectors))
-}
-
-/// The same by the eigenvectors of the inner products of the centred rows, over their number.
+/// As [`spread`], by the eigenvectors of the inner products of the centred rows, over their number.
 fn inner_products(data: &Data, ctx: &Context) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
     let n = data.n();
     let objects: Vec<u32> = (0..n as u32).collect();

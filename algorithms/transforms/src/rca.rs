@@ -3,8 +3,8 @@
 use mustlink_core::prelude::*;
 use ndarray::{Array2, Axis, Slice};
 
-use crate::parts::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose};
-use crate::pca::{Components, spread};
+use crate::parts::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose, spread};
+use crate::pca::Components;
 
 /// Which objects give the total spread that `dim` weighs against the spread inside chunklets.
 #[options]

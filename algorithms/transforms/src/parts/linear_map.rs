@@ -83,6 +83,19 @@ pub(crate) fn eigen(
     Ok((values, vectors))
 }
 
+/// Mean of all objects, variances along the principal directions (descending), and these as columns.
+pub(crate) fn spread(
+    tag: &str,
+    data: &Data,
+    ctx: &Context,
+) -> Result<(Vec<f64>, Array1<f64>, Array2<f64>)> {
+    let objects: Vec<u32> = (0..data.n() as u32).collect();
+    let centre = mean(data, &objects);
+    let c = covariance(tag, data, objects.len(), |at| (objects[at], &centre))?;
+    let (values, vectors) = eigen(tag, &c, ctx)?;
+    Ok((centre, values, vectors))
+}
+
 /// Makes the largest entry of each column positive: the sign of a direction is nobody's choice.
 pub(crate) fn fix_signs(vectors: &mut Array2<f64>) {
     for mut v in vectors.axis_iter_mut(Axis(1)) {
