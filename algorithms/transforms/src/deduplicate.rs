@@ -7,6 +7,8 @@ use std::hash::Hasher;
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 
+use crate::parts::refused::misfit;
+
 /// Keeps the first of each group of equal rows.
 ///
 /// # Method
@@ -79,10 +81,8 @@ struct Distinct {
 impl Fitted for Distinct {
     fn apply(&self, data: &Data) -> Result<Data> {
         if data.n() != self.map.len() {
-            return Err(Error::Plugin {
-                tag: "deduplicate".into(),
-                message: format!("fitted to {} rows, applied to {}", self.map.len(), data.n()),
-            });
+            let fitted = format!("{} rows", self.map.len());
+            return Err(misfit("deduplicate", fitted, data.n()));
         }
         if self.kept.len() == data.n() {
             return Ok(data.clone());

@@ -3,6 +3,8 @@
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 
+use crate::parts::refused::{misfit, no_such_step};
+
 /// Drops the features that have one value for all objects.
 ///
 /// # Method
@@ -62,15 +64,13 @@ impl Transform for DropConstant {
     }
 
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
-        let wrong = |message: String| Error::Plugin {
-            tag: "drop_constant".into(),
-            message: format!("is no such step: {message}"),
-        };
-        let varying = Varying::deserialize(saved).map_err(|e| wrong(e.to_string()))?;
+        let tag = "drop_constant";
+        let varying = Varying::deserialize(saved).map_err(|e| no_such_step(tag, e))?;
         let Varying { d, kept } = &varying;
         let ascending = kept.is_sorted_by(|a, b| a < b);
         if kept.is_empty() || !ascending || kept.last().is_some_and(|last| last >= d) {
-            return Err(wrong(format!("kept must be ascending numbers below d = {d}")));
+            let why = format!("kept must be ascending numbers below d = {d}");
+            return Err(no_such_step(tag, why));
         }
         Ok(Box::new(varying))
     }
@@ -86,10 +86,7 @@ impl Fitted for Varying {
     fn apply(&self, data: &Data) -> Result<Data> {
         let rows = matches!(data.kind(), DataKind::Dense | DataKind::Csr);
         if !rows || data.d() != self.d {
-            return Err(Error::Plugin {
-                tag: "drop_constant".into(),
-                message: format!("fitted to {} features, applied to {}", self.d, data.d()),
-            });
+            return Err(misfit("drop_constant", format_args!("{} features", self.d), data.d()));
         }
         if self.kept.len() == self.d {
             return Ok(data.clone());

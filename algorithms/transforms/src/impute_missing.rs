@@ -7,6 +7,7 @@ use mustlink_core::prelude::*;
 use ndarray::{Array2, ArrayViewMut1};
 
 use crate::parts::numeric_words::{bits, by_value};
+use crate::parts::refused::misfit;
 
 /// What fills a gap in a column of numbers.
 #[options]
@@ -127,13 +128,13 @@ impl Filled {
         data: &Data,
         column: &mut ArrayViewMut1<f64>,
     ) -> Result<(Option<Words>, f64)> {
-        let misfit = |what: &str| {
+        let other_kind = |what: &str| {
             let message = format!("feature {s} holds {what}, and did not in the fit");
             Err(Error::Plugin { tag: "impute_missing".into(), message })
         };
         let word = match (&self.words[s], data.words(s)) {
             (None, None) => return Ok((None, self.fill[s])),
-            (None, Some(_)) => return misfit("words"),
+            (None, Some(_)) => return other_kind("words"),
             (Some(word), _) => word,
         };
         let mut list: Vec<String> = match data.words(s) {
@@ -141,7 +142,7 @@ impl Filled {
             None if column.iter().all(|v| v.is_nan()) => Vec::new(),
             None => match self.words_of(s, column) {
                 Some(list) => list,
-                None => return misfit("numbers"),
+                None => return other_kind("numbers"),
             },
         };
         let place = list.iter().position(|w| w == word).unwrap_or(list.len());
@@ -170,10 +171,8 @@ impl Filled {
 impl Fitted for Filled {
     fn apply(&self, data: &Data) -> Result<Data> {
         if [data.d(), self.words.len()] != [self.fill.len(); 2] {
-            return Err(Error::Plugin {
-                tag: "impute_missing".into(),
-                message: format!("fitted to {} features, applied to {}", self.fill.len(), data.d()),
-            });
+            let fitted = format!("{} features", self.fill.len());
+            return Err(misfit("impute_missing", fitted, data.d()));
         }
         let mut x: Array2<f64> = data.to_dense();
         let mut words = Vec::with_capacity(data.d());

@@ -3,6 +3,7 @@
 use mustlink_core::prelude::*;
 
 use crate::l2_rows::by_row;
+use crate::parts::refused::misfit;
 
 /// Scales every feature linearly to [0, 1]; a constant feature becomes 0.
 ///
@@ -78,10 +79,7 @@ pub(crate) fn by_feature(
     f: impl Fn(usize, f64) -> f64 + Sync,
 ) -> Result<Data> {
     if data.kind() != DataKind::Dense || data.d() != d {
-        return Err(Error::Plugin {
-            tag: plugin.into(),
-            message: format!("fitted to {d} dense features, applied to {}", data.d()),
-        });
+        return Err(misfit(plugin, format_args!("{d} dense features"), data.d()));
     }
     by_row(data, |_, _, values| {
         values.iter_mut().enumerate().for_each(|(feature, v)| *v = f(feature, *v));

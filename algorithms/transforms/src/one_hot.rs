@@ -7,6 +7,7 @@ use mustlink_core::prelude::*;
 use ndarray::Array2;
 
 use crate::parts::numeric_words::{bits, by_value};
+use crate::parts::refused::misfit;
 
 /// Turns each column of words into one column of 0 and 1 per word.
 ///
@@ -90,10 +91,12 @@ impl Encoded {
 impl Fitted for Encoded {
     fn apply(&self, data: &Data) -> Result<Data> {
         let d = self.words.len();
-        let misfit = |message: String| Err(Error::Plugin { tag: "one_hot".into(), message });
-        let other_kind = |s| misfit(format!("feature {s} holds words in one of both only"));
+        let other_kind = |s| {
+            let message = format!("feature {s} holds words in one of both only");
+            Err(Error::Plugin { tag: "one_hot".into(), message })
+        };
         if data.d() != d {
-            return misfit(format!("fitted to {d} features, applied to {}", data.d()));
+            return Err(misfit("one_hot", format_args!("{d} features"), data.d()));
         }
         let (starts, columns) = self.places();
         let x = data.to_dense();

@@ -4,6 +4,7 @@
 use mustlink_core::prelude::*;
 
 use crate::l2_rows::by_row;
+use crate::parts::refused::misfit;
 
 /// How the count of a term in a document enters.
 #[options]
@@ -117,10 +118,7 @@ impl Weights {
 impl Fitted for Weights {
     fn apply(&self, data: &Data) -> Result<Data> {
         if data.d() != self.idf.len() {
-            return Err(Error::Plugin {
-                tag: "tf_idf".into(),
-                message: format!("fitted to {} terms, applied to {}", self.idf.len(), data.d()),
-            });
+            return Err(misfit("tf_idf", format_args!("{} terms", self.idf.len()), data.d()));
         }
         by_row(data, |row, columns, values| {
             for (at, v) in values.iter_mut().enumerate() {

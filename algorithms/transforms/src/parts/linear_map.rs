@@ -7,6 +7,8 @@ use mustlink_kernels::graph::eigen;
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 
+use crate::parts::refused::{misfit, no_such_step};
+
 pub(crate) fn values(data: &Data, i: u32) -> &[f64] {
     match data.row(i as usize) {
         Row::Dense(x) | Row::Sparse(_, x) => x,
@@ -155,13 +157,9 @@ impl LinearMap {
 
     /// The map that a model keeps.
     pub(crate) fn restored(tag: &'static str, saved: &Value) -> Result<Box<dyn Fitted>> {
-        let wrong = |message: String| Error::Plugin {
-            tag: tag.into(),
-            message: format!("is no such step: {message}"),
-        };
-        let t = Option::<Array2<f64>>::deserialize(saved).map_err(|e| wrong(e.to_string()))?;
+        let t = Option::<Array2<f64>>::deserialize(saved).map_err(|e| no_such_step(tag, e))?;
         if let Some((to, from)) = t.as_ref().map(Array2::dim).filter(|d| d.0 == 0 || d.1 == 0) {
-            return Err(wrong(format!("a map of {from} features to {to}")));
+            return Err(no_such_step(tag, format_args!("a map of {from} features to {to}")));
         }
         Ok(Box::new(t.map_or(LinearMap::identity(tag), |t| LinearMap::new(tag, t))))
     }
@@ -177,10 +175,7 @@ impl Fitted for LinearMap {
         let Some(t) = &self.t else { return Ok(data.clone()) };
         let (to, d) = t.dim();
         if data.kind() != DataKind::Dense || data.d() != d {
-            return Err(Error::Plugin {
-                tag: self.tag.into(),
-                message: format!("fitted to {d} dense features, applied to {}", data.d()),
-            });
+            return Err(misfit(self.tag, format_args!("{d} dense features"), data.d()));
         }
         let n = data.n();
         let mut out = vec![0.0; n * to];

@@ -3,3 +3,4 @@
 pub mod linear_map;
 pub mod numeric_words;
 pub mod projection;
+pub mod refused;

@@ -6,6 +6,8 @@ use mustlink_core::prelude::*;
 use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
+use crate::parts::refused::{misfit, no_such_step};
+
 /// Some rows of dense data, less `mean` where there is one.
 pub(crate) fn dense_rows(data: &Data, rows: Range<usize>, mean: Option<&[f64]>) -> Array2<f64> {
     let mut x = Array2::zeros((rows.len(), data.d()));
@@ -51,20 +53,14 @@ pub(crate) struct Projection {
 impl Projection {
     /// The projection that a model keeps.
     pub(crate) fn restored(tag: &'static str, saved: &Value) -> Result<Box<dyn Fitted>> {
-        let wrong = |message: String| Error::Plugin {
-            tag: tag.into(),
-            message: format!("is no such step: {message}"),
-        };
-        let projection = Projection::deserialize(saved).map_err(|e| wrong(e.to_string()))?;
+        let projection = Projection::deserialize(saved).map_err(|e| no_such_step(tag, e))?;
         let (d, c) = projection.directions.dim();
         if d == 0 || c == 0 {
-            return Err(wrong(format!("{c} directions of {d} features")));
+            return Err(no_such_step(tag, format_args!("{c} directions of {d} features")));
         }
         if let Some(mean) = projection.mean.as_ref().filter(|mean| mean.len() != d) {
-            return Err(wrong(format!(
-                "a mean of {} features beside directions of {d}",
-                mean.len()
-            )));
+            let why = format!("a mean of {} features beside directions of {d}", mean.len());
+            return Err(no_such_step(tag, why));
         }
         Ok(Box::new(Projection { tag, ..projection }))
     }
@@ -76,10 +72,8 @@ impl Fitted for Projection {
         let kind = data.kind();
         let known = kind == DataKind::Dense || (kind == DataKind::Csr && self.mean.is_none());
         if !known || data.d() != d {
-            return Err(Error::Plugin {
-                tag: self.tag.into(),
-                message: format!("fitted to {d} features, applied to {} {}", data.d(), kind.name()),
-            });
+            let applied = format!("{} {}", data.d(), kind.name());
+            return Err(misfit(self.tag, format_args!("{d} features"), applied));
         }
         let n = data.n();
         let mut out = vec![0.0; n * c];
