@@ -99,7 +99,7 @@ impl Table<'_> {
     fn prices(&self, labels: &[u32], k: usize) -> Vec<f64> {
         let view = self.view;
         let mut out = vec![0.0; view.clusters() * k];
-        let mut shares: Vec<Vec<f64>> = (0..view.len())
+        let tables: Vec<Vec<f64>> = (0..view.len())
             .into_par_iter()
             .map(|t| {
                 let width = view.columns(t).len();
@@ -120,7 +120,7 @@ impl Table<'_> {
                 counts
             })
             .collect();
-        for (t, table) in shares.drain(..).enumerate() {
+        for (t, table) in tables.iter().enumerate() {
             let width = view.columns(t).len();
             for c in 0..k {
                 for l in 0..width {
@@ -140,35 +140,41 @@ impl Table<'_> {
         }
     }
 
+    /// What object `i` costs under the centre of its cluster.
+    fn cost(&self, i: usize, labels: &[u32], prices: &[f64], k: usize) -> f64 {
+        let present = self.row(i).iter().filter(|&&c| c != NONE);
+        present.map(|&c| prices[c as usize * k + labels[i] as usize]).sum()
+    }
+
     /// What all objects cost under the centres of their clusters.
     fn objective(&self, labels: &[u32], prices: &[f64], k: usize) -> f64 {
-        reduce::sum(labels.len(), |i| {
-            let present = self.row(i).iter().filter(|&&c| c != NONE);
-            present.map(|&c| prices[c as usize * k + labels[i] as usize]).sum()
-        })
+        reduce::sum(labels.len(), |i| self.cost(i, labels, prices, k))
+    }
+
+    /// Prices under the centres of clusters of one object each, those in `start`.
+    fn first_prices(&self, start: &[u32], k: usize) -> Vec<f64> {
+        let view = self.view;
+        let mut out = vec![0.0; view.clusters() * k];
+        for t in 0..view.len() {
+            let width = view.columns(t).len();
+            for (c, &i) in start.iter().enumerate() {
+                let mut m = vec![0.0; width];
+                let l = view.labels[t][i as usize];
+                if l != NONE {
+                    m[l as usize] = 1.0;
+                }
+                let priced = costs(self.kcc.utility, self.kcc.p, &m);
+                for (l, p) in priced.into_iter().enumerate() {
+                    out[(view.first[t] + l) * k + c] = p * view.weights[t];
+                }
+            }
+        }
+        out
     }
 
     fn run(&self, start: Vec<u32>, k: usize, ctx: &Context) -> Result<Clustering> {
         let n = self.view.n;
-        // First centres are single objects: their prices are those of clusters of one.
-        let mut prices = {
-            let mut seeds = vec![0.0; self.view.clusters() * k];
-            for t in 0..self.view.len() {
-                let width = self.view.columns(t).len();
-                for (c, &i) in start.iter().enumerate() {
-                    let mut m = vec![0.0; width];
-                    let l = self.view.labels[t][i as usize];
-                    if l != NONE {
-                        m[l as usize] = 1.0;
-                    }
-                    let priced = costs(self.kcc.utility, self.kcc.p, &m);
-                    for (l, p) in priced.into_iter().enumerate() {
-                        seeds[(self.view.first[t] + l) * k + c] = p * self.view.weights[t];
-                    }
-                }
-            }
-            seeds
-        };
+        let mut prices = self.first_prices(&start, k);
         let mut labels = vec![NONE; n];
         let mut history: Vec<IterStat> = Vec::new();
         let mut status = Status::MaxIter;
@@ -212,13 +218,9 @@ impl Table<'_> {
             if sizes[empty] > 0 {
                 continue;
             }
-            let cost = |i: usize| {
-                let present = self.row(i).iter().filter(|&&c| c != NONE);
-                present.map(|&c| prices[c as usize * k + labels[i] as usize]).sum::<f64>()
-            };
             let mut worst: Option<(f64, usize)> = None;
             for i in (0..labels.len()).filter(|&i| sizes[labels[i] as usize] > 1) {
-                let c = cost(i);
+                let c = self.cost(i, labels, prices, k);
                 // An object that fits perfectly would leave its like for nothing.
                 if c > worst.map_or(1e-12, |(w, _)| w) {
                     worst = Some((c, i));
