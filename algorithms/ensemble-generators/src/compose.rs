@@ -17,7 +17,7 @@ use crate::random_projection::{Projection, RandomProjection};
 use crate::subsample::Subsample;
 
 /// The most views that may lie around one another.
-pub const MOST_NESTED: usize = 4;
+const MOST_NESTED: usize = 4;
 
 /// A view of the data around any generator: samples of feature subspaces, bootstraps of a sweep.
 ///
