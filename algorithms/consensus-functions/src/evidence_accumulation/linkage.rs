@@ -222,7 +222,6 @@ pub(super) fn without_table(leaves: &Leaves, ctx: &Context) -> Result<Hierarchy>
     let g = leaves.len();
     let mut best = vec![(f64::NEG_INFINITY, 0usize); g];
     let mut inside = vec![false; g];
-    let mut levels = Vec::with_capacity(g.saturating_sub(1));
     let mut tree = Vec::with_capacity(g.saturating_sub(1));
     let mut last = 0;
     inside[0] = g > 0;
@@ -243,19 +242,13 @@ pub(super) fn without_table(leaves: &Leaves, ctx: &Context) -> Result<Hierarchy>
         }
         last = next.1;
         inside[last] = true;
-        levels.push(next.0);
         tree.push((next.0, best[last].1 as u32, last as u32));
     }
-    levels.sort_by(|a, b| b.total_cmp(a));
-    levels.dedup();
     tree.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut uf = UnionFind::new(g);
     let mut merges = Vec::with_capacity(g.saturating_sub(1));
-    let mut from = 0;
-    for level in levels {
-        let to = from + tree[from..].partition_point(|e| e.0 >= level);
-        order_of_level(leaves, &tree[from..to], level, &mut uf, &mut merges, ctx)?;
-        from = to;
+    for level in tree.chunk_by(|a, b| a.0 == b.0) {
+        order_of_level(leaves, level, &mut uf, &mut merges, ctx)?;
     }
     Ok(Hierarchy { merges, leaves: g })
 }
@@ -265,12 +258,12 @@ pub(super) fn without_table(leaves: &Leaves, ctx: &Context) -> Result<Hierarchy>
 fn order_of_level(
     leaves: &Leaves,
     edges: &[(f64, u32, u32)],
-    level: f64,
     uf: &mut UnionFind,
     merges: &mut Vec<(u32, u32, f64)>,
     ctx: &Context,
 ) -> Result<()> {
     let g = leaves.len();
+    let level = edges[0].0;
     let similarity = level / leaves.scale;
     if let [(_, a, b)] = edges {
         // One merge has no order; clusters are named by their lowest leaves.
@@ -357,25 +350,11 @@ pub(super) fn longest(heights: &[f64], least: usize, end: Option<f64>) -> usize 
 /// are joined, lowest first.
 pub(super) fn unlike(of: &[u32], merges: usize) -> Vec<u32> {
     let mut labels: Vec<u32> = (0..of.len() as u32).collect();
-    let mut first = vec![u32::MAX; of.len()];
-    let mut left = merges;
-    // By the tie rule the pair with the lowest first object merges first: group by group.
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    for (i, &u) in of.iter().enumerate() {
-        if first[u as usize] == u32::MAX {
-            first[u as usize] = groups.len() as u32;
-            groups.push(Vec::new());
-        }
-        groups[first[u as usize] as usize].push(i as u32);
-    }
-    for group in groups {
-        for &i in &group[1..] {
-            if left == 0 {
-                return labels;
-            }
-            labels[i as usize] = group[0];
-            left -= 1;
-        }
-    }
+    let mut groups: Vec<Vec<u32>> = vec![Vec::new(); of.len()];
+    (0..).zip(of).for_each(|(i, &leaf)| groups[leaf as usize].push(i));
+    // By the tie rule the pair with the lowest first object merges first: group by group, as leaves are
+    // numbered by their first objects.
+    let like = groups.iter().flat_map(|group| group.iter().skip(1).map(|&i| (i, group[0])));
+    like.take(merges).for_each(|(i, first)| labels[i as usize] = first);
     labels
 }
