@@ -112,6 +112,7 @@ pub enum CutAt {
     Lifetime,
 }
 
+const TAG: &str = "evidence_accumulation";
 const INSTEAD: &str = "linkage = \"single\", which needs no table of pairs";
 const INSTEAD_OF_OBEYING: &str = "constrain = \"weigh\", for which single linkage needs none";
 
@@ -138,30 +139,14 @@ impl ConsensusFunction for EvidenceAccumulation {
         if self.association == Association::Memberships {
             check_needs(ensemble, self)?;
         }
-        let tag = "evidence_accumulation";
-        let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, tag, ctx)?;
+        let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, TAG, ctx)?;
         if self.cut == CutAt::K
             && links.obeyed.is_none()
             && let Some(trivial) = view.trivial()
         {
             return Ok(trivial);
         }
-        let memberships = match self.association {
-            Association::Labels => None,
-            Association::Memberships => Some(Memberships::new(&view, tag)?),
-        };
-        let mut leaves = Leaves::new(&view, memberships, self.normalise, &links.bound(n));
-        let mut bound = None;
-        if let Some(closure) = &links.obeyed {
-            let mut asked = self.bound(closure, &leaves, view.k, ctx)?;
-            if leaves.len() - asked.joins() < asked.until && leaves.len() < n {
-                // More clusters than there are different objects: some of the like ones stay apart.
-                leaves = Leaves::new(&view, None, self.normalise, &vec![true; n]);
-                asked = self.bound(closure, &leaves, view.k, ctx)?;
-            }
-            bound = Some(asked);
-        }
-        leaves.hear(&links.evidence);
+        let (leaves, bound) = self.leaves(&view, &links, ctx)?;
         let joins = bound.as_ref().map(Bound::joins);
         let hierarchy = match self.linkage {
             Linkage::Single if bound.is_none() => without_table(&leaves, ctx)?,
@@ -258,6 +243,33 @@ impl EvidenceAccumulation {
             Linkage::Single | Linkage::Complete => Part::WhileMerging,
         };
         self.cut == CutAt::K && *self.part.as_ref().unwrap_or(&by_linkage) == Part::Afterwards
+    }
+
+    /// The leaves, and what the constraints that are obeyed ask of their hierarchy.
+    fn leaves<'a>(
+        &self,
+        view: &'a CanonicalEnsemble<'a>,
+        links: &Links,
+        ctx: &'a Context,
+    ) -> Result<(Leaves<'a>, Option<Bound<'a>>)> {
+        let n = view.n;
+        let memberships = match self.association {
+            Association::Labels => None,
+            Association::Memberships => Some(Memberships::new(view, TAG)?),
+        };
+        let mut leaves = Leaves::new(view, memberships, self.normalise, &links.bound(n));
+        let mut bound = None;
+        if let Some(closure) = &links.obeyed {
+            let mut asked = self.bound(closure, &leaves, view.k, ctx)?;
+            if leaves.len() - asked.joins() < asked.until && leaves.len() < n {
+                // More clusters than there are different objects: some of the like ones stay apart.
+                leaves = Leaves::new(view, None, self.normalise, &vec![true; n]);
+                asked = self.bound(closure, &leaves, view.k, ctx)?;
+            }
+            bound = Some(asked);
+        }
+        leaves.hear(&links.evidence);
+        Ok((leaves, bound))
     }
 
     /// What the constraints that are obeyed ask of the hierarchy.
