@@ -9,6 +9,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::agreement::shared;
+use crate::parts::canonical_ensemble::trivial;
 use crate::parts::weights::{Scheme, Weights};
 
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
@@ -56,10 +57,8 @@ pub enum Reference {
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
-        match problem.k {
-            Some(1) => return Ok(Clustering { k: 1, ..Clustering::from_labels(vec![0; n]) }),
-            Some(k) if k == n => return Ok(Clustering::from_labels((0..n as u32).collect())),
-            _ => {}
+        if let Some(trivial) = problem.k.and_then(|k| trivial(n, k)) {
+            return Ok(trivial);
         }
         let members = self.weights.counting(ensemble, problem, ctx)?;
         let mut reference = match self.reference {
@@ -139,13 +138,7 @@ fn medoid(members: &[(&Member, f64)], heard: bool, ctx: &Context) -> Result<usiz
             Ok((if heard { weight } else { 0.0 }, agreement))
         })
         .collect::<Result<Vec<(f64, f64)>>>()?;
-    let mut best = 0;
-    for (t, &score) in scores.iter().enumerate() {
-        if score > scores[best] {
-            best = t;
-        }
-    }
-    Ok(best)
+    Ok((0..scores.len()).fold(0, |best, t| if scores[t] > scores[best] { t } else { best }))
 }
 
 impl Voting {

@@ -94,11 +94,7 @@ impl<'a> CanonicalEnsemble<'a> {
 
     /// The outcome of k = 1 and k = n, for which nothing need be done.
     pub fn trivial(&self) -> Option<Clustering> {
-        match self.k {
-            1 => Some(Clustering { k: 1, ..Clustering::from_labels(vec![0; self.n]) }),
-            k if k == self.n => Some(Clustering::from_labels((0..k as u32).collect())),
-            _ => None,
-        }
+        trivial(self.n, self.k)
     }
 
     /// Number of members.
@@ -147,6 +143,15 @@ impl<'a> CanonicalEnsemble<'a> {
     pub fn cluster(&self, i: usize, t: usize) -> Option<usize> {
         let l = self.labels[t][i];
         (l != NONE).then(|| self.first[t] + l as usize)
+    }
+}
+
+/// The only partition of n objects in k clusters, for k = 1 and k = n.
+pub(crate) fn trivial(n: usize, k: usize) -> Option<Clustering> {
+    match k {
+        1 => Some(Clustering { k: 1, ..Clustering::from_labels(vec![0; n]) }),
+        k if k == n => Some(Clustering::from_labels((0..k as u32).collect())),
+        _ => None,
     }
 }
 
