@@ -100,35 +100,26 @@ fn to_centres(m: &Member, centers: &Array2<f64>, problem: &Problem) -> Result<Ar
         ));
     }
     let even = 1.0 / d as f64;
-    let mut out = Array2::zeros((n, centers.nrows()));
-    let rows: Vec<Vec<f64>> = (0..n)
-        .into_par_iter()
-        .map(|i| {
-            let mut x = vec![0.0; d];
-            let row = problem.data.row(i);
-            row.add_to(&mut x, 1.0);
-            if m.extras.geometry == Geometry::Cosine {
-                mustlink_kernels::distance::points::normalise(&mut x);
-            }
-            let distance = |h: usize| {
-                let difference: Vec<f64> =
-                    x.iter().zip(centers.row(h)).map(|(a, b)| a - b).collect();
-                let square: f64 = match (&m.extras.metrics, &m.extras.weights) {
-                    (Some(metrics), _) if !metrics.is_empty() => {
-                        let a = &metrics[h.min(metrics.len() - 1)];
-                        let v = Array1::from(difference);
-                        v.dot(&a.dot(&v))
-                    }
-                    (_, Some(w)) => difference.iter().zip(w.row(h)).map(|(v, w)| w * v * v).sum(),
-                    _ => even * difference.iter().map(|v| v * v).sum::<f64>(),
-                };
-                square.max(0.0).sqrt()
+    let mut out: Array2<f64> = Array2::zeros((n, centers.nrows()));
+    out.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut to)| {
+        let mut x = vec![0.0; d];
+        problem.data.row(i).add_to(&mut x, 1.0);
+        if m.extras.geometry == Geometry::Cosine {
+            mustlink_kernels::distance::points::normalise(&mut x);
+        }
+        for (h, to) in to.iter_mut().enumerate() {
+            let difference: Vec<f64> = x.iter().zip(centers.row(h)).map(|(a, b)| a - b).collect();
+            let square: f64 = match (&m.extras.metrics, &m.extras.weights) {
+                (Some(metrics), _) if !metrics.is_empty() => {
+                    let a = &metrics[h.min(metrics.len() - 1)];
+                    let v = Array1::from(difference);
+                    v.dot(&a.dot(&v))
+                }
+                (_, Some(w)) => difference.iter().zip(w.row(h)).map(|(v, w)| w * v * v).sum(),
+                _ => even * difference.iter().map(|v| v * v).sum::<f64>(),
             };
-            (0..centers.nrows()).map(distance).collect()
-        })
-        .collect();
-    for (mut to, row) in out.rows_mut().into_iter().zip(rows) {
-        to.assign(&Array1::from(row));
-    }
+            *to = square.max(0.0).sqrt();
+        }
+    });
     Ok(out)
 }
