@@ -37,7 +37,7 @@ impl QuerySelector for RandomPairs {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let eligible = problem.eligible_objects();
         let source = match self.objects {
-            _ if eligible.len() < 2 => Source::List { pairs: Vec::new(), at: 0 },
+            _ if eligible.len() < 2 => Source::List(Vec::new().into_iter()),
             None => Source::Draw { used: HashSet::new() },
             Some(m) if m > eligible.len() => {
                 let legal = format!("in 1..={} (the eligible objects)", eligible.len());
@@ -54,7 +54,7 @@ impl QuerySelector for RandomPairs {
                 let later = |at: usize| drawn[at + 1..].iter().map(move |&b| (at, b));
                 let pairs =
                     (0..m).flat_map(later).map(|(at, b)| rank(drawn[at], b)).collect::<Vec<_>>();
-                Source::List { pairs, at: 0 }
+                Source::List(pairs.into_iter())
             }
         };
         let mut run = Run {
@@ -107,7 +107,7 @@ fn unrank(t: u64) -> (usize, usize) {
 
 enum Source {
     Draw { used: HashSet<u64> },
-    List { pairs: Vec<u64>, at: usize },
+    List(std::vec::IntoIter<u64>),
 }
 
 #[derive(Clone, Copy)]
@@ -133,9 +133,9 @@ struct Run {
 
 impl Run {
     fn next_pair(&mut self) -> Option<u64> {
-        let m = self.eligible.len() as u64;
-        let all = m * (m - 1) / 2;
         if let Source::Draw { used } = &mut self.source {
+            let m = self.eligible.len() as u64;
+            let all = m * (m - 1) / 2;
             if 2 * (used.len() as u64) < all {
                 loop {
                     let t = self.draw.below(all as usize) as u64;
@@ -146,13 +146,10 @@ impl Run {
             }
             let mut pairs: Vec<u64> = (0..all).filter(|t| !used.contains(t)).collect();
             self.rest.shuffle(&mut pairs);
-            self.source = Source::List { pairs, at: 0 };
+            self.source = Source::List(pairs.into_iter());
         }
         match &mut self.source {
-            Source::List { pairs, at } => {
-                *at += 1;
-                pairs.get(*at - 1).copied()
-            }
+            Source::List(pairs) => pairs.next(),
             Source::Draw { .. } => None,
         }
     }
@@ -170,8 +167,7 @@ impl Run {
     fn advance(&mut self) -> Result<()> {
         self.open = None;
         let mut passed: Vec<(u32, u32, Kind)> = Vec::new();
-        while self.eligible.len() >= 2 {
-            let Some(t) = self.next_pair() else { break };
+        while let Some(t) = self.next_pair() {
             let (a, b) = unrank(t);
             let (i, j) = (self.eligible[a], self.eligible[b]);
             if self.skip_entailed
