@@ -299,7 +299,9 @@ impl Neighbourhoods {
                     continue;
                 }
                 match self.knowledge.relation(x, founder) {
-                    Some(Kind::MustLink) => return self.settle(on, at, Some(ENTAILED)),
+                    Some(Kind::MustLink) => {
+                        return Next::Settled(x, self.settle(on, at, Some(ENTAILED)));
+                    }
                     Some(Kind::CannotLink) => on.standing[at] = Standing::EntailedApart,
                     None => {}
                 }
@@ -316,7 +318,7 @@ impl Neighbourhoods {
                     continue;
                 }
                 self.knowledge.must(x, founder);
-                return self.settle(on, left[0], Some(LAST_NEIGHBOURHOOD));
+                return Next::Settled(x, self.settle(on, left[0], Some(LAST_NEIGHBOURHOOD)));
             }
             let unknown = left.iter().copied().find(|&at| on.standing[at] == Standing::Unknown);
             let Some(at) = unknown else {
@@ -386,14 +388,14 @@ impl Neighbourhoods {
     }
 
     /// The object on its way joins the neighbourhood at position `at`, by a reply or for free.
-    fn settle(&mut self, on: &Locating, at: usize, rule: Option<&str>) -> Next {
+    fn settle(&mut self, on: &Locating, at: usize, rule: Option<&str>) -> Place {
         self.log_entailed(on);
         let p = on.order[at];
         if let Some(rule) = rule {
             self.log_inferred(on.object, self.members[p as usize][0], Kind::MustLink, rule);
         }
         self.join(on.object, p);
-        Next::Settled(on.object, Place::Joined(p))
+        Place::Joined(p)
     }
 
     /// Takes the reply to the open question; says whether that settled the object.
@@ -422,12 +424,7 @@ impl Neighbourhoods {
             _ => self.knowledge.relation(x, r),
         };
         match stands {
-            Some(Kind::MustLink) => {
-                let Next::Settled(object, place) = self.settle(&on, open.at, None) else {
-                    unreachable!("settling asks nothing")
-                };
-                return Ok(Some((object, place)));
-            }
+            Some(Kind::MustLink) => return Ok(Some((x, self.settle(&on, open.at, None)))),
             Some(Kind::CannotLink) => on.standing[open.at] = Standing::Apart,
             None => on.tries[open.at] += 1,
         }
