@@ -4,6 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::ensemble::imputation::{MAX_CANDIDATES, Thresholds, neighbourhoods};
 
+use crate::parts::ascending::least;
 use crate::parts::asking::Asking;
 use crate::parts::expansion::Expansion;
 use crate::parts::mean::Mean;
@@ -294,9 +295,4 @@ impl<F> Run<F> {
         let alike: Vec<u32> = (0..co.n() as u32).filter(alike).collect();
         expansion.invite(&alike, groups.len() as u32 - 1);
     }
-}
-
-/// The object of the smallest number, ties to the lowest index.
-fn least(keyed: impl Iterator<Item = (f64, u32)>) -> Option<u32> {
-    keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, i)| i)
 }

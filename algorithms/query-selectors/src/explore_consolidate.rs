@@ -3,6 +3,7 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;
 
+use crate::parts::ascending::least;
 use crate::parts::asking::{Asking, Member};
 use crate::parts::checks::known_k;
 use crate::parts::farthest::Farthest;
@@ -213,8 +214,7 @@ impl First {
             First::Rule(FirstRule::NearestMean) => {
                 let mean = Mean::of(groups.points(), eligible);
                 let keyed = eligible.iter().map(|&i| (mean.distance(groups.points(), i), i));
-                let nearest = keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                Ok(nearest.expect("there are eligible objects").1)
+                Ok(least(keyed).expect("there are eligible objects"))
             }
             First::Object(i) if i < problem.n() && problem.is_eligible(i) => Ok(i as u32),
             First::Object(i) => Err(Error::bad_param("start", i, "an eligible object")),

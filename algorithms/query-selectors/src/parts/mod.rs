@@ -1,6 +1,7 @@
 //! What several selectors share: neighbourhoods and the questions about them, super-instances, lists of
 //! pairs.
 
+pub mod ascending;
 pub mod asking;
 pub mod blocks;
 pub mod checks;

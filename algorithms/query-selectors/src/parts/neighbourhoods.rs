@@ -14,6 +14,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::selection::{ConstraintView, Selection};
 use mustlink_kernels::distance::points::{Distortion, Points};
 
+use crate::parts::ascending::{ascending, least};
 use crate::parts::asking::{Asking, Member, Tie};
 use crate::parts::checks::{not_open, rows_only};
 use crate::parts::mean::Mean;
@@ -183,22 +184,16 @@ impl Neighbourhoods {
 
     /// Neighbourhoods by increasing distance of `object` to `means`, ties by number.
     pub fn by_distance(&self, object: u32, means: &[Mean]) -> Vec<u32> {
-        let mut keyed: Vec<(f64, u32)> =
-            (0..).zip(means).map(|(p, mean)| (mean.distance(&self.points, object), p)).collect();
-        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        keyed.into_iter().map(|(_, p)| p).collect()
+        ascending(means.iter().map(|mean| mean.distance(&self.points, object)).zip(0..))
     }
 
     /// Neighbourhoods by increasing distance of `object` to their nearest member, ties by number.
     pub fn by_nearest_member(&self, object: u32) -> Vec<u32> {
-        let nearest = |members: &Vec<u32>| {
+        let distance = |members: &Vec<u32>| {
             let to = |&m: &u32| self.points.between(object as usize, m as usize);
             members.iter().map(to).fold(f64::INFINITY, f64::min)
         };
-        let distances = self.members.iter().map(nearest);
-        let mut keyed: Vec<(f64, u32)> = distances.zip(0..).collect();
-        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        keyed.into_iter().map(|(_, p)| p).collect()
+        ascending(self.members.iter().map(distance).zip(0..))
     }
 
     /// The position of the largest score, ties by the selector's rule; `None` scores do not count.
@@ -361,10 +356,8 @@ impl Neighbourhoods {
         };
         let candidates: Vec<u32> =
             members.iter().copied().filter(|&m| !self.knowledge.was_asked(x, m)).collect();
-        let nearest = |distance: &dyn Fn(u32) -> f64| {
-            let keyed = candidates.iter().map(|&m| (distance(m), m));
-            keyed.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, m)| m)
-        };
+        let nearest =
+            |distance: &dyn Fn(u32) -> f64| least(candidates.iter().map(|&m| (distance(m), m)));
         match on.put {
             _ if candidates.is_empty() => None,
             Put::By(Member::Random) => Some(candidates[self.member_choice.below(candidates.len())]),

@@ -3,6 +3,7 @@
 //! No selector, but what `cobra` and `cobras` share: how objects are grouped, and who represents a
 //! group.
 
+use crate::parts::ascending::least;
 use crate::parts::sampled_starts::SampledStarts;
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
@@ -147,7 +148,7 @@ impl Grouping<'_> {
         let mean = mean(data, members);
         let distance = |&r: &u32| data.row(r as usize).squared_distance(&Row::Dense(&mean));
         let keyed = (0..).zip(representatives).map(|(a, r)| (distance(r), a));
-        keyed.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))).map_or(0, |x| x.1)
+        least(keyed).unwrap_or(0)
     }
 
     /// The eligible member that is most central, if any is eligible.

@@ -1,0 +1,19 @@
+//! Which of some objects or neighbourhoods has the smallest number, and which the next ones?
+
+use std::cmp::Ordering;
+
+fn order(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+}
+
+/// That of the smallest number, ties to the lowest index.
+pub fn least(keyed: impl Iterator<Item = (f64, u32)>) -> Option<u32> {
+    keyed.min_by(order).map(|(_, i)| i)
+}
+
+/// All of them by increasing number, ties by index.
+pub fn ascending(keyed: impl Iterator<Item = (f64, u32)>) -> Vec<u32> {
+    let mut keyed: Vec<(f64, u32)> = keyed.collect();
+    keyed.sort_by(order);
+    keyed.into_iter().map(|(_, i)| i).collect()
+}
