@@ -1,5 +1,7 @@
 //! Which pairs does about half of an ensemble put together?
 
+use std::collections::HashSet;
+
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
 use rayon::prelude::*;
@@ -96,6 +98,25 @@ fn partners(co: &CoAssociation, eligible: &[u32], at: usize, band: Band) -> Vec<
     eligible[at + 1..].iter().copied().filter(|&j| band.holds(row[j as usize])).collect()
 }
 
+/// So many of the numbers below `all`, drawn without replacement; all of them where there are no more.
+fn numbers(all: u64, wanted: u64, draw: &mut Stream) -> Vec<u64> {
+    if 2 * wanted >= all {
+        let mut every: Vec<u64> = (0..all).collect();
+        draw.shuffle(&mut every);
+        every.truncate(wanted as usize);
+        return every;
+    }
+    let mut seen = HashSet::new();
+    let mut some = Vec::new();
+    while (some.len() as u64) < wanted {
+        let number = draw.below(all as usize) as u64;
+        if seen.insert(number) {
+            some.push(number);
+        }
+    }
+    some
+}
+
 #[plugin("co_association_band", version = 2, cites = ["DomeniconiAlRazgan2008"], waives = ["asks_eligible_pairs_once" => "a band without a pair asks nothing, which it warns of"])]
 impl QuerySelector for CoAssociationBand {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
@@ -156,24 +177,7 @@ impl QuerySelector for CoAssociationBand {
                 Some(*sum)
             })
             .collect();
-        let mut draw = ctx.stream("band");
-        let mut chosen: Vec<u64> = if 2 * wanted >= all {
-            let mut every: Vec<u64> = (0..all).collect();
-            draw.shuffle(&mut every);
-            every
-        } else {
-            let mut seen = std::collections::HashSet::new();
-            let mut some = Vec::new();
-            while (some.len() as u64) < wanted {
-                let rank = draw.below(all as usize) as u64;
-                if seen.insert(rank) {
-                    some.push(rank);
-                }
-            }
-            some
-        };
-        chosen.truncate(wanted as usize);
-        let pairs = chosen
+        let pairs = numbers(all, wanted, &mut ctx.stream("band"))
             .into_par_iter()
             .map(|rank| {
                 let at = ends.partition_point(|&end| end <= rank);
@@ -185,8 +189,7 @@ impl QuerySelector for CoAssociationBand {
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = self.generator();
-        along(generator, self.skip_entailed)
+        along(self.generator(), self.skip_entailed)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

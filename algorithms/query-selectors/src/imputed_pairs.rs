@@ -97,8 +97,7 @@ impl QuerySelector for ImputedPairs {
     }
 
     fn properties(&self) -> SelectorProperties {
-        let generator = self.generator();
-        along(generator, false)
+        along(self.generator(), false)
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
@@ -106,6 +105,7 @@ impl QuerySelector for ImputedPairs {
         generator.map_or(0, |g| 2 * g.memory(shape, true)) + 64 * self.pairs as u64
     }
 }
+
 /// Pairs asked one after another, of which those stay that an ensemble is right about.
 struct CorrectOnly {
     asked: Box<dyn Inquiry>,
