@@ -21,6 +21,7 @@ use ndarray::Array2;
 use crate::lac::memory_of_rounds;
 use crate::lac::rounds::{AssignRule, Free, Placement, Rounds};
 use crate::parts::incentive::mean_spread;
+use crate::parts::soft_marks::warn_of_soft;
 use exact::{MOST_VERTICES, cheapest_colouring};
 
 /// Nodes after which the search for a placement of linked chunklets ends undecided.
@@ -122,11 +123,7 @@ impl BaseClusterer for Clac {
         if self.infeasible != WhenInfeasible::LeastViolation {
             closure.require_feasible(k)?;
         }
-        let pairs = problem.constraints.pairs().iter();
-        let soft = pairs.filter(|c| c.strength == Some(Strength::Soft)).count();
-        if soft > 0 {
-            ctx.warn(format!("{soft} constraints marked soft are enforced as hard ones"));
-        }
+        warn_of_soft(&problem.constraints, "marked soft are enforced as hard ones", ctx);
         let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
         let centres = match self.init {
             ConstrainedInit::Plain(init) => start(&points, k, init, problem, ctx)?,

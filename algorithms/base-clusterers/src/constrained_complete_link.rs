@@ -8,6 +8,7 @@ use mustlink_core::run;
 use ndarray::Array2;
 
 use crate::parts::linkage::complete_link;
+use crate::parts::soft_marks::warn_of_soft;
 use look_ahead::complete_link_ahead;
 
 /// When merging ends.
@@ -97,11 +98,7 @@ impl BaseClusterer for ConstrainedCompleteLink {
             return Err(Error::bad_param("max_objects", self.max_objects, legal));
         }
         ctx.check()?;
-        let soft = problem.constraints.pairs().iter();
-        let soft = soft.filter(|c| c.strength == Some(Strength::Soft)).count();
-        if soft > 0 {
-            ctx.warn(format!("{soft} constraints are marked soft and kept as hard ones"));
-        }
+        warn_of_soft(&problem.constraints, "are marked soft and kept as hard ones", ctx);
         let conflict = if self.soft_ml { OnConflict::Keep } else { OnConflict::Error };
         let closure = problem.closure(conflict)?;
         if let (Some(k), OnInfeasible::Error, false) = (k, self.on_infeasible, self.soft_ml) {

@@ -15,6 +15,7 @@ use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 
+use crate::parts::soft_marks::warn_of_soft;
 use belief_propagation::NoLabels;
 use cannot_link_mrf::{CannotLinkMrf, MAX_ENTRIES};
 use gaussians::Gaussians;
@@ -198,11 +199,7 @@ impl<'a> Model<'a> {
         k: usize,
         ctx: &Context,
     ) -> Result<Self> {
-        let soft = problem.constraints.pairs().iter();
-        let soft = soft.filter(|c| c.strength == Some(Strength::Soft)).count();
-        if soft > 0 {
-            ctx.warn(format!("{soft} constraints are marked soft and kept as hard ones"));
-        }
+        warn_of_soft(&problem.constraints, "are marked soft and kept as hard ones", ctx);
         let closure = problem.closure(OnConflict::Error)?;
         closure.require_feasible(k)?;
         let nodes = closure.components();

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use mustlink_core::Group;
 use mustlink_core::clustering::partition_hash;
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::icm::cheapest;
@@ -19,6 +18,7 @@ use rayon::prelude::*;
 use crate::parts::attempts::Attempts;
 use crate::parts::complete_search::{CompleteSearch, total_distances};
 use crate::parts::matched_groups::MatchedGroups;
+use crate::parts::soft_marks::warn_of_soft;
 
 /// What is placed at once.
 #[options]
@@ -117,13 +117,7 @@ impl BaseClusterer for CopKMeans {
                 None
             }
         };
-        let soft = |strength| strength == Some(Strength::Soft);
-        let listed = problem.constraints.listed().iter().filter(|c| soft(c.strength)).count();
-        let grouped = problem.constraints.groups().iter().filter(|g| soft(g.strength));
-        let soft = listed as u64 + grouped.map(Group::pair_count).sum::<u64>();
-        if soft > 0 {
-            ctx.warn(format!("{soft} constraints marked soft are enforced as hard ones"));
-        }
+        warn_of_soft(&problem.constraints, "marked soft are enforced as hard ones", ctx);
         let points = Points::new(&problem.data, self.distortion)?;
         let attempt = |r: usize| {
             let ctx = ctx.index(r);
@@ -314,6 +308,7 @@ impl Run<'_> {
 mod tests {
     use super::*;
     use crate::kmeans::KMeans;
+    use mustlink_core::Group;
     use mustlink_core::closure::Feasibility;
     use mustlink_core::error::Infeasible;
     use mustlink_laws::fixtures;

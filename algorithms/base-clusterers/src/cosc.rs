@@ -14,6 +14,7 @@ use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::graph::adjacency::Graph;
 use mustlink_kernels::graph::knn::Neighbours;
 
+use crate::parts::soft_marks::warn_of_soft;
 use reduced::{Reduced, coloured, multi_cut, scaled};
 use split::Splitting;
 use two_clusters::TwoClusters;
@@ -135,11 +136,7 @@ impl BaseClusterer for Cosc {
         let k = problem.require_k(self.k, "cosc")?;
         let closure = problem.closure(self.on_conflict)?;
         closure.require_feasible(k)?;
-        let soft = problem.constraints.pairs().iter();
-        let soft = soft.filter(|c| c.strength == Some(Strength::Soft)).count();
-        if soft > 0 {
-            ctx.warn(format!("{soft} constraints marked soft are treated as hard"));
-        }
+        warn_of_soft(&problem.constraints, "marked soft are treated as hard", ctx);
         let (graph, largest) = scaled(&self.graph(&problem.data, ctx)?)?;
         let mass = self.mass(&graph)?;
         let own: Vec<u32> = (0..closure.components() as u32).collect();

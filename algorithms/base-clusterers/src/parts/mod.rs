@@ -9,4 +9,5 @@ pub(crate) mod linkage;
 pub(crate) mod matched_groups;
 pub mod seeds;
 pub(crate) mod sized_assignment;
+pub(crate) mod soft_marks;
 pub mod starts;
