@@ -5,13 +5,12 @@ mod pencil;
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::graph::adjacency::Graph;
 use mustlink_kernels::graph::eigen::{laplacian, symmetric_until};
-use mustlink_kernels::graph::knn::Neighbours;
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
 use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::{Array1, Array2, Axis};
 
+use crate::parts::neighbour_graph::neighbour_graph;
 use pencil::{BASIS, Links, PARTS, failure, feasible, smooth, touched};
 
 /// Constrained spectral clustering: eigenvectors of the graph that satisfy the constraints enough.
@@ -98,7 +97,7 @@ impl BaseClusterer for ConstrainedSpectral {
         if k == 1 || n == 1 {
             return Ok(Clustering { labels: vec![0; n], k, ..Clustering::default() });
         }
-        let graph = self.graph(&problem.data, ctx)?;
+        let graph = neighbour_graph(&problem.data, self.distortion, self.knn, self.scale, ctx)?;
         let degrees = graph.degrees();
         if let Some(i) = degrees.iter().position(|&d| !(d > 0.0 && d.is_finite())) {
             return Err(failure(format!("object {i} has weight {} in the graph", degrees[i])));
@@ -200,15 +199,6 @@ impl BaseClusterer for ConstrainedSpectral {
 /// Vectors iterated where the matrices are too large to decompose; more for many clusters.
 const CANDIDATES: usize = 30;
 impl ConstrainedSpectral {
-    fn graph(&self, data: &Data, ctx: &Context) -> Result<Graph> {
-        let neighbours = match data.kind() {
-            DataKind::Affinity => return Graph::from_affinity(data),
-            DataKind::Distances => Neighbours::among(data, self.knn, ctx)?,
-            _ => Neighbours::search(&Points::new(data, self.distortion)?, self.knn, ctx)?,
-        };
-        Ok(neighbours.local_graph(data.n(), self.scale))
-    }
-
     /// Q̄ in order of pairs; a must-link and a cannot-link of one pair cancel.
     fn links(&self, constraints: &Constraints, degrees: &[f64]) -> Result<Links> {
         let mut links: Links = Vec::with_capacity(constraints.len());
@@ -286,6 +276,7 @@ impl ConstrainedSpectral {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mustlink_kernels::graph::adjacency::Graph;
     use mustlink_laws::fixtures;
     use proptest::prelude::*;
 

@@ -10,10 +10,10 @@ mod two_way;
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::Distortion;
 use mustlink_kernels::graph::adjacency::Graph;
-use mustlink_kernels::graph::knn::Neighbours;
 
+use crate::parts::neighbour_graph::neighbour_graph;
 use crate::parts::soft_marks::warn_of_soft;
 use reduced::{Reduced, coloured, multi_cut, scaled};
 use split::Splitting;
@@ -137,7 +137,8 @@ impl BaseClusterer for Cosc {
         let closure = problem.closure(self.on_conflict)?;
         closure.require_feasible(k)?;
         warn_of_soft(&problem.constraints, "marked soft are treated as hard", ctx);
-        let (graph, largest) = scaled(&self.graph(&problem.data, ctx)?)?;
+        let graph = neighbour_graph(&problem.data, self.distortion, self.knn, self.scale, ctx)?;
+        let (graph, largest) = scaled(&graph)?;
         let mass = self.mass(&graph)?;
         let own: Vec<u32> = (0..closure.components() as u32).collect();
         let class = if k == 2 { coloured(&closure) } else { own };
@@ -229,15 +230,6 @@ impl Cosc {
     fn edges(&self, shape: &Shape) -> usize {
         let pairwise = shape.d == shape.n && shape.entries == shape.n * shape.n;
         if pairwise { shape.entries / 2 } else { shape.n * self.knn.min(shape.n) }
-    }
-
-    fn graph(&self, data: &Data, ctx: &Context) -> Result<Graph> {
-        let neighbours = match data.kind() {
-            DataKind::Affinity => return Graph::from_affinity(data),
-            DataKind::Distances => Neighbours::among(data, self.knn, ctx)?,
-            _ => Neighbours::search(&Points::new(data, self.distortion)?, self.knn, ctx)?,
-        };
-        Ok(neighbours.local_graph(data.n(), self.scale))
     }
 
     /// The mass of each object (b).

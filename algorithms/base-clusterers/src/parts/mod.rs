@@ -7,6 +7,7 @@ pub mod extraction;
 pub(crate) mod incentive;
 pub(crate) mod linkage;
 pub(crate) mod matched_groups;
+pub(crate) mod neighbour_graph;
 pub mod seeds;
 pub(crate) mod sized_assignment;
 pub(crate) mod soft_marks;

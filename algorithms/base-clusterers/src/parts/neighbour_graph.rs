@@ -1,0 +1,25 @@
+//! Which graph joins objects that are near?
+
+use mustlink_core::prelude::*;
+use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::graph::adjacency::Graph;
+use mustlink_kernels::graph::knn::Neighbours;
+
+/// That of given affinities; else each object's with its `knn` nearest, their weights locally scaled.
+///
+/// # Errors
+/// `BadParam` for a negative affinity; those of [`Points::new`]; `Cancelled`, `TimedOut`.
+pub(crate) fn neighbour_graph(
+    data: &Data,
+    distortion: Distortion,
+    knn: usize,
+    scale: f64,
+    ctx: &Context,
+) -> Result<Graph> {
+    let neighbours = match data.kind() {
+        DataKind::Affinity => return Graph::from_affinity(data),
+        DataKind::Distances => Neighbours::among(data, knn, ctx)?,
+        _ => Neighbours::search(&Points::new(data, distortion)?, knn, ctx)?,
+    };
+    Ok(neighbours.local_graph(data.n(), scale))
+}
