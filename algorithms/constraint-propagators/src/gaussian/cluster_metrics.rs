@@ -120,27 +120,15 @@ impl Metric {
     }
 }
 
-/// The objects of a problem as dense rows, one at a time: nothing is densified as a whole.
-pub struct Rows<'a> {
-    data: &'a Data,
-}
-
-impl<'a> Rows<'a> {
-    /// The rows of dense or sparse data.
-    pub fn new(data: &'a Data) -> Self {
-        Rows { data }
-    }
-
-    /// Row `i`, in `scratch` where it is sparse.
-    pub fn get<'b>(&'b self, i: usize, scratch: &'b mut Vec<f64>) -> &'b [f64] {
-        match self.data.row(i) {
-            Row::Dense(x) => x,
-            sparse @ Row::Sparse(..) => {
-                scratch.clear();
-                scratch.resize(self.data.d(), 0.0);
-                sparse.add_to(scratch, 1.0);
-                scratch
-            }
+/// Row `i` of dense or sparse data, in `scratch` where it is sparse: nothing is densified as a whole.
+fn row<'a>(data: &'a Data, i: usize, scratch: &'a mut Vec<f64>) -> &'a [f64] {
+    match data.row(i) {
+        Row::Dense(x) => x,
+        sparse @ Row::Sparse(..) => {
+            scratch.clear();
+            scratch.resize(data.d(), 0.0);
+            sparse.add_to(scratch, 1.0);
+            scratch
         }
     }
 }
@@ -155,7 +143,7 @@ struct Cluster {
 
 /// The metrics and sizes of the clusters of a clustering.
 pub struct ClusterMetrics<'a> {
-    rows: Rows<'a>,
+    data: &'a Data,
     labels: &'a [u32],
     metrics: Vec<Metric>,
     clusters: Vec<Option<Cluster>>,
@@ -172,12 +160,11 @@ impl<'a> ClusterMetrics<'a> {
         source: MetricSource,
         rule: ScaleRule,
     ) -> Result<Self> {
-        let rows = Rows::new(data);
         let labels = &clustering.labels[..];
         let k = clustering.k;
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); k];
         labels.iter().enumerate().for_each(|(i, &l)| members[l as usize].push(i as u32));
-        let centres = centres(&rows, data.d(), clustering, &members);
+        let centres = centres(data, clustering, &members);
         let extras = &clustering.extras;
         let given = extras.metrics.is_some() || extras.weights.is_some();
         let source = match source {
@@ -189,10 +176,10 @@ impl<'a> ClusterMetrics<'a> {
             MetricSource::Base => own_metrics(extras, &members),
             MetricSource::ClusterCov | MetricSource::PooledCov => {
                 let pooled = source == MetricSource::PooledCov;
-                covariances(&rows, data, &members, &centres, pooled)
+                covariances(data, &members, &centres, pooled)
             }
         };
-        let mut made = ClusterMetrics { rows, labels, metrics: Vec::new(), clusters: Vec::new() };
+        let mut made = ClusterMetrics { data, labels, metrics: Vec::new(), clusters: Vec::new() };
         let mut place = vec![None; metrics.len()];
         for (at, metric) in metrics.into_iter().enumerate() {
             if let Some(metric) = metric {
@@ -224,7 +211,7 @@ impl<'a> ClusterMetrics<'a> {
         let mut scratch = Vec::new();
         let farthest = members
             .iter()
-            .map(|&i| metric.squared(self.rows.get(i as usize, &mut scratch), centre))
+            .map(|&i| metric.squared(self.row(i as usize, &mut scratch), centre))
             .fold(0.0, f64::max);
         let radius = farthest.sqrt();
         match rule {
@@ -239,17 +226,18 @@ impl<'a> ClusterMetrics<'a> {
     /// `NumericalFailure` when its width is not finite.
     pub fn reach(&self, i: usize, centrality: bool) -> Result<Reach<'_>> {
         let mut scratch = Vec::new();
-        let at = self.rows.get(i, &mut scratch).to_vec();
+        let at = self.row(i, &mut scratch).to_vec();
         let h = self.labels[i] as usize;
         let Some(cluster) = &self.clusters[h] else {
             // The cluster of an object has that object.
             return Err(Error::NumericalFailure { place: format!("gaussian: cluster {h}") });
         };
         let metric = &self.metrics[cluster.metric];
-        let central = match centrality {
+        let central = if centrality {
             // Eq. 3.6: with n·A⁻¹ of the cluster, not with the propagation covariance.
-            true => (-metric.squared(&at, &cluster.centre) / (2.0 * cluster.scale)).exp(),
-            false => 1.0,
+            (-metric.squared(&at, &cluster.centre) / (2.0 * cluster.scale)).exp()
+        } else {
+            1.0
         };
         let width = central * cluster.scale;
         if width.is_infinite() {
@@ -263,18 +251,14 @@ impl<'a> ClusterMetrics<'a> {
 
     /// Row `i`, in `scratch` where it is sparse.
     pub fn row<'b>(&'b self, i: usize, scratch: &'b mut Vec<f64>) -> &'b [f64] {
-        self.rows.get(i, scratch)
+        row(self.data, i, scratch)
     }
 }
 
 /// The centres of non-empty clusters: the clustering's, or the means of members where it has none
 /// or only directions.
-fn centres(
-    rows: &Rows,
-    d: usize,
-    clustering: &Clustering,
-    members: &[Vec<u32>],
-) -> Vec<Option<Vec<f64>>> {
+fn centres(data: &Data, clustering: &Clustering, members: &[Vec<u32>]) -> Vec<Option<Vec<f64>>> {
+    let d = data.d();
     let own = clustering
         .extras
         .centers
@@ -291,7 +275,7 @@ fn centres(
             None => {
                 let mut mean = vec![0.0; d];
                 for &i in set {
-                    let x = rows.get(i as usize, &mut scratch);
+                    let x = row(data, i as usize, &mut scratch);
                     mean.iter_mut().zip(x).for_each(|(m, v)| *m += v);
                 }
                 mean.iter_mut().for_each(|m| *m /= set.len() as f64);
@@ -323,7 +307,6 @@ fn own_metrics(extras: &Extras, members: &[Vec<u32>]) -> (Vec<Option<Metric>>, V
 
 /// Inverse diagonal covariances with a ridge, of each cluster or of all together.
 fn covariances(
-    rows: &Rows,
     data: &Data,
     members: &[Vec<u32>],
     centres: &[Option<Vec<f64>>],
@@ -334,7 +317,7 @@ fn covariances(
     let mut sums = |set: &[u32], centre: &[f64]| {
         let mut sum = vec![0.0; d];
         for &i in set {
-            let x = rows.get(i as usize, &mut scratch);
+            let x = row(data, i as usize, &mut scratch);
             for (s, v) in sum.iter_mut().enumerate() {
                 *v += (x[s] - centre[s]) * (x[s] - centre[s]);
             }
