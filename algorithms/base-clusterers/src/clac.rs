@@ -625,9 +625,10 @@ mod tests {
             let p = random(seed, n, d, k, pairs);
             let clac = Clac {
                 chunklet_order: order,
-                chunklet_distance: match squares {
-                    true => ChunkletDistance::SumOfSquares,
-                    false => ChunkletDistance::SumOfDistances,
+                chunklet_distance: if squares {
+                    ChunkletDistance::SumOfSquares
+                } else {
+                    ChunkletDistance::SumOfDistances
                 },
                 empty: if reseed { Empty::Reseed } else { Empty::Keep },
                 infeasible,

@@ -565,10 +565,8 @@ mod tests {
         let drawn: Vec<Constraint> = (0..pairs)
             .filter_map(|_| {
                 let (i, j) = (s.below(n), s.below(n));
-                (i != j).then(|| match hidden[i] == hidden[j] {
-                    true => Constraint::must(i, j),
-                    false => Constraint::cannot(i, j),
-                })
+                let kind = if hidden[i] == hidden[j] { Kind::MustLink } else { Kind::CannotLink };
+                (i != j).then(|| Constraint::new(i, j, kind))
             })
             .collect();
         let constraints = Constraints::new(n, drawn).unwrap();

@@ -145,14 +145,14 @@ impl BaseClusterer for KMeans {
         let run = self.algorithm.memory(n, d, k, dense);
         // What stays of a run is its result.
         let result = (4 * n + 8 * k * d) as u64;
-        let runs = match self.in_turn(n, d, k) {
-            _ if self.restarts == 1 => run,
-            true => run + result,
-            false => {
-                let held = self.restarts.min(reduce::WAVE);
-                let at_once = held.min(rayon::current_num_threads());
-                at_once as u64 * run + (held - at_once) as u64 * result
-            }
+        let runs = if self.restarts == 1 {
+            run
+        } else if self.in_turn(n, d, k) {
+            run + result
+        } else {
+            let held = self.restarts.min(reduce::WAVE);
+            let at_once = held.min(rayon::current_num_threads());
+            at_once as u64 * run + (held - at_once) as u64 * result
         };
         copy as u64 + precision.memory(n, d, k) + runs
     }
@@ -360,9 +360,10 @@ mod tests {
             for algorithm in [Algorithm::Lloyd, Algorithm::Hamerly, Algorithm::Yinyang] {
                 let (init, empty) = (Init::Given, Empty::Keep);
                 let kmeans = KMeans { init, empty, distortion, algorithm, ..KMeans::default() };
-                let rows = |x: Array2<f64>| match sparse {
-                    true => Data::csr(fixtures::to_csr(&x)).unwrap(),
-                    false => Data::dense(x).unwrap(),
+                let rows = |x: Array2<f64>| {
+                    let data =
+                        if sparse { Data::csr(fixtures::to_csr(&x)) } else { Data::dense(x) };
+                    data.unwrap()
                 };
                 let on = |data: Data| {
                     let p = Problem::new(data).with_k(3);

@@ -212,9 +212,10 @@ impl PentaTraining {
 
     /// The problem as the consensus sees it.
     fn seen_by_consensus(&self, problem: &Problem) -> Problem {
-        match self.constrained_consensus {
-            true => problem.clone(),
-            false => problem.clone().with_constraints(Constraints::default()),
+        if self.constrained_consensus {
+            problem.clone()
+        } else {
+            problem.clone().with_constraints(Constraints::default())
         }
     }
 
@@ -591,9 +592,10 @@ mod tests {
                 top_ml: Top::Count(must),
                 top_cl: if must == 2 { Top::Share(0.1) } else { Top::Count(3) },
                 schedule: if simultaneous { Schedule::Simultaneous } else { Schedule::Sequential },
-                cl_distance: match mean_weighted {
-                    true => CannotLinkDistance::MeanWeighted,
-                    false => CannotLinkDistance::Euclidean,
+                cl_distance: if mean_weighted {
+                    CannotLinkDistance::MeanWeighted
+                } else {
+                    CannotLinkDistance::Euclidean
                 },
                 max_rounds: 8,
                 ..Default::default()

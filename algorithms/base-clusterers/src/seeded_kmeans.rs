@@ -129,9 +129,10 @@ mod tests {
         #[test]
         fn without_seeds_it_is_kmeans(seed: u64, far: bool) {
             let (p, _) = fixtures::dense(seed);
-            let (unseeded, init) = match far {
-                true => (Unseeded::FarthestFirst, Init::FarthestFirst),
-                false => (Unseeded::Perturb, Init::Perturb),
+            let (unseeded, init) = if far {
+                (Unseeded::FarthestFirst, Init::FarthestFirst)
+            } else {
+                (Unseeded::Perturb, Init::Perturb)
             };
             let kmeans = KMeans { init, max_iterations: 100, ..KMeans::default() };
             let (a, b) = (run(&with(unseeded), &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());

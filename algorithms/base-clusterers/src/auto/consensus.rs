@@ -77,10 +77,9 @@ pub fn consensus(
     let hard = problem.constraints.any_hard();
     // Objects with a constraint are rows of their own in the table.
     let many = told.objects().len() > MOST_DIFFERENT;
-    let stands = |one: &Member| match many {
+    let stands = |one: &Member| {
         // Only what is in one of the k clusters can change to another.
-        true => one.labels.iter().all(|&l| (l as usize) < k),
-        false => !hard,
+        if many { one.labels.iter().all(|&l| (l as usize) < k) } else { !hard }
     };
     let weighed = match ensemble.members() {
         [one] if stands(one) => {

@@ -206,9 +206,10 @@ fn blocks(pairs: &[Constraint], n: usize, of: Vec<usize>) -> Vec<Vec<usize>> {
     let mut inside: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut units = Vec::new();
     for p in of {
-        match bridge[p] {
-            true => units.push(vec![p]),
-            false => inside.entry(parts.find(pairs[p].i)).or_default().push(p),
+        if bridge[p] {
+            units.push(vec![p]);
+        } else {
+            inside.entry(parts.find(pairs[p].i)).or_default().push(p);
         }
     }
     units.extend(inside.into_values());
@@ -251,9 +252,8 @@ mod tests {
     #[test]
     fn pairs_of_labels_are_tested_nearly_all() {
         let class = |i: usize| i % 3;
-        let pair = |(i, j): (usize, usize)| match class(i) == class(j) {
-            true => Constraint::must(i, j),
-            false => Constraint::cannot(i, j),
+        let pair = |(i, j): (usize, usize)| {
+            if class(i) == class(j) { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
         };
         let pairs = (0..15).flat_map(|j| (0..j).map(move |i| (i, j))).map(pair).collect();
         let (all, made) = of(15, pairs, Some(3));
@@ -300,10 +300,8 @@ mod tests {
             let class: Vec<usize> = (0..n).map(|_| s.below(k)).collect();
             let pairs: Vec<Constraint> = (0..count).filter_map(|_| {
                 let (i, j) = (s.below(n), s.below(n));
-                (i != j).then(|| match class[i] == class[j] {
-                    true => Constraint::must(i, j),
-                    false => Constraint::cannot(i, j),
-                })
+                let kind = if class[i] == class[j] { Kind::MustLink } else { Kind::CannotLink };
+                (i != j).then(|| Constraint::new(i, j, kind))
             }).collect();
             let (all, made) = of(n, pairs, Some(k));
             for fold in &made {

@@ -28,10 +28,7 @@ fn pairs(classes: &[u32], count: usize) -> Constraints {
     let pair = |_| {
         let i = s.below(n);
         let j = (i + 1 + s.below(n - 1)) % n;
-        match classes[i] == classes[j] {
-            true => Constraint::must(i, j),
-            false => Constraint::cannot(i, j),
-        }
+        if classes[i] == classes[j] { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
     };
     let all: Vec<Constraint> = (0..count).map(pair).collect();
     Constraints::new(n, all).unwrap()

@@ -68,17 +68,16 @@ impl AllApart {
         let mut beliefs = vec![0.0; count * k];
         for set in (0..1 << k).rev().filter(|&set| taken(set) <= count) {
             let row = taken(set) * k;
-            after[set] = match taken(set) == count {
-                true => bits(all ^ set).map(|h| best.columns[h]).sum::<f64>().exp(),
-                false => {
-                    let mut sum = 0.0;
-                    for h in bits(all ^ set) {
-                        let rest = weight[row + h] * after[set | 1 << h];
-                        beliefs[row + h] += before[set] * rest;
-                        sum += rest;
-                    }
-                    sum
+            after[set] = if taken(set) == count {
+                bits(all ^ set).map(|h| best.columns[h]).sum::<f64>().exp()
+            } else {
+                let mut sum = 0.0;
+                for h in bits(all ^ set) {
+                    let rest = weight[row + h] * after[set | 1 << h];
+                    beliefs[row + h] += before[set] * rest;
+                    sum += rest;
                 }
+                sum
             };
         }
         let potentials: f64 = best.rows.iter().chain(&best.columns).sum();

@@ -50,9 +50,12 @@ impl Splitting {
         let one = |run| self.recursive(reduced, k, &ctx.index(run));
         let mut best: Option<Partition> = None;
         reduce::in_waves(self.outer_runs, one, |run| {
-            let better = best.as_ref().is_none_or(|b| match self.violations_first {
-                true if run.satisfied != b.satisfied => run.satisfied > b.satisfied,
-                _ => run.cost < b.cost,
+            let better = best.as_ref().is_none_or(|b| {
+                if self.violations_first && run.satisfied != b.satisfied {
+                    run.satisfied > b.satisfied
+                } else {
+                    run.cost < b.cost
+                }
             });
             if better {
                 best = Some(run);

@@ -311,10 +311,11 @@ mod tests {
                         let mine = all.iter().filter(ends).filter(known);
                         mine.filter(|c| c.is_violated(&with)).map(|c| c.weight).sum()
                     };
-                    let hard = self.hard.iter().filter(ends).filter(known);
-                    match hard.clone().any(|c| c.is_violated(&with)) {
-                        true => f64::INFINITY,
-                        false => self.distance(i, h as usize) + broken(&self.soft),
+                    let mut hard = self.hard.iter().filter(ends).filter(known);
+                    if hard.any(|c| c.is_violated(&with)) {
+                        f64::INFINITY
+                    } else {
+                        self.distance(i, h as usize) + broken(&self.soft)
                     }
                 };
                 let k = self.centres.nrows() as u32;

@@ -137,11 +137,12 @@ mod tests {
                                     Err(_) => false,
                                 }
                             };
-                            let expected = match i != j {
-                                false => Some(Kind::MustLink),
-                                true if !opposite(Kind::CannotLink) => Some(Kind::MustLink),
-                                true if !opposite(Kind::MustLink) => Some(Kind::CannotLink),
-                                true => None,
+                            let expected = if i == j || !opposite(Kind::CannotLink) {
+                                Some(Kind::MustLink)
+                            } else if !opposite(Kind::MustLink) {
+                                Some(Kind::CannotLink)
+                            } else {
+                                None
                             };
                             prop_assert_eq!(found, expected);
                         } else {

@@ -190,10 +190,8 @@ mod tests {
             match self {
                 Slow::Leaf(leaf) => *leaf,
                 Slow::Node { feature, threshold, below, above } => {
-                    match x[[i, *feature]] <= *threshold {
-                        true => below.leaf(x, i),
-                        false => above.leaf(x, i),
-                    }
+                    let side = if x[[i, *feature]] <= *threshold { below } else { above };
+                    side.leaf(x, i)
                 }
             }
         }

@@ -171,9 +171,10 @@ impl Worlds {
             let matters = about(&matter);
             return self.correct(&links, &matters, ctx);
         }
-        match certainty > 0.0 {
-            true => self.confirm(&links, &about(&sure), &now, certainty, ctx),
-            false => Ok(Verdict::Settled),
+        if certainty > 0.0 {
+            self.confirm(&links, &about(&sure), &now, certainty, ctx)
+        } else {
+            Ok(Verdict::Settled)
         }
     }
 

@@ -234,10 +234,14 @@ proptest! {
         let case = distinct(case);
         let compare = if first { Compare::First } else { Compare::Closest };
         let nonsense = erratic(case.seed);
-        let reply = |i: u32, j: u32| match sense {
-            true => truth(&case.classes)(i, j),
-            false if nonsense(i, j) == Reply::MustLink => Reply::MustLink,
-            false => Reply::CannotLink,
+        let reply = |i: u32, j: u32| {
+            if sense {
+                truth(&case.classes)(i, j)
+            } else if nonsense(i, j) == Reply::MustLink {
+                Reply::MustLink
+            } else {
+                Reply::CannotLink
+            }
         };
         let run = select(&sliced(compare), &case.problem, reply, None, 1).unwrap();
         let mut literal = Literal {
