@@ -41,12 +41,7 @@ pub fn folds(
     units.sort_by_key(|unit| std::cmp::Reverse(unit.len()));
     let most = pairs.len().div_ceil(count).max(1);
     let large = units.iter().filter(|unit| unit.len() > most).flatten();
-    let mut objects: Vec<u32> = large.flat_map(|&p| [pairs[p].i, pairs[p].j]).collect();
-    objects.sort_unstable();
-    objects.dedup();
-    stream.shuffle(&mut objects);
-    let fold_of: BTreeMap<u32, usize> =
-        objects.iter().enumerate().map(|(at, &o)| (o, at % count)).collect();
+    let fold_of = dealt(large.map(|&p| pairs[p]), count, stream);
     let mut held = vec![vec![false; pairs.len()]; count];
     // An object that is held back has no pair left that something could follow from.
     let by_object =
@@ -55,11 +50,8 @@ pub fn folds(
     // How many pairs of each kind a fold holds back.
     let count_kinds = |held: &Vec<bool>| {
         let mut kinds = [0; 2];
-        pairs
-            .iter()
-            .zip(held)
-            .filter(|(_, held)| **held)
-            .for_each(|(c, _)| kinds[c.kind as usize] += 1);
+        let held = pairs.iter().zip(held).filter(|(_, held)| **held);
+        held.for_each(|(c, _)| kinds[c.kind as usize] += 1);
         kinds
     };
     let mut loads: Vec<[usize; 2]> = held.iter().map(count_kinds).collect();
@@ -77,12 +69,12 @@ pub fn folds(
     }
     let mut made = Vec::new();
     for held in held {
-        let (tested, kept): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(|&p| held[p]);
+        let (mut tested, kept): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(|&p| held[p]);
         let mut known = Known::new(&kept.iter().map(|&p| pairs[p]).collect::<Vec<_>>(), n, k)?;
-        let tested =
-            tested.into_iter().filter(|&p| !known.settles(pairs[p].i, pairs[p].j)).collect();
-        let fold = Fold { tested, kept };
-        made.extend(Some(fold).filter(|f| !f.tested.is_empty()));
+        tested.retain(|&p| !known.settles(pairs[p].i, pairs[p].j));
+        if !tested.is_empty() {
+            made.push(Fold { kept, tested });
+        }
     }
     Ok(made)
 }
@@ -91,12 +83,7 @@ pub fn folds(
 /// folds; a fold is tested by the pairs within it, methods are given those without an object of it, and pairs
 /// across are in neither. None where nothing can be tested.
 pub fn folds_of_objects(pairs: &[Constraint], count: usize, stream: &mut Stream) -> Vec<Fold> {
-    let mut objects: Vec<u32> = pairs.iter().flat_map(|c| [c.i, c.j]).collect();
-    objects.sort_unstable();
-    objects.dedup();
-    stream.shuffle(&mut objects);
-    let fold_of: BTreeMap<u32, usize> =
-        objects.iter().enumerate().map(|(at, &o)| (o, at % count)).collect();
+    let fold_of = dealt(pairs.iter().copied(), count, stream);
     let inside = |p: &usize, fold: usize| {
         [pairs[*p].i, pairs[*p].j].iter().filter(|o| fold_of[o] == fold).count()
     };
@@ -105,6 +92,19 @@ pub fn folds_of_objects(pairs: &[Constraint], count: usize, stream: &mut Stream)
         Fold { kept: having(0), tested: having(2) }
     };
     (0..count).map(fold).filter(|fold| !fold.tested.is_empty()).collect()
+}
+
+/// The fold of each object of some pairs, in random order one after the other.
+fn dealt(
+    pairs: impl Iterator<Item = Constraint>,
+    count: usize,
+    stream: &mut Stream,
+) -> BTreeMap<u32, usize> {
+    let mut objects: Vec<u32> = pairs.flat_map(|c| [c.i, c.j]).collect();
+    objects.sort_unstable();
+    objects.dedup();
+    stream.shuffle(&mut objects);
+    objects.into_iter().enumerate().map(|(at, o)| (o, at % count)).collect()
 }
 
 /// What pairs say about other pairs.
