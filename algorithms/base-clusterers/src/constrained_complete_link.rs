@@ -3,6 +3,7 @@
 mod look_ahead;
 
 use mustlink_core::closure::UnionFind;
+use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use ndarray::Array2;
@@ -90,8 +91,7 @@ impl BaseClusterer for ConstrainedCompleteLink {
             Stop::Rule(StopRule::K) => {
                 Some(problem.require_k(self.k, "constrained_complete_link")?)
             }
-            Stop::Rule(StopRule::Auto) => None,
-            Stop::Height(_) => None,
+            Stop::Rule(StopRule::Auto) | Stop::Height(_) => None,
         };
         if n > self.max_objects {
             let legal = format!("at least the number of objects, {n}");
@@ -272,17 +272,8 @@ impl ConstrainedCompleteLink {
             left -= 1;
             history.push(IterStat { objective: merge.height, moved, violations: None });
         }
-        let mut name = vec![NONE; nodes];
-        let mut next = 0;
-        let mut label_of = |p: usize| {
-            let root = clusters.find(p as u32) as usize;
-            if name[root] == NONE {
-                name[root] = next;
-                next += 1;
-            }
-            name[root]
-        };
-        let by_node: Vec<u32> = (0..nodes).map(&mut label_of).collect();
+        let roots: Vec<u32> = (0..nodes as u32).map(|p| clusters.find(p)).collect();
+        let by_node = canonical(&roots);
         Ok(Clustering {
             labels: node.iter().map(|&p| by_node[p]).collect(),
             k: k.unwrap_or(left),

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use mustlink_core::closure::UnionFind;
+use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 
 /// A must-link or cannot-link between two nodes.
@@ -27,19 +28,9 @@ pub struct Relations {
 impl Relations {
     /// What follows from `links` between `nodes` nodes.
     pub fn of(nodes: usize, links: &[Link]) -> Self {
-        let (mut numbers, mut components) = (vec![u32::MAX; nodes], 0);
         let mut found = together(nodes, links.iter());
-        let component: Vec<u32> = (0..nodes)
-            .map(|node| {
-                let root = found.find(node as u32) as usize;
-                if numbers[root] == u32::MAX {
-                    numbers[root] = components;
-                    components += 1;
-                }
-                numbers[root]
-            })
-            .collect();
-        let components = components as usize;
+        let roots: Vec<u32> = (0..nodes as u32).map(|node| found.find(node)).collect();
+        let (component, components) = compact(&roots);
         let mut made = Relations {
             component,
             apart: vec![0; (components * components).div_ceil(64)],
