@@ -68,15 +68,10 @@ impl<'a> Learner<'a> {
         links: Arc<ConstraintGroups>,
     ) -> Self {
         let (n, d) = (points.n(), points.d());
-        let first =
-            if options.box_includes_origin { vec![0.0; d] } else { dense(points, 0).to_vec() };
-        let (mut low, mut high) = (first.clone(), first);
-        for i in 0..n {
-            for (s, &v) in dense(points, i).iter().enumerate() {
-                low[s] = low[s].min(v);
-                high[s] = high[s].max(v);
-            }
-        }
+        let origin = vec![0.0; d];
+        let origin = options.box_includes_origin.then_some(&origin[..]);
+        let rows = (0..n).map(|i| dense(points, i));
+        let (low, high) = corners(d, origin.into_iter().chain(rows));
         let all: Vec<u32> = (0..n as u32).collect();
         let mean = points.mean(&all).expect("data is not empty");
         let variance = reduce::sum(n, |i| squared_distance(dense(points, i), &mean)) / n as f64;
@@ -328,9 +323,9 @@ impl<'a> Learner<'a> {
             let members = order[offsets[h]..offsets[h + 1]].iter();
             let rows = members.map(|&i| dense(self.points, i as usize));
             let origin = self.options.box_includes_origin.then_some(&origin[..]);
-            let mut found = sides(d, rows.chain(origin));
-            found.iter_mut().for_each(|side| *side *= (d as f64).sqrt());
-            found
+            let (low, high) = corners(d, rows.chain(origin));
+            let side = |(h, l): (&f64, &f64)| (h - l).max(0.0) * (d as f64).sqrt();
+            high.iter().zip(&low).map(side).collect()
         };
         (0..k).map(of).collect()
     }
@@ -383,8 +378,8 @@ impl<'a> Learner<'a> {
     }
 }
 
-/// Largest less smallest value of each feature.
-fn sides<'a>(d: usize, rows: impl Iterator<Item = &'a [f64]>) -> Vec<f64> {
+/// Smallest and largest value of each feature.
+fn corners<'a>(d: usize, rows: impl Iterator<Item = &'a [f64]>) -> (Vec<f64>, Vec<f64>) {
     let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
     for row in rows {
         for (s, &v) in row.iter().enumerate() {
@@ -392,7 +387,7 @@ fn sides<'a>(d: usize, rows: impl Iterator<Item = &'a [f64]>) -> Vec<f64> {
             high[s] = high[s].max(v);
         }
     }
-    high.iter().zip(&low).map(|(h, l)| (h - l).max(0.0)).collect()
+    (low, high)
 }
 
 /// The two rows farthest apart; ties: the lowest indexes.
