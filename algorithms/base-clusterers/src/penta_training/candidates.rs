@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::{KdTree, gaps};
 use mustlink_kernels::distance::points::row;
+use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::nearest::weighted::{weighted_distance, write_row};
 use ndarray::Array2;
 
@@ -118,9 +119,12 @@ impl Search<'_> {
                     self.scan(kind, &all, &mut best, ctx)?;
                 }
                 Kind::CannotLink => {
-                    for cluster in by_label(self.views[self.own].labels) {
+                    let labels = self.views[self.own].labels;
+                    let k = labels.iter().max().map_or(0, |&l| l as usize + 1);
+                    let (offsets, order) = by_label(labels, k);
+                    for of in offsets.windows(2) {
                         ctx.check()?;
-                        self.far_in(&cluster, &mut best, ctx)?;
+                        self.far_in(&order[of[0]..of[1]], &mut best, ctx)?;
                     }
                 }
             }
@@ -297,14 +301,6 @@ impl Search<'_> {
         }
         Ok(())
     }
-}
-
-/// The objects of each label.
-fn by_label(labels: &[u32]) -> Vec<Vec<u32>> {
-    let k = labels.iter().max().map_or(0, |&l| l as usize + 1);
-    let mut out = vec![Vec::new(); k];
-    labels.iter().enumerate().for_each(|(i, &l)| out[l as usize].push(i as u32));
-    out
 }
 
 #[cfg(test)]
