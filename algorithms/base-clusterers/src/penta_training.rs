@@ -198,11 +198,8 @@ impl PentaTraining {
         if m < 3 {
             return Err(Error::bad_param("h_values", format!("{m} values"), "at least 3"));
         }
-        match self.agree {
-            Some(agree) if agree > m - 1 => {
-                return Err(Error::bad_param("agree", agree, format!("in 2..={}", m - 1)));
-            }
-            _ => {}
+        if let Some(agree) = self.agree.filter(|&agree| agree > m - 1) {
+            return Err(Error::bad_param("agree", agree, format!("in 2..={}", m - 1)));
         }
         if self.top_ml == Top::Count(0) && self.top_cl == Top::Count(0) {
             return Err(Error::bad_param("top_ml", 0, "> 0 where top_cl is 0"));

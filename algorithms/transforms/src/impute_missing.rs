@@ -72,15 +72,15 @@ impl Transform for ImputeMissing {
         for (s, column) in x.columns().into_iter().enumerate() {
             let present: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
             gaps += data.n() - present.len();
-            fill.push(match (present.is_empty(), data.words(s)) {
-                (true, _) => {
-                    return Err(Error::Data {
-                        place: format!("data: feature {s}"),
-                        message: "every value is missing; leave the column out (--ignore)".into(),
-                    });
-                }
-                (false, Some(_)) => most_frequent(&present),
-                (false, None) => self.value(present),
+            if present.is_empty() {
+                return Err(Error::Data {
+                    place: format!("data: feature {s}"),
+                    message: "every value is missing; leave the column out (--ignore)".into(),
+                });
+            }
+            fill.push(match data.words(s) {
+                Some(_) => most_frequent(&present),
+                None => self.value(present),
             });
             words.push(data.words(s).map(|list| list[fill[s] as usize].clone()));
             let numbers = data.words(s).filter(|list| by_value(list).is_some());

@@ -72,13 +72,11 @@ impl Transform for Pca {
             return Err(Error::Data { place: "pca".into(), message });
         }
         let count = self.components.map_or(rank, |c| c.of(&variances));
-        match self.components {
-            Some(Components::Count(count)) if count > rank => {
-                let legal =
-                    format!("a count in 1..={rank} (directions in which the objects differ)");
-                return Err(Error::bad_param("components", count, legal));
-            }
-            _ => {}
+        if let Some(Components::Count(count)) = self.components
+            && count > rank
+        {
+            let legal = format!("a count in 1..={rank} (directions in which the objects differ)");
+            return Err(Error::bad_param("components", count, legal));
         }
         let kept = vectors.slice_axis(Axis(1), Slice::from(..count.min(rank)));
         let directions =

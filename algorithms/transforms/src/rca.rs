@@ -70,14 +70,12 @@ impl Transform for Rca {
         let within = covariance("rca", data, members.len(), |at| {
             (members[at].0, means[members[at].1 as usize].as_slice())
         })?;
-        let basis = match self.pca_first {
-            Some(components) => {
-                let (_, values, vectors) = spread("rca", data, ctx)?;
-                let kept = components.of(&values);
-                Some(vectors.slice_axis(Axis(1), Slice::from(..kept)).to_owned())
-            }
-            None => None,
-        };
+        let mut basis = None;
+        if let Some(components) = self.pca_first {
+            let (_, values, vectors) = spread("rca", data, ctx)?;
+            let kept = components.of(&values);
+            basis = Some(vectors.slice_axis(Axis(1), Slice::from(..kept)).to_owned());
+        }
         let within = reduced(within, basis.as_ref());
         let p = within.nrows();
         // Beside a feature in much larger units the mean alone would be all that is left of another.
@@ -149,12 +147,12 @@ impl Rca {
         if let Some(dim) = self.dim.filter(|&dim| dim > d) {
             return Err(Error::bad_param("dim", dim, format!("in 1..={d}")));
         }
-        match self.pca_first {
-            Some(Components::Count(c)) if c > d => {
-                Err(Error::bad_param("pca_first", c, format!("a count in 1..={d}")))
-            }
-            _ => Ok(()),
+        if let Some(Components::Count(c)) = self.pca_first
+            && c > d
+        {
+            return Err(Error::bad_param("pca_first", c, format!("a count in 1..={d}")));
         }
+        Ok(())
     }
 }
 

@@ -210,11 +210,11 @@ impl<'a> Moves<'a> {
 
     /// Takes the moves back that were made since `mark`.
     fn take_back(&mut self, mark: usize) {
-        while self.log.len() > mark {
-            if let Some((u, from)) = self.log.pop() {
-                self.locked[u as usize] = false;
-                self.relabel(u as usize, from);
-            }
+        while self.log.len() > mark
+            && let Some((u, from)) = self.log.pop()
+        {
+            self.locked[u as usize] = false;
+            self.relabel(u as usize, from);
         }
     }
 

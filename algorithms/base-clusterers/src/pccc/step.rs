@@ -116,16 +116,11 @@ impl<'a> Step<'a> {
         ctx: &Context,
     ) -> Result<(Vec<u32>, bool)> {
         let m = self.ties.len();
-        let nearest = |of: &[f64]| {
-            (0..).zip(of).fold(
-                (0, f64::INFINITY),
-                |low, (h, &cost)| {
-                    if cost < low.1 { (h, cost) } else { low }
-                },
-            )
+        let lower = |low: (u32, f64), (h, &cost): (u32, &f64)| {
+            if cost < low.1 { (h, cost) } else { low }
         };
-        let mut labels: Vec<u32> =
-            self.costs.chunks_exact(self.k).map(|of| nearest(of).0).collect();
+        let nearest = |of: &[f64]| (0..).zip(of).fold((0, f64::INFINITY), lower).0;
+        let mut labels: Vec<u32> = self.costs.chunks_exact(self.k).map(nearest).collect();
         let mut parts = Parts::new(m);
         let mut place = vec![NONE; m];
         let mut moved: Vec<u32> = (0..m as u32).collect();
