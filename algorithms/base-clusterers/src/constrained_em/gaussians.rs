@@ -59,26 +59,7 @@ impl Gaussians {
         ctx: &Context,
     ) -> Result<Self> {
         let (n, d) = (data.n(), data.d());
-        let sums = reduce::reduce(
-            n,
-            |rows| {
-                let mut sums = Array2::<f64>::zeros((k, d + 1));
-                let flat = sums.as_slice_mut().expect("standard layout");
-                for i in rows {
-                    let x = values(data, i);
-                    for (h, to) in flat.chunks_exact_mut(d + 1).enumerate() {
-                        let r = share(i, h);
-                        if r != 0.0 {
-                            to[d] += r;
-                            to.iter_mut().zip(x).for_each(|(to, v)| *to += r * v);
-                        }
-                    }
-                }
-                sums
-            },
-            |a, b| a + b,
-        )
-        .unwrap_or_else(|| Array2::zeros((k, d + 1)));
+        let sums = shared_sums(data, k, &share);
         let weights: Vec<f64> = sums.column(d).to_vec();
         let light = |h: usize| weights[h] <= WEIGHTLESS;
         let all: Array1<f64> = sums.sum_axis(Axis(0));
@@ -219,6 +200,32 @@ fn in_rows(z: &mut Array2<f64>) -> impl Iterator<Item = &mut [f64]> {
 /// x − m.
 fn centred(x: &[f64], m: &[f64], to: &mut [f64]) {
     to.iter_mut().zip(x).zip(m).for_each(|((to, x), m)| *to = x - m);
+}
+
+/// Σ share x for each component, and Σ share in the last column.
+fn shared_sums(
+    data: &Data,
+    k: usize,
+    share: &(impl Fn(usize, usize) -> f64 + Sync),
+) -> Array2<f64> {
+    let d = data.d();
+    let of_block = |rows: std::ops::Range<usize>| {
+        let mut sums = Array2::<f64>::zeros((k, d + 1));
+        let flat = sums.as_slice_mut().expect("standard layout");
+        for i in rows {
+            let x = values(data, i);
+            for (h, to) in flat.chunks_exact_mut(d + 1).enumerate() {
+                let r = share(i, h);
+                if r != 0.0 {
+                    to[d] += r;
+                    to.iter_mut().zip(x).for_each(|(to, v)| *to += r * v);
+                }
+            }
+        }
+        sums
+    };
+    let sums = reduce::reduce(data.n(), of_block, |a, b| a + b);
+    sums.unwrap_or_else(|| Array2::zeros((k, d + 1)))
 }
 
 /// Rows whose products are summed at a time.
