@@ -14,6 +14,7 @@ use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
 use mustlink_core::{Context, reduce};
+use mustlink_kernels::constrained::colouring::connected_parts;
 
 use super::all_apart::AllApart;
 use super::belief_propagation::{Belief, Loopy, NoLabels, log_sum_exp};
@@ -92,33 +93,18 @@ impl CannotLinkMrf {
         max_width: usize,
         apart: impl Fn(usize) -> &'a [u32],
     ) -> Self {
-        let mut place = vec![usize::MAX; nodes];
+        let edges: Vec<Vec<u32>> = (0..nodes).map(|p| apart(p).to_vec()).collect();
+        let mut place = vec![0; nodes];
         let (mut free, mut parts) = (Vec::new(), Vec::new());
-        for start in 0..nodes {
-            if apart(start).is_empty() {
-                free.push(start as u32);
+        for members in connected_parts(&edges) {
+            if members.len() == 1 {
+                free.extend(members);
                 continue;
             }
-            if place[start] != usize::MAX {
-                continue;
-            }
-            let mut members = vec![start as u32];
-            place[start] = 0;
-            let mut at = 0;
-            while at < members.len() {
-                for &q in apart(members[at] as usize) {
-                    if place[q as usize] == usize::MAX {
-                        place[q as usize] = 0;
-                        members.push(q);
-                    }
-                }
-                at += 1;
-            }
-            members.sort_unstable();
             members.iter().enumerate().for_each(|(at, &p)| place[p as usize] = at);
             let near: Vec<Vec<usize>> = members
                 .iter()
-                .map(|&p| apart(p as usize).iter().map(|&q| place[q as usize]).collect())
+                .map(|&p| edges[p as usize].iter().map(|&q| place[q as usize]).collect())
                 .collect();
             parts.push(Part::new(k, members, near, max_width));
         }
