@@ -198,6 +198,7 @@ impl BaseClusterer for ConstrainedSpectral {
 
 /// Vectors iterated where the matrices are too large to decompose; more for many clusters.
 const CANDIDATES: usize = 30;
+
 impl ConstrainedSpectral {
     /// Q̄ in order of pairs; a must-link and a cannot-link of one pair cancel.
     fn links(&self, constraints: &Constraints, degrees: &[f64]) -> Result<Links> {

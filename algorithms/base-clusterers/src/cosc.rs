@@ -146,32 +146,29 @@ impl BaseClusterer for Cosc {
         // Fewer groups than clusters: each is one, and some clusters stay empty.
         let filled = k.min(reduced.n());
         let mut gamma = 0.0;
-        let side: Vec<u32> = if reduced.n() == filled {
-            (0..filled as u32).collect()
-        } else {
-            match k {
-                1 => vec![0; reduced.n()],
-                2 => {
-                    let search = TwoClusters {
-                        starts: self.starts.unwrap_or(10),
-                        inner_max: self.inner_max.unwrap_or(10_000),
-                        gamma: self.gamma.fixed(),
-                        perturb: self.perturb,
-                    };
-                    let best = search.search(&reduced, ctx)?;
-                    gamma = best.gamma;
-                    best.inside.iter().map(|&s| u32::from(s)).collect()
-                }
-                _ => {
-                    let search = Splitting {
-                        outer_runs: self.outer_runs,
-                        starts: self.starts.unwrap_or(2),
-                        inner_max: self.inner_max.unwrap_or(1000),
-                        gamma: self.gamma.fixed(),
-                        violations_first: self.prefer == Prefer::ViolationsThenCut,
-                    };
-                    search.search(&reduced, k, ctx)?
-                }
+        let side: Vec<u32> = match k {
+            _ if reduced.n() == filled => (0..filled as u32).collect(),
+            1 => vec![0; reduced.n()],
+            2 => {
+                let search = TwoClusters {
+                    starts: self.starts.unwrap_or(10),
+                    inner_max: self.inner_max.unwrap_or(10_000),
+                    gamma: self.gamma.fixed(),
+                    perturb: self.perturb,
+                };
+                let best = search.search(&reduced, ctx)?;
+                gamma = best.gamma;
+                best.inside.iter().map(|&s| u32::from(s)).collect()
+            }
+            _ => {
+                let search = Splitting {
+                    outer_runs: self.outer_runs,
+                    starts: self.starts.unwrap_or(2),
+                    inner_max: self.inner_max.unwrap_or(1000),
+                    gamma: self.gamma.fixed(),
+                    violations_first: self.prefer == Prefer::ViolationsThenCut,
+                };
+                search.search(&reduced, k, ctx)?
             }
         };
         let labels: Vec<u32> = reduced.vertex.iter().map(|&v| side[v as usize]).collect();

@@ -148,11 +148,7 @@ impl Splitting {
         }
         let mut found = Vec::new();
         for c in 0..count as u32 {
-            let of = |inside: bool| -> Vec<u32> {
-                let kept = vertices.iter().zip(&component).filter(|(_, x)| (**x == c) == inside);
-                kept.map(|(&v, _)| v).collect()
-            };
-            let (own, rest) = (of(true), of(false));
+            let [own, rest] = two_sides(vertices, |at| component[at] == c);
             if own.len() > 1 {
                 let [a, b] = self.bisect(&own, reduced, among, &ctx.index(c as usize))?;
                 let joined = |x: &[u32]| {
@@ -178,13 +174,6 @@ impl Splitting {
         among: usize,
         ctx: &Context,
     ) -> Result<[Vec<u32>; 2]> {
-        let apart_of = |inside: &[bool]| {
-            let of = |side: bool| -> Vec<u32> {
-                let kept = vertices.iter().zip(inside).filter(|(_, s)| **s == side);
-                kept.map(|(&v, _)| v).collect()
-            };
-            [of(true), of(false)]
-        };
         if let [a, b] = vertices {
             return Ok([vec![*a], vec![*b]]);
         }
@@ -230,11 +219,17 @@ impl Splitting {
             gamma += *step;
         }
         Ok(match best {
-            Some((.., inside)) => apart_of(&inside),
+            Some((.., inside)) => two_sides(vertices, |at| inside[at]),
             // Weights too far apart for arithmetic: any split is as good.
-            None => apart_of(&(0..vertices.len()).map(|i| i == 0).collect::<Vec<_>>()),
+            None => two_sides(vertices, |at| at == 0),
         })
     }
+}
+
+/// The vertices at places that are inside, and the others, in order.
+fn two_sides(vertices: &[u32], inside: impl Fn(usize) -> bool) -> [Vec<u32>; 2] {
+    let (a, b): (Vec<usize>, Vec<usize>) = (0..vertices.len()).partition(|&at| inside(at));
+    [a, b].map(|side| side.into_iter().map(|at| vertices[at]).collect())
 }
 
 /// The candidate to take, of (part, split, gained, multi-cut afterwards, whether it gains enough).

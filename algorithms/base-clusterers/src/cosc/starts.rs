@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::graph::adjacency::Graph;
 use mustlink_kernels::graph::eigen::laplacian;
 
-use super::two_way::TwoWay;
+use super::two_way::{TwoWay, dot, norm};
 
 /// The second eigenvector of the graph, mapped back to vertices; a random point where it cannot
 /// be had: it is only a start.
@@ -66,11 +66,11 @@ pub(super) fn obeying(
     };
     let mut mean = root.clone();
     part(&mut mean);
-    let length: f64 = mean.iter().map(|v| v * v).sum();
+    let length = dot(&mean, &mean);
     let project = |w: &mut [f64]| {
         part(w);
         if length > 0.0 {
-            let along = w.iter().zip(&mean).map(|(a, b)| a * b).sum::<f64>() / length;
+            let along = dot(w, &mean) / length;
             w.iter_mut().zip(&mean).for_each(|(w, m)| *w -= along * m);
         }
     };
@@ -88,7 +88,7 @@ pub(super) fn obeying(
             })
             .collect();
         project(&mut next);
-        let length = next.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let length = norm(&next);
         if !(length > 0.0 && length.is_finite()) {
             // The conditions leave nothing: a random start does as well.
             return Ok(start);

@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 use super::one_spectral::Descent;
 use super::reduced::Reduced;
 use super::starts::{eigenvector, keeping, obeying, random};
-use super::two_way::{Side, TwoWay};
+use super::two_way::{Side, TwoWay, spread};
 
 /// Smallest weight of a cannot-link, in units of the heaviest and of the heaviest edge: γ is raised until
 /// the lightest holds, and then no digit is left of the cut beside the others.
@@ -115,9 +115,7 @@ impl TwoClusters {
         let mut failures = 0;
         for t in 0..10 {
             let mut stream = ctx.index(t).stream("perturb");
-            let low = best.f.iter().fold(f64::INFINITY, |m, &v| m.min(v));
-            let high = best.f.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
-            let by = (0.001 + 0.01 * t as f64) * (high - low);
+            let by = (0.001 + 0.01 * t as f64) * spread(&best.f);
             let f: Vec<f64> = best.f.iter().map(|v| v + by * stream.normal()).collect();
             let mut at: Descent = f.into();
             two.descend(&mut at, best.gamma, self.inner_max, ctx)?;
