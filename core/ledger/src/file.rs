@@ -262,7 +262,8 @@ impl Ledger {
         if self.broken {
             return Err(bad(&self.path, 0, "cannot be written after an earlier failure"));
         }
-        let failed = |e: String| bad(&self.path, self.lines + 1, e);
+        // What the disk refuses is about no line.
+        let failed = |e: String| bad(&self.path, 0, e);
         let mut text = String::new();
         for line in lines {
             let versioned = Versioned { v: VERSION, line };
