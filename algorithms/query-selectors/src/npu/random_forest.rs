@@ -12,7 +12,6 @@ use super::tree::{Tree, grow};
 /// Trees are those of [Breiman2001]: grown on a bootstrap sample to pure leaves, the best Gini split
 /// of a few random features at every node, thresholds in the middle between two values.
 pub struct RandomForest {
-    n: usize,
     trees: Vec<Tree>,
 }
 
@@ -51,12 +50,7 @@ impl RandomForest {
             Ok(grow(columns, labels, classes, per_split, wanted.as_deref(), &mut stream))
         };
         let trees = (0..trees).into_par_iter().map(one).collect::<Result<Vec<Tree>>>()?;
-        Ok(RandomForest { n, trees })
-    }
-
-    /// Number of objects.
-    pub fn n(&self) -> usize {
-        self.n
+        Ok(RandomForest { trees })
     }
 
     /// Number of trees.
@@ -261,7 +255,7 @@ mod tests {
         let f = forest(&data, &[0, 1, 2, 0, 1, 2], 4, 1, 1);
         assert!((0..6).all(|j| f.shared_leaves(0, j) == 4));
         let one = forest(&data.subset(&[0]), &[0], 4, 1, 1);
-        assert_eq!((one.n(), one.shared_leaves(0, 0)), (1, 4));
+        assert_eq!(one.shared_leaves(0, 0), 4);
     }
 
     proptest! {
