@@ -42,11 +42,7 @@ pub struct Hbgf {
 
 /// The clusters of object `i`, each with the weight of its member.
 fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
-    for t in 0..view.len() {
-        if let Some(c) = view.cluster(i, t) {
-            out.push((c as u32, view.weights[t]));
-        }
-    }
+    out.extend(view.clusters_of(i).map(|(t, c)| (c as u32, view.weights[t])));
 }
 
 #[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 4)]

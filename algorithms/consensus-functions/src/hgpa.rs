@@ -67,7 +67,7 @@ impl ConsensusFunction for Hgpa {
         // [StrehlGhosh2002] §3.3: a hyperedge of weight 1 for each cluster of each member.
         let mut pins: Vec<Vec<u32>> = vec![Vec::new(); view.clusters()];
         for (u, &i) in units.first.iter().enumerate() {
-            for c in (0..view.len()).filter_map(|t| view.cluster(i as usize, t)) {
+            for (_, c) in view.clusters_of(i as usize) {
                 pins[c].push(vertex(u) as u32);
             }
         }
@@ -79,8 +79,7 @@ impl ConsensusFunction for Hgpa {
         let hypergraph = Hypergraph::new(sizes, pins, weights)?;
         // The first start: the parts of the bipartite graph of objects and clusters.
         let graph = bipartite::graph(&view, &units, 0, 1e6, |i, out| {
-            let clusters = (0..view.len()).filter_map(|t| view.cluster(i, t));
-            out.extend(clusters.map(|c| (c as u32, 1.0)));
+            out.extend(view.clusters_of(i).map(|(_, c)| (c as u32, 1.0)));
         })?;
         let (parts, _) = cutting.cut(&graph, &units, k, ctx)?;
         let mut first = vec![0; count];

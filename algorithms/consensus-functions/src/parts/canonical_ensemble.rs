@@ -144,6 +144,11 @@ impl<'a> CanonicalEnsemble<'a> {
         let l = self.labels[t][i];
         (l != NONE).then(|| self.first[t] + l as usize)
     }
+
+    /// The members that saw object `i`, each with its cluster there.
+    pub fn clusters_of(&self, i: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.len()).filter_map(move |t| Some((t, self.cluster(i, t)?)))
+    }
 }
 
 /// The only partition of n objects in k clusters, for k = 1 and k = n.
