@@ -48,7 +48,6 @@ impl BaseClusterer for ConstrainedKMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let shape = &Shape { k: self.options.k.unwrap_or(shape.k), ..*shape };
         self.options.memory(shape)
     }
 }

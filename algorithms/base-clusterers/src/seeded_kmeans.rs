@@ -43,7 +43,6 @@ impl BaseClusterer for SeededKMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let shape = &Shape { k: self.options.k.unwrap_or(shape.k), ..*shape };
         self.options.memory(shape)
     }
 }

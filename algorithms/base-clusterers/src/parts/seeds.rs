@@ -108,7 +108,8 @@ impl SeedOptions {
     pub(crate) fn memory(&self, shape: &Shape) -> u64 {
         let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
         let restarts = self.restarts.unwrap_or(10).min(reduce::WAVE);
-        (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * shape.k * shape.d)) as u64
+        let k = self.k.unwrap_or(shape.k);
+        (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * k * shape.d)) as u64
     }
 
     /// The best of the starts: `run` makes one from its centres.
