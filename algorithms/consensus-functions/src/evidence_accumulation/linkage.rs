@@ -277,18 +277,14 @@ fn order_of_level(
         return Ok(());
     }
     // Clusters before this level, named by their lowest leaves, and the joins they take part in.
-    let mut before = vec![0u32; g];
     let mut name = vec![u32::MAX; g];
-    for u in 0..g as u32 {
-        let root = uf.find(u) as usize;
-        if name[root] == u32::MAX {
-            name[root] = u;
-        }
-        before[u as usize] = name[root];
-    }
+    let mut before = Vec::with_capacity(g);
     let mut members: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for u in 0..g as u32 {
-        members.entry(before[u as usize]).or_default().push(u);
+        let name = &mut name[uf.find(u) as usize];
+        *name = u.min(*name);
+        before.push(*name);
+        members.entry(*name).or_default().push(u);
     }
     edges.iter().for_each(|&(_, a, b)| {
         uf.union(a, b);

@@ -105,8 +105,9 @@ impl Cutting {
         let Some(trivial) = view.trivial() else { return Ok(None) };
         let Some(closure) = self.closure(problem)? else { return Ok(Some(trivial)) };
         if view.k == 1 {
-            let firm = self.firm(&closure)?;
-            firm.map_or(Ok(()), |firm| firm.require_feasible(1))?;
+            if let Some(firm) = self.firm(&closure)? {
+                firm.require_feasible(1)?;
+            }
         }
         if view.k == 1 || !self.respect_must_link {
             return Ok(Some(trivial));
