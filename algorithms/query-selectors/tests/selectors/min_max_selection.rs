@@ -1,26 +1,19 @@
 use mustlink_core::prelude::*;
 use mustlink_core::reduce::squared_distance;
-use mustlink_core::selection::{ConstraintView, Selection};
+use mustlink_core::selection::ConstraintView;
 use mustlink_query_selectors::explore_consolidate::{ExploreOrder, Exploring, First};
 use mustlink_query_selectors::min_max_selection::MinMaxSelection;
 use mustlink_query_selectors::{Asking, Member};
 use proptest::prelude::*;
 
 use crate::support::{
-    Case, askings, cases, explorings, line, members, questions, questions_for, select,
+    Case, askings, cases, done, explorings, line, members, questions, questions_for, select,
     survives_any_oracle, truth,
 };
 
 fn from_object(start: usize) -> MinMaxSelection {
     let exploring = Exploring { start: First::Object(start), ..Exploring::default() };
     MinMaxSelection { exploring, ..MinMaxSelection::default() }
-}
-
-fn done(selection: &Selection) -> Option<Done> {
-    match selection.events.last() {
-        Some(Event::Done { reason }) => Some(*reason),
-        _ => None,
-    }
 }
 
 /// The data of the traces of selection.md §4, with MinMax in place of Consolidate.

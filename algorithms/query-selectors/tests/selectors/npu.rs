@@ -13,7 +13,8 @@ use mustlink_query_selectors::npu::{FeaturesPerSplit, FeaturesRule, Npu};
 use proptest::prelude::*;
 
 use crate::support::{
-    By, Case, askings, cases, distortions, line, questions, select, survives_any_oracle, truth,
+    By, Case, askings, cases, distortions, done, line, questions, select, survives_any_oracle,
+    truth,
 };
 
 fn small() -> Npu {
@@ -31,13 +32,6 @@ fn select_under(
     let provide = |_: &Constraints, _: u64| Ok(Clustering::from_labels(labels.to_vec()));
     let (mut oracle, ctx) = (By(truth(classes)), Context::new(seed));
     selection::run(selector, problem, &mut oracle, None, &[], Some(&provide), &ctx).unwrap()
-}
-
-fn done(selection: &Selection) -> Option<Done> {
-    match selection.events.last() {
-        Some(Event::Done { reason }) => Some(*reason),
-        _ => None,
-    }
 }
 
 fn clustered(selection: &Selection) -> usize {

@@ -53,6 +53,14 @@ pub fn questions(selection: &Selection) -> Vec<(u32, u32)> {
     asked.collect()
 }
 
+/// Why a selection ended, where it did by itself.
+pub fn done(selection: &Selection) -> Option<Done> {
+    match selection.events.last() {
+        Some(Event::Done { reason }) => Some(*reason),
+        _ => None,
+    }
+}
+
 /// Questions for one purpose.
 pub fn questions_for(selection: &Selection, wanted: &str) -> Vec<(u32, u32)> {
     let asked = selection.events.iter().filter_map(|e| match e {
