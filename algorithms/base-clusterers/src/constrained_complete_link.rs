@@ -8,7 +8,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::run;
 use ndarray::Array2;
 
-use crate::parts::linkage::complete_link;
+use crate::parts::linkage::{Linkage, linkage};
 use crate::parts::soft_marks::warn_of_soft;
 use look_ahead::complete_link_ahead;
 
@@ -252,7 +252,7 @@ impl ConstrainedCompleteLink {
         let needed = k.filter(|_| self.on_infeasible == OnInfeasible::Error);
         let needed = needed.map_or(0, |k| nodes.saturating_sub(k));
         let kept = (needed > 0).then(|| distances.clone());
-        let mut merges = complete_link(distances, ctx)?;
+        let mut merges = linkage(distances, Linkage::Complete, ctx)?;
         if let (Some(k), Some(distances)) = (k, kept)
             && merges[needed - 1].height > top
         {

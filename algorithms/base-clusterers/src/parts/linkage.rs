@@ -43,14 +43,6 @@ impl Linkage {
     }
 }
 
-/// Complete linkage: all n − 1 merges in order, see [`linkage`].
-///
-/// # Errors
-/// Cancellation.
-pub fn complete_link(distances: Array2<f64>, ctx: &Context) -> Result<Vec<Merge>> {
-    linkage(distances, Linkage::Complete, ctx)
-}
-
 /// All n − 1 merges in order of height; ties merge the pair of smallest names first. `distances` is
 /// symmetric and is used up.
 ///
@@ -145,7 +137,7 @@ mod tests {
                 std::cmp::Ordering::Equal => 0.0,
                 _ => f64::from(values[i.max(j) * (i.max(j) - 1) / 2 + i.min(j)]),
             });
-            let merges = complete_link(d.clone(), &Context::new(1)).unwrap();
+            let merges = linkage(d.clone(), Linkage::Complete, &Context::new(1)).unwrap();
             prop_assert_eq!(&merges, &greedily(&d));
             prop_assert!(merges.windows(2).all(|w| w[0].height <= w[1].height));
         }
