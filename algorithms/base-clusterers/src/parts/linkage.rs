@@ -66,12 +66,9 @@ pub fn linkage(mut distances: Array2<f64>, linkage: Linkage, ctx: &Context) -> R
         // Among equals the smallest name: it gives the smallest pair of names.
         let row = distances.row(top);
         let row = row.to_slice().expect("standard layout");
-        let mut nearest = usize::MAX;
-        for &c in active.iter().filter(|&&c| c != top) {
-            if nearest == usize::MAX || row[c] < row[nearest] {
-                nearest = c;
-            }
-        }
+        let others = active.iter().copied().filter(|&c| c != top);
+        let nearest = others.reduce(|least, c| if row[c] < row[least] { c } else { least });
+        let nearest = nearest.expect("two clusters are left");
         if chain.len() < 2 || chain[chain.len() - 2] != nearest {
             // What rounding has made equal can lead a chain back to itself: it begins anew.
             if linkage != Linkage::Complete && chain.contains(&nearest) {
