@@ -30,6 +30,7 @@ mod records;
 mod sheet;
 mod steps;
 mod table;
+mod thousands;
 
 pub use answers_csv::{FileAnswer, read_answers, write_questions};
 pub use builtin::builtin_names;

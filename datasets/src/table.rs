@@ -13,6 +13,7 @@ use crate::columns::{Roles, option_word};
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::options::OpenOptions;
 use crate::sheet::Sheet;
+use crate::thousands;
 
 /// Places shown of cells that are no numbers.
 const SHOWN: usize = 5;
@@ -220,7 +221,8 @@ pub(crate) fn read(
     };
     roles.judge(&header, n, Some(&value), &place)?;
     let notes = roles.possible_classes(&header, n, &value);
-    let incomplete = incomplete(&all.gaps, &all.words, n, &roles, &header, separator, &place);
+    let marks = (separator, options.decimal);
+    let incomplete = incomplete(&all.gaps, &all.words, n, &roles, &header, marks, &place);
     let incomplete = incomplete.map(hinted);
     // What the options call missing is no class either.
     let own = |cell: &String| cells.missing.iter().any(|m| m == cell);
@@ -338,7 +340,7 @@ fn incomplete(
     rows: usize,
     roles: &Roles,
     header: &[String],
-    separator: char,
+    (separator, decimal): (char, Option<char>),
     place: &str,
 ) -> Option<Error> {
     let column = |odd: &Odd| header[roles.features[odd.feature]].as_str();
@@ -394,23 +396,25 @@ fn incomplete(
     if (0..roles.features.len()).any(fits) {
         ways.push("fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into());
     }
-    let comma = |odd: &&Odd| {
-        let text = &odd.word;
-        let number = text.replacen(',', ".", 1).parse::<f64>().is_ok();
-        separator != ',' && text.contains(',') && number
+    // Whole columns of them: as words they would become columns of 0 and 1. Where commas part the cells, one
+    // before three digits is between thousands.
+    let mark = |odd: &Odd| {
+        let plain = separator == ',' && decimal.is_none() && thousands::undecided(&odd.word);
+        if plain { Some(',') } else { thousands::mark(&odd.word, decimal) }
     };
-    // Whole columns of them: as words they would become columns of 0 and 1.
-    let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
-    let thousands = |odd: &&Odd| grouped_by_points(&odd.word);
-    let (grouped, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(thousands);
-    if let Some(first) = grouped.first() {
-        let word = &first.word;
-        ways.push(format!(
-            "points between thousands are not read: write {word} as {}, in every cell of the column",
-            word.replace('.', "")
-        ));
+    let (grouped, words): (Vec<&Odd>, Vec<&Odd>) =
+        words.into_iter().partition(|&odd| mark(odd).is_some());
+    if let Some((first, mark)) = grouped.first().and_then(|&odd| Some((odd, mark(odd)?))) {
+        ways.push(thousands::told(&first.word, mark));
     }
-    if !commas.is_empty() {
+    let comma = |odd: &&Odd| {
+        odd.word.contains(',') && odd.word.replacen(',', ".", 1).parse::<f64>().is_ok()
+    };
+    let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
+    if let Some(first) = commas.first() {
+        if commas.iter().all(|odd| thousands::undecided(&odd.word)) {
+            ways.push(thousands::told(&first.word, ','));
+        }
         ways.push("a decimal comma is read by --decimal ,".into());
     }
     let words: Vec<&Odd> = words.into_iter().filter(|odd| !sparse.contains(&column(odd))).collect();
@@ -434,18 +438,6 @@ fn incomplete(
     let also =
         if both { "; both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'" } else { "" };
     Some(bad(place, format!("{}; {}{also}", told.join("; "), ways.join("; "))))
-}
-
-/// Whether a cell is a number with points between its thousands and a decimal comma: 1.234,5.
-fn grouped_by_points(cell: &str) -> bool {
-    let (whole, fraction) = cell.split_once(',').unwrap_or((cell, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let mut groups = whole.strip_prefix('-').unwrap_or(whole).split('.');
-    let first = groups.next().is_some_and(|g| digits(g) && g.len() <= 3);
-    let mut rest = groups.peekable();
-    let grouped = rest.peek().is_some() && rest.all(|g| digits(g) && g.len() == 3);
-    let marked = cell.contains(',') || whole.matches('.').count() > 1;
-    first && grouped && marked && digits(fraction)
 }
 
 /// The classes of a column.

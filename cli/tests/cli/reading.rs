@@ -377,6 +377,24 @@ fn points_between_thousands_and_ids_left_out_are_said() {
         done.err
     );
     assert!(!done.err.contains("--class"), "{}", done.err);
+    // Columns of 0 and 1, as words become, would make any cluster of them.
+    let decimal = "a decimal comma is read by --decimal ,";
+    for (text, option, said) in [
+        ("a,b\n\"1,500\",1.5\n900,2.5\n\"2,000\",3.5\n", "", "write 1,500 as 1500"),
+        ("a;b\n1 234,5;1\n2 345,5;2\n3 456,5;3\n", " --decimal ,", "write 1 234,5 as 1234,5"),
+        ("a;b\n1.234;1,5\n2.345;2,5\n900;3,5\n", " --decimal ,", "write 1.234 as 1234"),
+        ("a;b\n1'234;1\n2'345;2\n3'456;3\n", "", "apostrophes between thousands are not read"),
+        (
+            "a;b\n1,500;1\n900;2\n2,000;3\n",
+            "",
+            "write 1,500 as 1500, in every cell of the column; a decimal",
+        ),
+        ("a,b\n\"1,5\",1\n\"2,5\",2\n\"3,5\",3\n", "", decimal),
+    ] {
+        bench.write("t.csv", text);
+        let done = bench.run(&format!("cluster --data t.csv --k 2{option}"));
+        assert!(done.err.contains(said) && !done.err.contains("one_hot"), "{text}: {}", done.err);
+    }
     // Ids that are whole numbers, left out, and constraints that mean them.
     bench.write("p.csv", "protein,x,y\n3,1,1\n2,1,2\n1,8,9\n0,9,9\n");
     bench.write("c.csv", "i,j,type\n0,1,must_link\n");

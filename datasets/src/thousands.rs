@@ -1,0 +1,80 @@
+//! Which cells are numbers with marks between their thousands? They are not read, but told how to be written.
+
+const MARKS: [char; 7] = ['.', ',', ' ', '\u{a0}', '\u{202f}', '\'', '’'];
+
+/// What stands between the thousands of a cell: 1.234,5, 1,234.5, 1 234,5 or 1'234. `decimal` is what an option
+/// says to stand before decimals.
+pub(crate) fn mark(cell: &str, decimal: Option<char>) -> Option<char> {
+    MARKS.into_iter().find(|&mark| Some(mark) != decimal && between(cell, mark, decimal))
+}
+
+fn between(cell: &str, mark: char, decimal: Option<char>) -> bool {
+    // One group after a point or a comma may be decimals.
+    let (point, sure) = match mark {
+        '.' => (',', decimal == Some(',')),
+        ',' => ('.', false),
+        _ => (if cell.contains(',') { ',' } else { '.' }, true),
+    };
+    let (whole, fraction) = cell.split_once(point).unwrap_or((cell, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let mut groups = whole.strip_prefix('-').unwrap_or(whole).split(mark);
+    let first = groups.next().is_some_and(|g| digits(g) && g.len() <= 3);
+    let rest: Vec<&str> = groups.collect();
+    let grouped = !rest.is_empty() && rest.iter().all(|g| digits(g) && g.len() == 3);
+    let marked = sure || rest.len() > 1 || cell.contains(point);
+    first && grouped && marked && digits(fraction)
+}
+
+/// Whether the comma of a cell may be one of decimals and one between thousands: 1,234, but not 0,123.
+pub(crate) fn undecided(cell: &str) -> bool {
+    let one = cell.matches(',').count() == 1 && !cell.trim_start_matches('-').starts_with('0');
+    // With decimals behind it the comma can only be between thousands.
+    one && between(&format!("{cell}.0"), ',', None)
+}
+
+/// What is said of such a cell.
+pub(crate) fn told(cell: &str, mark: char) -> String {
+    let marks = match mark {
+        '.' => "points",
+        ',' => "commas",
+        '\'' | '’' => "apostrophes",
+        _ => "blanks",
+    };
+    let plain = cell.replace(mark, "");
+    format!(
+        "{marks} between thousands are not read: write {cell} as {plain}, in every cell of the column"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_between_thousands_are_known() {
+        for (cell, mark_of_it) in [
+            ("1.234,5", '.'),
+            ("-1.234.567", '.'),
+            ("1,234.5", ','),
+            ("12,345,678", ','),
+            ("1 234,5", ' '),
+            ("12\u{a0}345", '\u{a0}'),
+            ("1'234.5", '\''),
+        ] {
+            assert_eq!(mark(cell, None), Some(mark_of_it), "{cell}");
+        }
+        assert_eq!(mark("1.234", Some(',')), Some('.'));
+        for cell in
+            ["1,234", "1,5", "1.23,4", "12 34", "1234 567", "a 123", "1,234,5", "", ",", "1 234 "]
+        {
+            assert_eq!(mark(cell, None), None, "{cell}");
+        }
+        let both = ["1,234", "-12,000"].map(undecided);
+        let one = ["0,123", "1,5", "1,2345", "1,234,567", "1,234.5", "a,234"].map(undecided);
+        assert_eq!((both, one), ([true; 2], [false; 6]));
+        assert!(
+            told("1'234", '\'')
+                .starts_with("apostrophes between thousands are not read: write 1'234 as 1234")
+        );
+    }
+}
