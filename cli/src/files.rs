@@ -45,7 +45,7 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "CHARACTER", value_parser = separator)]
     pub sep: Option<char>,
     /// What stands before the decimals of a number in a CSV (default: .)
-    #[arg(long, value_name = "CHARACTER")]
+    #[arg(long, value_name = "CHARACTER", value_parser = decimal)]
     pub decimal: Option<char>,
     /// Cells of a CSV that stand for a missing value (default: ?, NA, N/A, NaN, null, none; empty cells
     /// always do)
@@ -105,6 +105,15 @@ fn separator(text: &str) -> Result<char, String> {
         ("tab" | "\\t", ..) => Ok('\t'),
         (_, Some(one), None) => Ok(one),
         _ => Err(format!("must be one character, or tab, got \"{text}\"")),
+    }
+}
+
+fn decimal(text: &str) -> Result<char, String> {
+    let part_of_a_number = |c: char| c.is_alphanumeric() || c.is_whitespace() || "+-".contains(c);
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        (Some(one), None) if !part_of_a_number(one) => Ok(one),
+        _ => Err(format!("must be a point, a comma or another sign, got \"{text}\"")),
     }
 }
 

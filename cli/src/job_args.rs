@@ -67,7 +67,7 @@ pub(crate) struct JobArgs {
     #[arg(long)]
     pub selection_only: bool,
     /// Seed of every random number. Absent: that of the method file, else 0
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = options::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads (default: one per core); changes no result
     #[arg(long, value_name = "N", value_parser = options::threads)]

@@ -113,6 +113,11 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("must be a whole number >= 0, got {text}"))
 }
 
+/// Reads a seed.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("must be a whole number in 0..={}, got {text}", u64::MAX))
+}
+
 /// Reads a number of threads.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {

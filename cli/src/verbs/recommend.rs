@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
     /// Number of answers about pairs there will be (default: the constraints that are given)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     answers: Option<usize>,
     /// Some answers may be wrong: go by the part of the study in which a tenth is
     #[arg(long)]
@@ -37,7 +37,8 @@ pub(crate) struct Args {
     #[arg(long)]
     hard: bool,
     /// How many methods to show; JSON has all
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = count)]
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(value_parser = count, allow_negative_numbers = true)]
     top: usize,
     /// Method file to write, with the first of them
     #[arg(long, value_name = "FILE")]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
-use crate::options::{Format, in_pool};
+use crate::options::{Format, count, in_pool};
 use crate::progress::duration;
 use crate::term;
 
@@ -30,16 +30,19 @@ pub(crate) struct Args {
     job: JobArgs,
     /// Smallest number tried
     #[arg(long, value_name = "K", default_value_t = 2)]
+    #[arg(value_parser = count, allow_negative_numbers = true)]
     from: usize,
     /// Largest number tried (default: 8 more than --from, or as many as a subsample has
     /// objects)
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     to: Option<usize>,
     /// Subsamples, and data sets without clusters to compare with
     #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = count, allow_negative_numbers = true)]
     draws: usize,
     /// Most objects looked at: of more a sample is drawn
     #[arg(long, value_name = "N", default_value_t = 3000)]
+    #[arg(value_parser = count, allow_negative_numbers = true)]
     objects: usize,
     /// CSV to write with every number, a row per k; - is standard output
     #[arg(long, value_name = "FILE")]

@@ -487,6 +487,18 @@ fn negative_numbers_are_named() {
     let done = bench.run("cluster --data iris --budget -3");
     assert_eq!(done.status, 2);
     assert!(done.err.contains("must be a whole number >= 0, got -3"), "{}", done.err);
+    for (line, said) in [
+        (
+            "cluster --data iris --seed -1",
+            "must be a whole number in 0..=18446744073709551615, got -1",
+        ),
+        ("select-k --data iris --to -3", "must be a whole number >= 0, got -3"),
+        ("recommend --data iris --answers -3", "must be a whole number >= 0, got -3"),
+        ("cluster --data iris --decimal 1", "must be a point, a comma or another sign, got \"1\""),
+    ] {
+        let done = bench.run(line);
+        assert!(done.status == 2 && done.err.contains(said), "{}", done.err);
+    }
 }
 
 #[test]
