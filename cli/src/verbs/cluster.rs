@@ -428,6 +428,9 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         let inferred = s.inferred;
         let budget = match args.job.budget {
             Some(budget) if s.queries < budget => format!(" of at most {budget}"),
+            Some(budget) if s.queries > budget => {
+                format!(" (more than --budget {budget}: the ledger had them)")
+            }
             _ => String::new(),
         };
         lines.push((

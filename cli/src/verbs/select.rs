@@ -61,6 +61,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let c = selection.counts(selection.asked());
         let ended = match selection.closed {
             None => "nothing is left to ask",
+            Some("budget") if args.job.budget.is_some_and(|budget| budget < c.queries) => {
+                "more than --budget: the ledger had them"
+            }
             Some("budget") => "the budget is spent",
             Some("pending") => "an answer is still to come",
             Some(_) => "the oracle answers no more",

@@ -27,6 +27,13 @@ fn a_selection_goes_on_where_it_stopped() {
     // Nothing is left to ask: the oracle is not even needed.
     let again = bench.run(&format!("{select} --budget 50 --oracle none --out many.csv"));
     assert!(again.err.contains("\n50 queries: "), "{}", again.err);
+    // What the ledger knows counts, whatever the budget is now.
+    let fewer = bench.run(&format!("{select} --budget 30 --out many.csv"));
+    assert!(fewer.err.contains("\n50 queries: "), "{}", fewer.err);
+    assert!(fewer.err.ends_with("more than --budget: the ledger had them\n"), "{}", fewer.err);
+    let cluster = select.replace("select --data", "cluster --clusterer pck_means --data");
+    let fewer = bench.run(&format!("{cluster} --budget 30"));
+    assert!(fewer.out.contains("50 (more than --budget 30: the ledger had them)"), "{}", fewer.out);
     // Another k is another course: that is said, and nothing is dropped silently.
     let other = bench.run(&format!("{select} --budget 50 --k 4"));
     assert_eq!((other.status, other.out.as_str()), (3, ""), "{}", other.err);
