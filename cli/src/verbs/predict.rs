@@ -67,6 +67,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         set.require_numbers().map_err(without_steps)?;
     }
     let Predicted { labels, distances, probabilities, far } = model.predict(&set)?;
+    if set.feature_names.is_empty() != model.features.is_empty() && !args.quiet {
+        let nameless = if model.features.is_empty() { "the model" } else { set.name.as_str() };
+        term::tell(&format!(
+            "warning: features are taken by their places, not by name: {nameless} has no names of features"
+        ));
+    }
     let mut sizes = vec![0usize; model.centres.k()];
     labels.iter().for_each(|&l| sizes[l as usize] += 1);
     let name = |h: usize| model.names.get(h).cloned().flatten();

@@ -148,3 +148,20 @@ fn a_mixture_puts_new_objects_by_its_posterior() {
         refused.err
     );
 }
+
+#[test]
+fn features_without_names_are_taken_by_place_with_a_word() {
+    let matrix = "%%MatrixMarket matrix array real general\n4 2\n1\n1\n8\n9\n2\n3\n9\n9\n";
+    let bench = Bench::with("a.mtx", matrix);
+    bench.write("p.csv", "u,v\n1.5,2\n1,3\n8,9.5\n9,9\n");
+    for (of, to, nameless) in [("a.mtx", "p.csv", "the model"), ("p.csv", "a.mtx", "a")] {
+        let cluster = format!("cluster --data {of} --k 2 --clusterer kmeans --save-model m.json");
+        assert_eq!(bench.run(&cluster).status, 0);
+        let predict = "predict --model m.json --out labels.csv --data";
+        let done = bench.run(&format!("{predict} {to}"));
+        let said = format!("by their places, not by name: {nameless} has no names of features\n");
+        assert!(done.status == 0 && done.err.contains(&said), "{}", done.err);
+        let same = bench.run(&format!("{predict} {of}"));
+        assert!(!same.err.contains("by their places"), "{}", same.err);
+    }
+}
