@@ -79,12 +79,14 @@ pub(crate) fn option_word<'a>(columns: impl IntoIterator<Item = (usize, &'a str)
     shell_word(&columns.into_iter().map(own).collect::<Vec<_>>().join(","))
 }
 
-/// Names that are there, different, and names rather than values. `otherwise` is the way out of the last.
+/// Names that are there, different, and names rather than values. `otherwise` is the way out of the last; `called`:
+/// one of them was called by its name, so that they are names, years for example.
 pub(crate) fn check_names(
     header: &[String],
     place: &str,
     settled: &[usize],
     otherwise: &str,
+    called: bool,
 ) -> Result<()> {
     let line = || format!("{place}, line 1");
     let number = |name: &String| name.parse::<f64>().is_ok();
@@ -97,11 +99,17 @@ pub(crate) fn check_names(
         let row = 2 * numbers >= header.len() && !counted(0) && !counted(1);
         header.iter().position(number).filter(|_| row)
     });
-    if let Some(at) = at {
+    if let Some(at) = at.filter(|_| !called) {
+        // Ids stand in front; a word behind numbers is rather the class of an object.
+        let names = header.first().filter(|name| !name.is_empty() && !number(name)).map(|name| {
+            let word = option_word([(0, name.as_str())]);
+            format!("; if numbers are names here, an option that calls a column by its name says so: --id {word}")
+        });
         let message = format!(
-            "the first row must name the columns, and column {} is {}; {otherwise}",
+            "the first row must name the columns, and column {} is {}; {otherwise}{}",
             at + 1,
-            header[at]
+            header[at],
+            names.unwrap_or_default()
         );
         return Err(bad(line(), message));
     }
@@ -193,7 +201,21 @@ impl Roles {
             roles.iter().flat_map(|(_, c)| c.iter().copied()).chain(others).collect();
         let without_name: Vec<usize> =
             if everything { (0..header.len()).collect() } else { settled.clone() };
-        check_names(header, place, &without_name, "a file without names is read by --no-header")?;
+        let single = [
+            &options.id_column,
+            &options.class_column,
+            &options.known_column,
+            &options.apart_column,
+            &options.weights_column,
+            &options.display_column,
+            &options.image_column,
+        ];
+        let lists = [&options.ignore, &options.features, &options.shown_columns];
+        let mut words = single.into_iter().flatten().chain(lists.into_iter().flatten());
+        let called = words.any(|word| places.contains_key(word.trim()))
+            || (options.class_column.is_none() && class.is_some());
+        let otherwise = "a file without names is read by --no-header";
+        check_names(header, place, &without_name, otherwise, called)?;
         let mut is_settled = vec![false; header.len()];
         settled.iter().for_each(|&c| is_settled[c] = true);
         let free = (0..header.len()).filter(|&c| !is_settled[c]);

@@ -69,7 +69,14 @@ fn parse(
         return Err(bad(place, "one column cannot be both the class and the id"));
     }
     let settled: Vec<usize> = ignored.iter().copied().chain(id).chain(class).collect();
-    check_names(header, place, &settled, "write a row of names above")?;
+    let by_name = |name: &str| header.iter().any(|column| column == name.trim());
+    let mut words =
+        id_column.into_iter().chain(class_column).chain(ignore.iter().map(String::as_str));
+    // So is a column "id" or "class" that nobody named.
+    let called = words.any(by_name)
+        || (id_column.is_none() && id.is_some())
+        || (class_column.is_none() && class.is_some());
+    check_names(header, place, &settled, "write a row of names above", called)?;
     records.not_empty()?;
     let cells = |c: usize| -> Vec<&str> { records.cells(c).collect() };
     let mut members = Vec::new();
@@ -150,6 +157,10 @@ mod tests {
         let bare = of("one\n3\n\n3\n").unwrap();
         assert_eq!((bare.objects.id(1), bare.objects.k()), ("1".into(), None));
         assert_eq!(bare.ensemble.members()[0].labels, [0, NONE, 0]);
+        // Candidates are called by their numbers.
+        let numbered = of("id,0,1,3\na,x,1,2\nb,x,1,1\nc,y,2,1\n").unwrap();
+        assert_eq!(numbered.ensemble.members()[2].provenance, "3");
+        assert!(of("2,0,1,3\n2,0,1,2\n").is_err());
     }
 
     #[test]

@@ -129,6 +129,7 @@ fn what_was_tried_is_shown_and_written() {
         "{}",
         alone.out
     );
+    assert_eq!(bench.run("consensus tried/labels.csv --k 3 --consensus kcc").status, 0);
     let table = bench.read("tried/candidates.csv");
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|l| l.split(',').collect()).collect();
     assert!(table.starts_with("candidate,name,k,score,error,weight,seconds,outcome\n"));

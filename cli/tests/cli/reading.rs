@@ -235,6 +235,18 @@ fn files() -> Vec<(&'static str, Vec<u8>, &'static str, Outcome)> {
             Refused(&["the first row must name the columns", "column 1 is 5"]),
         ),
         (
+            "years as names",
+            text(rows("land,2019,2020", |i, a, b, _| format!("l{i},{a},{b}"))),
+            "--id land",
+            On(&["2019", "2020"]),
+        ),
+        (
+            "years as names that nothing calls so",
+            text(rows("land,2019,2020", |i, a, b, _| format!("l{i},{a},{b}"))),
+            "",
+            Refused(&["column 2 is 2019", "if numbers are names here", "--id land"]),
+        ),
+        (
             "two columns of one name",
             text(rows("width,width", |_, a, b, _| format!("{a},{b}"))),
             "",
