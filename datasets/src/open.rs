@@ -34,7 +34,7 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 
 /// Opens a data set by name or path. The first of these that fits decides:
 ///
-/// 1. `-` is a CSV on the standard input.
+/// 1. `-` is a CSV on the standard input; so is what a pipe gives.
 /// 2. `builtin:NAME` is the set of that name built into the program.
 /// 3. What holds a `/`, a `\` or a `.` is a path: a `.csv`, a `.tsv`, a `.txt` with the like, a `.mtx`
 ///    (with `labels.txt` and `terms.txt` beside it, where they exist), any of them with `.gz`, a `.npy`
@@ -180,6 +180,10 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     }
     if !path.exists() {
         return Err(bad(shown(path), "no such file"));
+    }
+    // What a shell hands over, by /dev/stdin or <(…), has no ending that says what it is.
+    if path.starts_with("/dev") || !path.is_file() {
+        return csv(path, &file, options);
     }
     if let Some(stem) = file.strip_suffix(".npy") {
         options.refuse_of_csv(&shown(path))?;

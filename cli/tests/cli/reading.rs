@@ -540,6 +540,16 @@ fn a_first_file_for_any_data_is_in_order() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn what_a_shell_hands_over_is_read_as_a_csv() {
+    let bench = Bench::new();
+    let text = rows("width,length", |_, a, b, _| format!("{a},{b}"));
+    let done = bench.run_with("cluster --data /dev/stdin --k 2 --out -", &text);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(bench.run_with("cluster --data - --k 2 --out -", &text).out, done.out);
+}
+
 #[test]
 fn names_of_several_lines_break_no_line() {
     let text = rows("\"petal\nlength\",width,\"kind of\nflower\"", |_, a, b, class| {
