@@ -278,8 +278,9 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
         Some(config) => <dyn EnsembleGenerator as RoleObject>::from_value(config)
             .map_err(|message| Error::Plugin { tag: "generator".into(), message }),
         None => Err(Error::Usage(
-            "nothing makes an ensemble: the method holds no generator; name one by --generator (run \
-             \"mustlink list ensemble-generators\")"
+            "nothing makes an ensemble: the method names no generator; name one by --generator (run \
+             \"mustlink list ensemble-generators\"), for example --generator subsample, which committee and its kin \
+             take where none is named"
                 .into(),
         )),
     }

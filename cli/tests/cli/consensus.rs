@@ -137,6 +137,9 @@ fn an_imputation_takes_the_number_of_classes() {
         "error: --generator {type=\"bootstrap\",member=3}: generator.member: unknown option of bootstrap; did \
          you mean \"members\"?\n",
     );
+    bench.write("m.toml", "selector = \"committee\"\n");
+    let none = bench.run("impute --data iris --method m.toml");
+    assert!(none.status == 2 && none.err.contains("--generator subsample, which"), "{}", none.err);
     bench.run(&format!("{line} --kappa-must 0.2 --kappa-cannot 0.5")).failed(
         2,
         "error: --kappa-must 0.2 and --kappa-cannot 0.5: must be 0 <= kappa-cannot < kappa-must <= 1\n",
