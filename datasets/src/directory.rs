@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use mustlink_core::Result;
+use mustlink_core::{Error, Result};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -41,6 +41,25 @@ struct Entry {
     notes: String,
 }
 
+/// What is wrong in a manifest, and on which line.
+fn wrong(file: &Path, header: &[&str], e: &csv::Error) -> Error {
+    let line = e.position().map(|at| format!(", line {}", at.line())).unwrap_or_default();
+    let message = match e.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            match err.field().and_then(|at| header.get(at as usize)) {
+                Some(column) => format!("{column} must be a whole number, or empty"),
+                None => format!("the columns name and path are needed, got {}", header.join(", ")),
+            }
+        }
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("expected {expected_len} fields as in the header, got {len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "is not UTF-8 text".into(),
+        _ => e.to_string(),
+    };
+    bad(format!("{}{line}", shown(file)), message)
+}
+
 /// A folder with a manifest.
 pub(crate) struct Directory {
     folder: PathBuf,
@@ -59,9 +78,11 @@ impl Directory {
         }
         let content = bytes::read_raw(&file)?;
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(&content[..]);
+        let header = reader.headers().map_err(|e| wrong(&file, &[], &e))?.clone();
+        let header: Vec<&str> = header.iter().collect();
         let mut entries: Vec<Entry> = Vec::new();
         for entry in reader.deserialize() {
-            let entry: Entry = entry.map_err(|e: csv::Error| bad(shown(&file), e.to_string()))?;
+            let entry: Entry = entry.map_err(|e| wrong(&file, &header, &e))?;
             let inside =
                 |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
             if !Path::new(&entry.path).components().all(inside) {

@@ -116,7 +116,14 @@ fn broken_directories_are_named() {
     let twice = "few,dense,few.csv,,,,,,,\nfew,dense,few.csv,,,,,,,\n";
     assert_eq!(message(twice, "few"), "MANIFEST.csv: the name \"few\" stands twice");
     let text = message("few,dense,few.csv,many,,,,,,\n", "few");
-    assert!(text.starts_with("MANIFEST.csv: ") && text.contains("line: 2"), "{text}");
+    assert_eq!(text, "MANIFEST.csv, line 2: n must be a whole number, or empty");
+    let text = message("few,dense\n", "few");
+    assert_eq!(text, "MANIFEST.csv, line 2: expected 10 fields as in the header, got 2");
+    let dir = directory("");
+    fs::write(dir.path().join("MANIFEST.csv"), "nam,path\nfew,few.csv\n").unwrap();
+    let text = open("few", &options(dir.path())).unwrap_err().to_string();
+    let said = "MANIFEST.csv, line 2: the columns name and path are needed, got nam, path";
+    assert!(text.ends_with(said), "{text}");
     let dir = directory("words,text,words,,,,,,,\n");
     fs::write(dir.path().join("words/labels.txt"), "left\n").unwrap();
     let text = open("words", &options(dir.path())).unwrap_err().to_string();
