@@ -2,7 +2,7 @@
 
 use mustlink_core::clustering::Clustering;
 use mustlink_core::method::Method;
-use mustlink_core::roles::BaseClusterer;
+use mustlink_core::roles::{BaseClusterer, RoleObject};
 use mustlink_core::{Data, DataKind};
 
 /// What is said of `given` constraints where nothing of the method reads them.
@@ -57,7 +57,15 @@ pub fn other_k(
 ) -> Option<String> {
     let found = clustering.sizes().iter().filter(|&&size| size > 0).count();
     let k = asked.filter(|&k| k != found)?;
-    let needs = method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
+    // The k of a clusterer is asked for before that of the problem, and then it needs no other.
+    let own = method.clusterer.as_ref().and_then(|c| c.to_value()["k"].as_u64());
+    let own = own.map(|own| own as usize);
+    let needs = own == Some(k) || method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
+    if let Some(own) = own.filter(|&own| own != k) {
+        return Some(format!(
+            "k = {k} was asked for, and {name} made {found} clusters: its option k = {own} comes first"
+        ));
+    }
     Some(if needs && found < k {
         format!("k = {k} was asked for, and {name} leaves {} clusters empty", k - found)
     } else if needs {

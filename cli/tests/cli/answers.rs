@@ -229,6 +229,9 @@ fn other_numbers_of_clusters_than_asked_for_are_said() {
     let many = bench.run("cluster --data two.csv --k 2 --method m.toml");
     let said = "warning: k = 2 was asked for, and external_clusterer made 5 clusters";
     assert!(many.err.contains(said), "{}", many.err);
+    let own = bench.run("cluster --data iris --clusterer kmeans --set clusterer.k=5 --k 3");
+    let said = "k = 3 was asked for, and kmeans made 5 clusters: its option k = 5 comes first\n";
+    assert!(own.err.ends_with(said), "{}", own.err);
     let found = bench.run("cluster --data iris --clusterer dbscan --k 3");
     assert!(
         found
