@@ -138,6 +138,10 @@ pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Resu
     let (outputs, inputs) = (given(outputs), given(inputs));
     for (at, (out, path)) in outputs.iter().enumerate() {
         let refused = |why: String| Err(Failure::usage(format!("{out}: {why}")));
+        // As of a variable of the shell that was never set.
+        if path.as_os_str().is_empty() {
+            return refused("names no file".into());
+        }
         if path.is_dir() {
             return refused("is a folder; name a file".into());
         }
