@@ -190,7 +190,11 @@ fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<FileAnswer>> {
     // Without ids objects are known by their numbers after the first transforms.
     let n = if ids.is_some() { job.original.n() } else { job.set.n() };
     let row = |object: u32| ids.map_or_else(|| job.row(object), |_| object) as usize;
-    let said = mustlink_ledger::answers(Path::new(file), n, ids)?.into_iter();
+    let path = Path::new(file);
+    let said = mustlink_ledger::answers(path, n, ids)?.into_iter();
+    if let Some(cut) = mustlink_ledger::cut_off(path)? {
+        job.context().warn(cut);
+    }
     let said = said.filter(|r| !r.retracted && is_own(&r.answer) && !is_later(&r.answer));
     let answer = |r: Recorded| FileAnswer {
         place: format!("{file}, line {}", r.line),

@@ -84,6 +84,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let (mut votes, mut given) = (Votes::new(), vec![0; people.len()]);
     for (person, ledger) in args.ledgers.iter().enumerate() {
         let said = mustlink_ledger::answers(ledger, set.n(), set.ids.as_deref())?;
+        if let Some(cut) = mustlink_ledger::cut_off(ledger)? {
+            term::tell(&format!("warning: {cut}"));
+        }
         for r in said.iter().filter(|r| !r.retracted) {
             // What followed from other answers of theirs is no vote of its own.
             let own = mustlink_label::is_own(&r.answer);

@@ -196,6 +196,15 @@ fn a_ledger_of_other_data_is_refused() {
         "label --data flowers.csv --id name --k 2 --selector random_pairs --ledger o.jsonl";
     let done = bench.run(&format!("{session} --import marked.jsonl"));
     assert!(done.status == 0 && done.err.contains("1 answers in o.jsonl"), "{}", done.err);
+    // The answer in a last line that was cut off is missed, and nothing else would say so.
+    let whole = bench.read("m.jsonl");
+    bench.write("torn.jsonl", format!("{whole}{{\"v\":1,\"type\":\"stat"));
+    let said = "torn.jsonl: the last line was cut off and is left out (19 bytes)";
+    let merge = "ledger merge torn.jsonl --data turned.csv --id name --out p.csv";
+    let done = bench.run(merge);
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
+    let done = bench.run(&format!("{session} --import torn.jsonl").replace("o.jsonl", "u.jsonl"));
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
     // Of an object that is gone the answer is named.
     bench.write("without.csv", FLOWERS.replace("a,1.4,0.2,s\n", ""));
     let done = bench.run("ledger merge m.jsonl --data without.csv --id name --out p.csv");

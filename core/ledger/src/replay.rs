@@ -258,6 +258,23 @@ fn is_cost(cost: f64) -> Result<(), String> {
     well.then_some(()).ok_or_else(|| format!("cost must be finite and >= 0, got {cost}"))
 }
 
+/// What is to be said of the ledger at `path` where its last line was cut off, which [`answers`] passes over.
+///
+/// # Errors
+/// `Data` as [`answers`].
+pub fn cut_off(path: &Path) -> Result<Option<String>> {
+    let bytes = std::fs::read(path).map_err(io(path))?;
+    let bytes = unmarked(&bytes);
+    let left_out = bytes.len() - content(bytes, path)?.whole;
+    let said = || {
+        format!(
+            "{}: the last line was cut off and is left out ({left_out} bytes); an answer in it is not there",
+            path.display()
+        )
+    };
+    Ok((left_out > 0).then(said))
+}
+
 /// The answers of the ledger at `path`, in the order of their queries. The file is not changed.
 ///
 /// Objects that were recorded with ids are looked up by id among `ids`: the rows may stand in another
