@@ -51,9 +51,11 @@ impl Array {
         dir.join(FOLDER).join(format!("{}.json", self.name))
     }
 
-    /// Where its tasks write what they have to say; Slurm puts the number of the task for `%a`.
-    pub fn log(&self, dir: &Path) -> PathBuf {
-        dir.join(FOLDER).join(format!("{}-%a.log", self.name))
+    /// Where its tasks write what they have to say, as Slurm reads it: it puts the number of the task for `%a`,
+    /// and a `%` of the folder is doubled.
+    pub fn log(&self, dir: &Path) -> String {
+        let folder = dir.join(FOLDER).display().to_string().replace('%', "%%");
+        format!("{folder}/{}-%a.log", self.name)
     }
 
     /// Whether one of its tasks has begun.
@@ -100,6 +102,8 @@ mod tests {
     fn an_array_is_found_again_until_it_is_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Array::current(dir.path()).unwrap(), None);
+        let odd = Array { name: "x".into(), tasks: Vec::new() }.log(Path::new("/40%a"));
+        assert_eq!(odd, "/40%%a/slurm/x-%a.log");
         let array = Array::new(dir.path(), 1, vec![vec!["a".into(), "b".into()], vec!["c".into()]]);
         array.write(dir.path()).unwrap();
         assert_eq!(Array::current(dir.path()).unwrap().as_ref(), Some(&array));

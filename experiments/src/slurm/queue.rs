@@ -1,7 +1,6 @@
 //! The cluster's own commands: what it has, what waits, a new array.
 
 use std::io::{ErrorKind, Write};
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use mustlink_core::registry::suggestion;
@@ -106,7 +105,7 @@ pub(super) fn submit(
     name: &str,
     tasks: usize,
     script: &str,
-    log: &Path,
+    log: &str,
     request: &Request,
 ) -> Result<String> {
     let mut command = Command::new("sbatch");
@@ -115,7 +114,7 @@ pub(super) fn submit(
         .arg(format!("--array=0-{}", tasks - 1))
         .arg(format!("--job-name={name}"))
         .arg(format!("--cpus-per-task={}", request.cpus.max(1)))
-        .arg(format!("--output={}", log.display()));
+        .arg(format!("--output={log}"));
     if let Some(partition) = &request.partition {
         command.arg(format!("--partition={partition}"));
     }
