@@ -85,10 +85,15 @@ impl Column {
         }
     }
 
+    /// Whether it is of the whole curve.
+    pub fn is_area(&self) -> bool {
+        matches!(self.pick, Pick::Area)
+    }
+
     /// Whether tests over all data sets compare this number.
     pub fn is_compared(&self, curves: &[CurveSummary]) -> bool {
         let area = curves.iter().any(|c| c.metric == self.metric && c.area.is_some());
-        matches!(self.pick, Pick::Area) == area
+        self.is_area() == area
     }
 
     /// The method of the best mean on a data set, where the difference to the next is significant at 5 %:

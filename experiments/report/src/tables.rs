@@ -55,7 +55,8 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
     };
     let mine = made.curves.iter().filter(|c| c.metric == column.metric);
     let same = mine.clone().any(|c| column.of(c).is_some_and(|s| s.sd == Some(0.0)));
-    let mut note = format!("{}; area: mean height of the curve.", legend(experiment, mine));
+    let area = if column.is_area() { "; area: mean height of the curve" } else { "" };
+    let mut note = format!("{}{area}.", legend(experiment, mine));
     if column.higher.is_some() && experiment.methods.len() > 1 {
         note += if any_bold {
             " Bold: the best mean where a paired t test against the next rejects at 5 %, with Holm's \

@@ -315,6 +315,8 @@ fn repeats_that_came_out_the_same_are_no_certainty() {
     page_of(&text.replace("repeats = 3", "repeats = 1"), dir.path());
     let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
     assert!(tables.contains("is no sample to test") && !tables.contains("at 5 %"), "{tables}");
+    // Of one run at one point there are neither intervals nor areas.
+    assert!(tables.contains("\nthe score of one run. ") && !tables.contains("area"), "{tables}");
     page_of(&text.replace("\"all\"", "\"kfold\"\nfolds = 2"), dir.path().join("k").as_path());
     let tables = std::fs::read_to_string(dir.path().join("k/tables.md")).unwrap();
     assert!(tables.contains("Repeats of a cross-validation share all objects"), "{tables}");
