@@ -159,6 +159,7 @@ impl Grid {
     /// What a reader of the results should know before anything runs.
     pub fn notes(&self, experiment: &Experiment) -> Vec<String> {
         let mut notes = experiment.unread();
+        let last = experiment.points.numbers().ok().and_then(|points| points.last().copied());
         for (at, (set, methods)) in self.datasets.iter().zip(&self.methods).enumerate() {
             let read = set.set.reading.notes.iter();
             notes.extend(read.map(|note| format!("{}: {}", set.id, in_file_words(note))));
@@ -178,8 +179,28 @@ impl Grid {
                     set.id
                 ));
             }
+            notes.extend(last.and_then(|last| self.beyond_all_pairs(at, last)));
         }
         notes
+    }
+
+    /// What is said of a curve that goes on to `last` questions where there are not so many pairs.
+    fn beyond_all_pairs(&self, dataset: usize, last: usize) -> Option<String> {
+        let set = &self.datasets[dataset];
+        let asks = self.methods[dataset].iter().any(|m| m.resolved.method.selector.is_some());
+        let kept = |test: &Mask| match test {
+            Some(test) => test.iter().filter(|held| !**held).count(),
+            None => set.set.n(),
+        };
+        let objects = self.tests[dataset].iter().flatten().map(kept).max()?;
+        let pairs = objects * objects.saturating_sub(1) / 2;
+        (asks && last > pairs).then(|| {
+            format!(
+                "{}: the curve goes on to {last} questions, but {objects} objects to ask about make {pairs} pairs: \
+                 from there on it is flat",
+                set.id
+            )
+        })
     }
 
     /// The method of a cell.

@@ -224,6 +224,18 @@ fn test_sets_of_one_object_are_named_beforehand() {
 }
 
 #[test]
+fn curves_beyond_all_pairs_are_named_beforehand() {
+    let said = |points: &str| {
+        let study = Study::new(&TEXT.replace("[0, 4]", points));
+        plan(&study.experiment(), &RunOptions::to(".").source, None).unwrap().notes.join("\n")
+    };
+    let beyond =
+        "two: the curve goes on to 1771 questions, but 60 objects to ask about make 1770 pairs";
+    assert!(said("[0, 1771]").contains(beyond), "{}", said("[0, 1771]"));
+    assert!(!said("[0, 1770]").contains("the curve goes on"));
+}
+
+#[test]
 fn results_whose_study_was_moved_say_how_to_go_on() {
     let (head, _) = TEXT.split_once("selector = ").unwrap();
     let study = Study::new(head);
