@@ -70,6 +70,8 @@ pub(crate) struct Contents<'a> {
     pub scores: &'a [OfMetric],
     /// Those over all data sets, one for each metric.
     pub across: &'a [Sheet],
+    /// Why there is none of some metrics, in a sentence each.
+    pub uncompared: &'a [String],
     /// Those of time, questions, constraints broken.
     pub costs: &'a [Sheet],
     pub moved: &'a [Move],
@@ -223,11 +225,15 @@ fn scores(contents: &Contents) -> Section {
 fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     let body = html! {
         @for sheet in contents.across { (sheet.html()) }
-        p class="screen" { a href="statistics.csv" { "statistics.csv" } ": all of these numbers" }
-        "\n"
+        @for why in contents.uncompared { p { (why) } "\n" }
+        @if !contents.across.is_empty() {
+            p class="screen" { a href="statistics.csv" { "statistics.csv" } ": all of these numbers" }
+            "\n"
+        }
         @for figure in &contents.figures.ranks { (figure.html(experiment, true)) }
     };
-    (!contents.across.is_empty()).then(|| Section::new("Over all data sets", body))
+    let any = !contents.across.is_empty() || !contents.uncompared.is_empty();
+    any.then(|| Section::new("Over all data sets", body))
 }
 
 fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {

@@ -22,7 +22,7 @@ use crate::sheet::Sheet;
 use crate::significance::Significance;
 use crate::verdicts::Verdict;
 use crate::{curves, drawings, figure, moved, page, paragraph, samples, sheet, significance};
-use crate::{statistics_file, supervision, table, tables, verdicts};
+use crate::{statistics_file, supervision, table, tables, uncompared, verdicts};
 
 /// What a report is made of.
 #[derive(Debug, Clone)]
@@ -116,6 +116,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         .collect();
     let paragraph = paragraph::paragraph(&experiment, &data, &significance, (cells.len(), planned));
     let (bibtex, without_entry) = citation::bibtex(&Used::of(&experiment)?, &paragraph);
+    let uncompared = uncompared::sentences(&experiment, &curves, &significance);
     let page = page::Contents {
         dir,
         finished: cells.len(),
@@ -124,6 +125,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         changed: &changed,
         scores: &scores,
         across: &across,
+        uncompared: &uncompared,
         costs: &costs,
         moved: &moved,
         supervision: &supervision,

@@ -268,6 +268,18 @@ fn nothing_is_left_of_what_was_taken_out() {
 }
 
 #[test]
+fn a_method_that_fails_everywhere_is_why_nothing_is_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let bad = "[[method]]\nid = \"bad\"\nclusterer = { type = \"kmeans\", k = 200 }\n";
+    let page = page_of(&format!("{STUDY}{bad}"), dir.path());
+    let said = "<p>By ari methods are not compared over the data sets: on no two of them has each method a \
+                score in every cell. Without one: bad (on all).</p>";
+    assert!(page.contains(said), "{page}");
+    assert!(!dir.path().join("statistics.csv").exists() && !page.contains("all of these numbers"));
+    assert!(!page_of(STUDY, dir.path().join("good").as_path()).contains("are not compared over"));
+}
+
+#[test]
 fn a_set_of_which_cells_are_missing_is_left_out() {
     let dir = tempfile::tempdir().unwrap();
     // Three sets that are embedded: one that is left by itself is not tested over sets.
