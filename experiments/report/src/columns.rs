@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::curves::{CurveSummary, PointSummary};
-use crate::learning_curve::{mean_text, point_text};
+use crate::learning_curve::{mean_with, point_text};
 use crate::samples;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Side, paired_t};
@@ -26,6 +26,20 @@ pub(crate) fn range(experiment: &Experiment, metric: &str) -> (f64, f64) {
     facts.map_or((f64::NEG_INFINITY, f64::INFINITY), |f| (f.min, f.max))
 }
 
+/// Decimals of the numbers of a metric: three, and more where it can grow without end and even the largest is
+/// small, as sums of squares of small values and times are.
+fn decimals(experiment: &Experiment, curves: &[CurveSummary], metric: &str) -> usize {
+    let (_, most_possible) = range(experiment, metric);
+    let points = curves.iter().filter(|c| c.metric == metric).flat_map(|c| &c.points);
+    let means = points.filter_map(|p| Some(p.score.as_ref()?.mean.abs()));
+    let most = means.fold(0.0, f64::max);
+    if most > 0.0 && !most_possible.is_finite() {
+        (2.0 - most.log10().floor()).clamp(3.0, 12.0) as usize
+    } else {
+        3
+    }
+}
+
 /// A number that summarises a whole curve.
 pub(crate) struct Column {
     /// Its heading.
@@ -34,6 +48,8 @@ pub(crate) struct Column {
     pub metric: String,
     /// Whether more is better, where that is known.
     pub higher: Option<bool>,
+    /// Decimals of its numbers in a table.
+    decimals: usize,
     pick: Pick,
 }
 
@@ -57,7 +73,7 @@ impl Column {
     pub fn text(&self, curve: Option<&CurveSummary>) -> String {
         let Some(curve) = curve else { return "–".into() };
         let (cells, failed) = counts(curve);
-        let number = self.of(curve).map(|s| mean_text(s.mean, s.half_width));
+        let number = self.of(curve).map(|s| mean_with(s.mean, s.half_width, self.decimals));
         let undefined = match self.pick {
             Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
             Pick::Point(at) => point(curve, at).map(|p| p.undefined),
@@ -158,8 +174,9 @@ pub(crate) fn columns(
     let at = |i: usize| longest.and_then(|c| c.points.get(i)).map_or(0.0, |p| p.p);
     let mut out = Vec::new();
     for (metric, higher) in experiment.measured().iter().zip(directions(experiment)) {
+        let decimals = decimals(experiment, curves, metric);
         let mut push = |head: String, pick| {
-            out.push(Column { head, metric: metric.clone(), higher, pick });
+            out.push(Column { head, metric: metric.clone(), higher, decimals, pick });
         };
         if length <= 1 {
             push(metric.clone(), Pick::Point(0));

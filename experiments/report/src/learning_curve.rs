@@ -260,16 +260,25 @@ pub(crate) fn point_text(p: f64) -> String {
 
 /// `0.812 ± 0.013`.
 pub(crate) fn mean_text(mean: f64, half_width: Option<f64>) -> String {
+    mean_with(mean, half_width, 3)
+}
+
+/// The same with so many decimals, where the numbers are not large.
+pub(crate) fn mean_with(mean: f64, half_width: Option<f64>, decimals: usize) -> String {
     match half_width {
-        Some(h) => format!("{} ± {}", short(mean), short(h)),
-        None => short(mean),
+        Some(h) => format!("{} ± {}", short(mean, decimals), short(h, decimals)),
+        None => short(mean, decimals),
     }
 }
 
-fn short(v: f64) -> String {
+fn short(v: f64, decimals: usize) -> String {
     match v.abs() {
-        a if a == 0.0 || (1e-3..1e3).contains(&a) => format!("{v:.3}"),
-        a if a < 1e-3 => "0.000".into(),
+        a if a < 1e3 => {
+            let text = format!("{v:.decimals$}");
+            // What is rounded to 0 has no sign.
+            let is_0 = text.bytes().all(|letter| b"-0.".contains(&letter));
+            if is_0 { text.replace('-', "") } else { text }
+        }
         a if a < 1e7 => format!("{v:.0}"),
         _ => format!("{v:.2e}"),
     }
@@ -279,6 +288,20 @@ fn short(v: f64) -> String {
 mod tests {
     use super::*;
     use mustlink_experiments::statistics::Summary;
+
+    #[test]
+    fn numbers_are_rounded_not_cut() {
+        assert_eq!(mean_text(0.0007, Some(0.0004)), "0.001 ± 0.000");
+        assert_eq!(
+            (mean_text(-0.0002, None), mean_text(-0.0007, None)),
+            ("0.000".into(), "-0.001".into())
+        );
+        assert_eq!(mean_with(0.0000412, Some(1e-6), 7), "0.0000412 ± 0.0000010");
+        assert_eq!(
+            (mean_text(1234.5, None), mean_text(2e7, None)),
+            ("1234".into(), "2.00e7".into())
+        );
+    }
 
     fn curve(method: &str, scores: &[&[f64]]) -> CurveSummary {
         let points = scores.iter().enumerate().map(|(at, v)| PointSummary {

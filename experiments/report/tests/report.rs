@@ -268,6 +268,25 @@ fn nothing_is_left_of_what_was_taken_out() {
 }
 
 #[test]
+fn small_numbers_without_bounds_have_more_decimals() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: String = (0..8).map(|i| format!("0.000{i},{}\n", i / 4)).collect();
+    std::fs::write(dir.path().join("small.csv"), format!("x,class\n{rows}")).unwrap();
+    let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"small\"\npath = \"small.csv\"\n[scoring]\n\
+                metrics = [\"sse\", \"ari\"]\n[split]\ntype = \"all\"\n\
+                [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n";
+    let experiment = Experiment::parse("t.toml", text, dir.path(), &[]).unwrap();
+    let outcome = run(&experiment, &RunOptions::to(dir.path().join("out"))).unwrap();
+    report(&outcome.out).unwrap();
+    let tables = std::fs::read_to_string(outcome.out.join("tables.md")).unwrap();
+    // Four values one apart on each side: a mean square of 1.25e-8.
+    assert!(
+        tables.contains("| small | 0.0000000125 |") && tables.contains("| small | 1.000 |"),
+        "{tables}"
+    );
+}
+
+#[test]
 fn a_method_that_fails_everywhere_is_why_nothing_is_compared() {
     let dir = tempfile::tempdir().unwrap();
     let bad = "[[method]]\nid = \"bad\"\nclusterer = { type = \"kmeans\", k = 200 }\n";
