@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 /// The verdicts of a results directory.
 fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
     let report = report(dir)?;
-    let name = Experiment::from_directory(dir)?.head.name;
+    let name = cell(&Experiment::from_directory(dir)?.head.name);
     if report.finished < report.cells {
         term::tell(&format!(
             "warning: {}: {} of {} cells are finished, and the verdicts are of these; \"mustlink run\" with the \
@@ -105,15 +105,24 @@ fn finished(dir: &Path, text: &mut String) -> Result<(), Failure> {
 
 /// Keeps the verdicts of results directories in `dir`, and writes the table of all that are there.
 fn save(results: &[PathBuf], dir: &Path) -> Result<(), Failure> {
+    let page = dir.join("README.md");
+    if std::fs::read(&page).is_ok_and(|there| !there.starts_with(b"# Verdicts")) {
+        return Err(Failure::usage(format!(
+            "--save {}: holds a README.md of something else, which the page of verdicts would overwrite; name \
+             the folder of the experiment files alone",
+            dir.display()
+        )));
+    }
+    // Nothing is written before all of it is there.
+    let mut kept = Vec::new();
+    for from in results {
+        kept.push((Experiment::from_directory(from)?.head.name, kept_verdicts(from, dir)?));
+    }
     let folder = dir.join("verdicts");
     std::fs::create_dir_all(&folder).map_err(io(&folder))?;
-    for from in results {
-        let name = Experiment::from_directory(from)?.head.name;
-        let to = folder.join(format!("{name}.csv"));
-        let kept = kept_verdicts(from, dir)?;
-        write_whole(&to, ".part", &kept)?;
+    for (name, verdicts) in &kept {
+        write_whole(&folder.join(format!("{name}.csv")), ".part", verdicts)?;
     }
-    let page = dir.join("README.md");
     write_whole(&page, ".part", verdicts_page(dir)?.as_bytes())?;
     term::tell(&format!("written: {}", page.display()));
     Ok(())

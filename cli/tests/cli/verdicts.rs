@@ -86,6 +86,19 @@ fn verdicts_of_finished_experiments_are_one_table() {
     assert!(page.contains("\n| claims | 3 | 2 | 0 | 0 | 0 | 0 | 1 |\n"), "{page}");
     assert!(page.contains("\nWait for a run: 4.\n"), "{page}");
     assert!(page.contains("\n### Own: claims\n"), "{page}");
+    // A page of somebody else's stays, and what cannot be done leaves nothing behind.
+    bench.write("README.md", "# My project\n");
+    bench.write("claims.toml", CLAIMS);
+    let refused = bench.run("verdicts mustlink-results/claims --save .");
+    assert!(
+        refused.status == 2 && refused.err.contains("a README.md of something else"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(bench.read("README.md"), "# My project\n");
+    let refused = bench.run("verdicts mustlink-results/claims --save empty");
+    assert_eq!(refused.status, 2, "{}", refused.err);
+    assert!(!bench.path("empty").exists() && !bench.path("verdicts").exists());
     let none = bench.run("verdicts nowhere");
     assert!(none.status == 3 && none.err.contains("is this a results directory?"), "{}", none.err);
 }
