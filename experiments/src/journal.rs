@@ -112,9 +112,25 @@ fn lock(path: &Path, sharing: Sharing) -> Result<File> {
 
 /// Refuses a folder in which no run was begun and which holds a file of the name of one that a run writes.
 fn refuse_what_is_no_run(dir: &Path) -> Result<()> {
-    let begun = [stored::FILE, "run.lock"].iter().any(|name| dir.join(name).exists());
-    let ours =
-        ["config.toml", DATA, PLAN, "results.csv", "summary.csv", "statistics.csv", "report.html"];
+    // A config.json alone may be anybody's.
+    let begun =
+        dir.join("run.lock").exists() || stored::read(dir).is_ok() || !files(dir)?.is_empty();
+    let ours = [
+        "config.toml",
+        stored::FILE,
+        DATA,
+        PLAN,
+        "results.csv",
+        "results.parquet",
+        "summary.csv",
+        "statistics.csv",
+        "supervision.csv",
+        "verdicts.csv",
+        "moved.csv",
+        "tables.tex",
+        "tables.md",
+        "report.html",
+    ];
     match ours.iter().find(|name| dir.join(name).exists()) {
         Some(name) if !begun => Err(Error::Usage(format!(
             "--out {}: holds {name}, which no run has written and this one would overwrite; name another folder",

@@ -21,6 +21,15 @@ fn a_folder_is_no_place_for_what_others_wrote() {
          folder\n",
     );
     assert_eq!(bench.read("config.toml"), experiment);
+    for name in ["config.json", "tables.tex"] {
+        std::fs::create_dir(bench.path("mine")).unwrap();
+        bench.write(&format!("mine/{name}"), "{}\n");
+        let refused = bench.run("run config.toml --out mine --quiet");
+        let said = format!("error: --out mine: holds {name}, which no run has written");
+        assert!(refused.status == 2 && refused.err.starts_with(&said), "{}", refused.err);
+        assert_eq!(bench.read(&format!("mine/{name}")), "{}\n");
+        std::fs::remove_dir_all(bench.path("mine")).unwrap();
+    }
     bench.write("features.csv", FLOWERS);
     bench.run("cluster --data features.csv --id name --k 3 --profile . --quiet").failed(
         2,
