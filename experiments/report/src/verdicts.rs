@@ -198,7 +198,9 @@ fn compare(
     let inside = interval.is_some_and(|(low, high)| (low..=high).contains(&printed));
     let (holds, rule) = match (criterion.factor, &criterion.tolerance) {
         (Some(factor), _) => {
-            let near = ours <= printed * factor && ours >= printed / factor;
+            // Of numbers below 0 the larger multiple is the smaller number.
+            let (a, b) = (printed / factor, printed * factor);
+            let near = (a.min(b)..=a.max(b)).contains(&ours);
             (near, format!("within a factor {}", shown(factor)))
         }
         (None, tolerance) => match tolerance.as_ref().and_then(|t| t.on(set)) {
@@ -210,10 +212,13 @@ fn compare(
     // What is to be equal is not near enough for being uncertain.
     let tolerance = criterion.tolerance.as_ref().and_then(|t| t.on(set));
     let exact = criterion.factor.is_none() && tolerance == Some(0.0);
+    // Then it is not the rule that holds.
+    let ruled = criterion.factor.is_some() || tolerance.is_some();
+    let held_by = if ruled && !exact && inside && !holds { ", in our interval" } else { "" };
     let range = interval.map_or(String::new(), |(a, b)| format!(" [{}, {}]", shown(a), shown(b)));
     Ok((
         holds || inside && !exact,
-        format!("ours {}{range}, printed {} {rule}", shown(ours), shown(printed)),
+        format!("ours {}{range}, printed {} {rule}{held_by}", shown(ours), shown(printed)),
     ))
 }
 
@@ -370,5 +375,10 @@ mod tests {
         let (_, said) =
             compare(&criterion(0.8, Some(0.05), None), "iris", (0.84, Some((0.8, 0.88)))).unwrap();
         assert_eq!(said, "ours 0.8400 [0.8000, 0.8800], printed 0.8000 ± 0.0500");
+        let (_, said) =
+            compare(&criterion(0.8, Some(0.01), None), "iris", (0.9, Some((0.79, 1.01)))).unwrap();
+        assert_eq!(said, "ours 0.9000 [0.7900, 1.0100], printed 0.8000 ± 0.0100, in our interval");
+        assert!(near(criterion(-2.0, None, Some(2.0)), -3.9, None));
+        assert!(!near(criterion(-2.0, None, Some(2.0)), -0.9, None));
     }
 }

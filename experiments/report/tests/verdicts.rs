@@ -170,6 +170,14 @@ fn mistakes_in_claims_are_named() {
             "criterion[0].check: is about all data sets together; use a check alone",
         ),
         (
+            "check = \"n > 1\"\nat_least = 2",
+            "criterion[0].at_least: must be in 1..=1 (the data sets that it is about), got 2",
+        ),
+        (
+            "check = \"n > 1\"\ndatasets = []",
+            "criterion[0].datasets: needs at least one data set; leave it away for all",
+        ),
+        (
             "check = \"n > 1\"\ntolerance = 1",
             "criterion[0].tolerance: goes with value, not with check",
         ),

@@ -158,6 +158,18 @@ pub(super) fn complaints(
             (None, _, Some(_)) => complain("factor", "goes with value, not with check".into()),
             _ => {}
         }
+        let about = match (&criterion.datasets, printed) {
+            (Some(list), _) => list.len(),
+            (None, Some(printed)) => printed.len(),
+            (None, None) => names.datasets.len(),
+        };
+        if criterion.datasets.as_ref().is_some_and(Vec::is_empty) {
+            complain("datasets", "needs at least one data set; leave it away for all".into());
+        } else if let Some(least) = at_least.filter(|least| *least > about) {
+            let message =
+                format!("must be in 1..={about} (the data sets that it is about), got {least}");
+            complain("at_least", message);
+        }
         let each = match tolerance {
             Some(Tolerance::Each(map)) => map.keys().collect(),
             _ => Vec::new(),
