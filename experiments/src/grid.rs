@@ -170,6 +170,17 @@ impl Grid {
             let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);
             notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
+            let scored = experiment.columns().iter().zip(&experiment.scoring.metrics);
+            let lacking = scored.filter(|(_, metric)| metric.properties().needs_truth);
+            let lacking: Vec<&str> = lacking.map(|(column, _)| column.as_str()).collect();
+            if set.set.classes.is_none() && !lacking.is_empty() {
+                notes.push(format!(
+                    "{}: no classes, without which {} never has a value: name their column by target under \
+                     [[dataset]], or take metrics that need none, as silhouette and sse",
+                    set.id,
+                    lacking.join(", ")
+                ));
+            }
             let mut tests = self.tests[at].iter().flatten().flatten();
             let alone = |test: &Arc<[bool]>| test.iter().filter(|held| **held).count() < 2;
             if experiment.scores_test_objects() && tests.any(alone) {

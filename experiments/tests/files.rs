@@ -464,6 +464,23 @@ fn an_oracle_without_classes_names_the_ways_out() {
 }
 
 #[test]
+fn scores_of_data_without_classes_are_named_beforehand() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x.csv"), "a,b\n0,1\n1,0\n9,8\n").unwrap();
+    let notes = |metrics: &str| {
+        let text = format!(
+            "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"x\"\npath = \"x.csv\"\n[scoring]\n\
+             metrics = {metrics}\n[[method]]\nid = \"m\"\nk = 2\nclusterer = \"kmeans\"\n"
+        );
+        let experiment = Experiment::parse("t.toml", &text, dir.path(), &[]).unwrap();
+        plan(&experiment, &Source::default(), None).unwrap().notes.join("\n")
+    };
+    let said = notes("[\"ari\", \"sse\", \"vi\"]");
+    assert!(said.contains("x: no classes, without which ari, vi never has a value"), "{said}");
+    assert!(!notes("[\"sse\"]").contains("no classes"));
+}
+
+#[test]
 fn a_selector_that_asks_by_batches_clusters_once_for_each() {
     let seconds = |batch: usize| {
         let method = format!(
