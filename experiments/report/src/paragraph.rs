@@ -13,7 +13,7 @@ use crate::significance::Significance;
 use mustlink_experiments::Facts;
 use mustlink_experiments::Split;
 use mustlink_experiments::statistics::Unit;
-use mustlink_experiments::{Exclude, Experiment, Points, Scope};
+use mustlink_experiments::{DatasetEntry, Exclude, Experiment, Points, Scope};
 
 /// `a, b and c`.
 fn list(items: &[String]) -> String {
@@ -63,24 +63,26 @@ fn transforms(value: &Value) -> String {
     if all.is_empty() { String::new() } else { format!(", transforms {}", list(&all)) }
 }
 
-fn split(split: &Split) -> String {
+/// How objects were held back; `told` where there are questions or constraints.
+fn split(split: &Split, told: bool) -> String {
     let times = |repeats: usize| match repeats {
         1 => String::new(),
         n => format!(", {n} times with other random numbers"),
     };
-    let from_training = "Questions and constraints came from the training objects alone.";
+    let from_training =
+        if told { " Questions and constraints came from the training objects alone." } else { "" };
     match split {
         Split::All { repeats } => {
             format!("No objects were held back{}.", times(*repeats))
         }
         Split::Holdout { test_fraction, repeats, stratified } => format!(
-            "{}{} test set of {} % of the objects was drawn at random. {from_training}",
+            "{}{} test set of {} % of the objects was drawn at random.{from_training}",
             if *repeats == 1 { "A".to_string() } else { format!("In each of {repeats} repeats a") },
             if *stratified { " stratified" } else { "" },
             percent(*test_fraction)
         ),
         Split::Kfold { folds, repeats, stratified } => format!(
-            "Methods were evaluated by {}{folds}-fold cross-validation{}. {from_training}",
+            "Methods were evaluated by {}{folds}-fold cross-validation{}.{from_training}",
             if *stratified { "stratified " } else { "" },
             times(*repeats)
         ),
@@ -158,7 +160,9 @@ pub(crate) fn paragraph(
         "The number of clusters was {}. ",
         ks.into_iter().collect::<Vec<_>>().join(" or ")
     );
-    out += &split(&experiment.split);
+    let given = |d: &DatasetEntry| d.constraints.is_some() || d.labels.is_some();
+    let told = experiment.methods.iter().any(|m| m.asks()) || experiment.datasets.iter().any(given);
+    out += &split(&experiment.split, told);
     out.push(' ');
     let asking: Vec<&Value> = experiment
         .methods
@@ -175,13 +179,13 @@ pub(crate) fn paragraph(
             })
             .collect();
         let points = match (&experiment.points, experiment.points.numbers()) {
-            (_, Err(_)) => "as many answered questions as one of them asked".to_string(),
+            (_, Err(_)) => "as many questions as one of them asked".to_string(),
             (Points::Range(_), Ok(p)) if p.len() > 4 => {
-                format!("{}, {}, …, {} answered questions", p[0], p[1], p[p.len() - 1])
+                format!("{}, {}, …, {} questions", p[0], p[1], p[p.len() - 1])
             }
             (_, Ok(points)) => {
                 let texts: Vec<String> = points.iter().map(usize::to_string).collect();
-                format!("{} answered questions", list(&texts))
+                format!("{} questions", list(&texts))
             }
         };
         let _ = write!(
@@ -294,7 +298,8 @@ mod tests {
                     [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n";
         let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
         let said = paragraph(&experiment, &[], &[], (1, 1));
-        assert!(said.contains(" A test set of 7 % of the objects was drawn at random."), "{said}");
+        let alone = " A test set of 7 % of the objects was drawn at random. We report";
+        assert!(said.contains(alone), "{said}");
         assert!(!said.contains("Intervals") && !said.contains("A best mean"), "{said}");
         let more = text.replace("test_fraction", "repeats = 3\ntest_fraction")
             + "[[method]]\nid = \"two\"\nclusterer = { type = \"kmeans\", k = 2 }\n";
@@ -333,8 +338,8 @@ mod tests {
             "Greene2007] (weight = auto); questions",
             "random_pairs [Basu2004]; on_conflict keep_first; view neighbourhood)",
             "asked (clusterer pck_means [Basu2004",
-            "stratified 5-fold cross-validation, 3 times with other random numbers.",
-            "after 0, 10 and 20 answered questions",
+            "stratified 5-fold cross-validation, 3 times with other random numbers. Questions and constraints",
+            "after 0, 10 and 20 questions; questions were answered",
             "by the oracle noisy",
             "ari [HubertArabie1985",
             "(less is better) of the test objects",

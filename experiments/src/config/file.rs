@@ -204,11 +204,11 @@ pub struct MethodEntry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Curve {
-    /// Numbers of answered queries, ascending.
+    /// Numbers of questions, those that stay without an answer included, ascending.
     pub points: Points,
 }
 
-/// Numbers of answered queries.
+/// Numbers of questions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Points {
