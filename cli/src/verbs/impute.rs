@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use mustlink::config::{self, Document};
-use mustlink::constraints::Kind;
+use mustlink::constraints::{Constraints, Kind};
 use mustlink::roles::{EnsembleGenerator, RoleObject};
 use mustlink::{Error, Member, Result};
 use mustlink_experiments::first_generator;
 use mustlink_kernels::agreement::contingency::nmi_geometric;
-use mustlink_kernels::ensemble::co_association::{self, CoAssociation, Representation};
+use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise, Representation};
 use mustlink_kernels::ensemble::imputation::{
     Imputed, MAX_CANDIDATES, Tally, Thresholds, impute, imputed_constraints, neighbourhoods,
 };
@@ -159,64 +159,16 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         args.job.warn(&format!("{tag} reads no constraints: the given ones change nothing"));
     }
     let start = Instant::now();
-    let work = || -> Result<_> {
-        let ensemble = job.ensemble(&*generator)?;
-        let ctx = job.context();
-        let classes = job.set.classes.as_ref().map(|c| &c.labels[..]);
-        let normalise = if args.co_presence {
-            co_association::Normalise::CoPresence
-        } else {
-            co_association::Normalise::Members
-        };
-        let thresholds = Thresholds::new(args.kappa_must, args.kappa_cannot, ensemble.len())?
-            .normalised(normalise, args.min_presence);
-        let co = CoAssociation::new(&ensemble, Representation::Auto, args.max_matrix, ctx)?;
-        let imputed = impute(&co, &thresholds, classes, ctx)?;
-        let sets = neighbourhoods(&co, &thresholds, MAX_CANDIDATES, ctx)?;
-        let kinds: &[Kind] = match args.kinds {
-            Kinds::MustLink => &[Kind::MustLink],
-            Kinds::CannotLink => &[Kind::CannotLink],
-            Kinds::Both => &[Kind::MustLink, Kind::CannotLink],
-        };
-        let pairs = match &args.out {
-            Some(_) => Some(imputed_constraints(&co, &thresholds, kinds, args.max_pairs, ctx)?),
-            None => None,
-        };
-        if let Some(folder) = &args.plot {
-            let mut group = vec![sets.len() as u32; ensemble.n()];
-            for (s, set) in sets.iter().enumerate() {
-                set.iter().for_each(|&i| group[i as usize] = s as u32);
-            }
-            let formats = &args.formats.plot_formats;
-            mustlink_report::save_ensemble(
-                (folder, "impute", formats),
-                &ensemble,
-                &group,
-                classes,
-                ctx,
-            )?;
-        }
-        // Of members that leave objects out there is no such mean.
-        let base_nmi = classes.filter(|_| co.is_complete()).and_then(|classes| {
-            let known: Vec<u32> = classes.iter().copied().collect::<Option<_>>()?;
-            let nmi = |m: &Member| nmi_geometric(&m.labels, &known);
-            Some(ensemble.members().iter().map(nmi).sum::<f64>() / ensemble.len() as f64)
-        });
-        Ok((ensemble.len(), imputed, sets, pairs, base_nmi, start.elapsed().as_secs_f64()))
-    };
+    let work =
+        || -> Result<_> { Ok((imputed(args, &job, &*generator)?, start.elapsed().as_secs_f64())) };
     let made = in_pool(args.job.threads, work)?;
     let warnings = job.finish(&args.job);
-    let (members, imputed, sets, pairs, base_nmi, seconds) = made.map_err(|e| job.named(&e))?;
-    if let (Some(out), Some(pairs)) = (&args.out, pairs) {
+    let (made, seconds) = made.map_err(|e| job.named(&e))?;
+    if let (Some(out), Some(pairs)) = (&args.out, made.pairs) {
         let pairs = job.of_rows(&pairs)?;
-        mustlink_datasets::write_constraints(
-            out,
-            &pairs,
-            &job.original,
-            args.job.columns.id.is_some(),
-        )?;
+        let by_id = args.job.columns.id.is_some();
+        mustlink_datasets::write_constraints(out, &pairs, &job.original, by_id)?;
     }
-    let Imputed { must, cannot } = &imputed;
     let classes = job.set.classes.is_some();
     let summary = Summary {
         data: DataSummary::of(&job.original),
@@ -224,17 +176,65 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         seed: job.seed,
         k: job.problem.k,
         n: job.set.n(),
-        members,
-        base_nmi,
-        must_link: Row::new(must, classes),
-        cannot_link: Row::new(cannot, classes),
-        neighbourhoods: sets.iter().map(Vec::len).collect(),
+        members: made.members,
+        base_nmi: made.base_nmi,
+        must_link: Row::new(&made.imputed.must, classes),
+        cannot_link: Row::new(&made.imputed.cannot, classes),
+        neighbourhoods: made.sets.iter().map(Vec::len).collect(),
         seconds,
         warnings,
     };
     let is_taken = args.out.as_deref() == Some("-");
     term::print_summary(&summary, args.format, is_taken, || text(&job, &summary))?;
     Ok(0)
+}
+
+/// What an ensemble says of the pairs of its objects.
+struct Made {
+    members: usize,
+    imputed: Imputed,
+    /// What imputed must-links hold together.
+    sets: Vec<Vec<u32>>,
+    /// Those that go to --out.
+    pairs: Option<Constraints>,
+    base_nmi: Option<f64>,
+}
+
+/// Makes the ensemble, and imputes from it; draws it where that is asked for.
+fn imputed(args: &Args, job: &Job, generator: &dyn EnsembleGenerator) -> Result<Made> {
+    let ensemble = job.ensemble(generator)?;
+    let ctx = job.context();
+    let classes = job.set.classes.as_ref().map(|c| &c.labels[..]);
+    let normalise = if args.co_presence { Normalise::CoPresence } else { Normalise::Members };
+    let thresholds = Thresholds::new(args.kappa_must, args.kappa_cannot, ensemble.len())?
+        .normalised(normalise, args.min_presence);
+    let co = CoAssociation::new(&ensemble, Representation::Auto, args.max_matrix, ctx)?;
+    let imputed = impute(&co, &thresholds, classes, ctx)?;
+    let sets = neighbourhoods(&co, &thresholds, MAX_CANDIDATES, ctx)?;
+    let kinds: &[Kind] = match args.kinds {
+        Kinds::MustLink => &[Kind::MustLink],
+        Kinds::CannotLink => &[Kind::CannotLink],
+        Kinds::Both => &[Kind::MustLink, Kind::CannotLink],
+    };
+    let pairs = match &args.out {
+        Some(_) => Some(imputed_constraints(&co, &thresholds, kinds, args.max_pairs, ctx)?),
+        None => None,
+    };
+    if let Some(folder) = &args.plot {
+        let mut group = vec![sets.len() as u32; ensemble.n()];
+        for (s, set) in sets.iter().enumerate() {
+            set.iter().for_each(|&i| group[i as usize] = s as u32);
+        }
+        let figures = (folder.as_path(), "impute", &args.formats.plot_formats[..]);
+        mustlink_report::save_ensemble(figures, &ensemble, &group, classes, ctx)?;
+    }
+    // Of members that leave objects out there is no such mean.
+    let base_nmi = classes.filter(|_| co.is_complete()).and_then(|classes| {
+        let known: Vec<u32> = classes.iter().copied().collect::<Option<_>>()?;
+        let nmi = |m: &Member| nmi_geometric(&m.labels, &known);
+        Some(ensemble.members().iter().map(nmi).sum::<f64>() / ensemble.len() as f64)
+    });
+    Ok(Made { members: ensemble.len(), imputed, sets, pairs, base_nmi })
 }
 
 /// Whether the method selects constraints: one that does nothing else needs no clusterer here.
