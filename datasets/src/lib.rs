@@ -18,6 +18,7 @@ mod dataset;
 mod directory;
 mod feature_weights;
 mod files;
+mod incomplete;
 mod labels_csv;
 mod linfa;
 mod listing;

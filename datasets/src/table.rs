@@ -9,14 +9,11 @@ use mustlink_core::{Data, Error, Group, Result, Row};
 use ndarray::Array2;
 
 use crate::bytes::{Input, bad};
-use crate::columns::{Roles, option_word};
+use crate::columns::Roles;
 use crate::dataset::{Classes, Dataset, Reading};
+use crate::incomplete::{Gaps, Incomplete, Odd};
 use crate::options::OpenOptions;
 use crate::sheet::Sheet;
-use crate::thousands;
-
-/// Places shown of cells that are no numbers.
-const SHOWN: usize = 5;
 
 /// What some records say: values row by row, and the cells of columns that hold text.
 #[derive(Default)]
@@ -32,37 +29,6 @@ struct Part {
     shown: Vec<Vec<String>>,
     gaps: Gaps,
     words: Vec<Odd>,
-}
-
-/// Missing values: how many each feature has, and where the first ones are. A file may hold millions.
-#[derive(Default)]
-struct Gaps {
-    of: Vec<usize>,
-    first: Vec<Odd>,
-}
-
-impl Gaps {
-    fn add(&mut self, feature: usize, many: usize) {
-        self.of.resize(self.of.len().max(feature + 1), 0);
-        self.of[feature] += many;
-    }
-
-    fn of(&self, feature: usize) -> usize {
-        self.of.get(feature).copied().unwrap_or(0)
-    }
-
-    fn len(&self) -> usize {
-        self.of.iter().sum()
-    }
-}
-
-/// A feature without a number.
-struct Odd {
-    row: usize,
-    line: u64,
-    feature: usize,
-    /// What stands there; empty where the value is missing.
-    word: String,
 }
 
 /// How cells are read.
@@ -110,7 +76,10 @@ impl Part {
                 cells.number(cell).filter(|_| cells.missing.is_empty() || !cells.is_missing(cell));
             match number {
                 Some(v) if v.is_finite() => self.values.push(v),
-                _ if cells.is_missing(cell) => self.gap(line, feature),
+                _ if cells.is_missing(cell) => {
+                    self.values.push(f64::NAN);
+                    self.gaps.push(line, feature);
+                }
                 Some(_) => {
                     let place = format!("{place}, line {line}, column \"{}\"", header[c]);
                     return Err(bad(place, format!("{cell} is not a finite number")));
@@ -153,14 +122,6 @@ impl Part {
         Ok(())
     }
 
-    fn gap(&mut self, line: u64, feature: usize) {
-        self.values.push(f64::NAN);
-        self.gaps.add(feature, 1);
-        if self.gaps.first.len() <= SHOWN {
-            self.gaps.first.push(Odd { row: self.rows, line, feature, word: String::new() });
-        }
-    }
-
     /// This and then `next`.
     fn append(&mut self, mut next: Part) {
         next.words.iter_mut().for_each(|odd| odd.row += self.rows);
@@ -175,13 +136,7 @@ impl Part {
         self.shown.resize_with(next.shown.len().max(self.shown.len()), Vec::new);
         self.shown.iter_mut().zip(&mut next.shown).for_each(|(own, more)| own.append(more));
         self.words.append(&mut next.words);
-        next.gaps
-            .of
-            .into_iter()
-            .enumerate()
-            .for_each(|(feature, many)| self.gaps.add(feature, many));
-        let room = (SHOWN + 1).saturating_sub(self.gaps.first.len());
-        self.gaps.first.extend(next.gaps.first.into_iter().take(room));
+        self.gaps.append(next.gaps);
     }
 }
 
@@ -221,9 +176,11 @@ pub(crate) fn read(
     };
     roles.judge(&header, n, Some(&value), &place)?;
     let notes = roles.possible_classes(&header, n, &value);
-    let marks = (separator, options.decimal);
-    let incomplete = incomplete(&all.gaps, &all.words, n, &roles, &header, marks, &place);
-    let incomplete = incomplete.map(hinted);
+    let (gaps, words) = (&all.gaps, &all.words);
+    let decimal = options.decimal;
+    let incomplete =
+        Incomplete { gaps, words, rows: n, roles: &roles, header: &header, separator, decimal };
+    let incomplete = incomplete.error(&place).map(hinted);
     // What the options call missing is no class either.
     let own = |cell: &String| cells.missing.iter().any(|m| m == cell);
     let classes_in = |all: &[String], c: usize| {
@@ -303,7 +260,7 @@ pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
     let take = |part: &mut Part, line, record: &[&str]| {
         part.take(line, record, &header, &roles, &cells, &place)
     };
-    sheet.first_records(take).map(|_| ())
+    sheet.first_records(take).map(drop)
 }
 
 /// The words of each column that has any: cells become places in the list, numbers among words words.
@@ -331,113 +288,6 @@ fn words(x: &mut Array2<f64>, words: &[Odd]) -> Vec<Option<Words>> {
         lists[s] = Some(sorted.into_iter().map(str::to_string).collect());
     }
     lists
-}
-
-/// What stands between the file and numbers, with the first places and the ways out.
-fn incomplete(
-    gaps: &Gaps,
-    words: &[Odd],
-    rows: usize,
-    roles: &Roles,
-    header: &[String],
-    (separator, decimal): (char, Option<char>),
-    place: &str,
-) -> Option<Error> {
-    let column = |odd: &Odd| header[roles.features[odd.feature]].as_str();
-    let shown = |of: &[&Odd]| -> String {
-        let place = |odd: &&Odd| {
-            let missing = odd.word.is_empty();
-            let word = if missing { String::new() } else { format!(" (\"{}\")", odd.word) };
-            format!("line {}, column \"{}\"{word}", odd.line, column(odd))
-        };
-        let mut text: Vec<String> = of.iter().take(SHOWN).map(place).collect();
-        if of.len() > SHOWN {
-            text.push("…".into());
-        }
-        text.join("; ")
-    };
-    let words: Vec<&Odd> = words.iter().collect();
-    let first: Vec<&Odd> = gaps.first.iter().collect();
-    let mut told = Vec::new();
-    match gaps.len() {
-        0 => {}
-        1 => told.push(format!("1 value is missing: {}", shown(&first))),
-        many => told.push(format!("{many} values are missing: {}", shown(&first))),
-    }
-    if !words.is_empty() {
-        let many = match words.len() {
-            1 => "1 cell is not a number".into(),
-            many => format!("{many} cells are not numbers"),
-        };
-        told.push(format!("{many}: {}", shown(&words)));
-    }
-    if told.is_empty() {
-        return None;
-    }
-    let mut ways = Vec::new();
-    let of = |words: &[&Odd], feature: usize| words.iter().filter(|o| o.feature == feature).count();
-    // A column that is mostly empty is what somebody knows of some objects, not a measurement; one that was chosen
-    // as a feature is one.
-    let sparse: Vec<&str> = (0..roles.features.len())
-        .filter(|&f| roles.guessed && 2 * gaps.of(f) > rows)
-        .map(|f| header[roles.features[f]].as_str())
-        .collect();
-    let word = |name: &str| {
-        option_word([(header.iter().position(|c| c == name).unwrap_or_default(), name)])
-    };
-    if let Some(name) = sparse.first().map(|&name| word(name)) {
-        ways.push(format!(
-            "a column with the known classes of some objects is named by --labels {name}, one that is of no \
-             use left out by --ignore {name}"
-        ));
-    }
-    let name = |feature: usize| header[roles.features[feature]].as_str();
-    let fits = |f: usize| gaps.of(f) > 0 && (!sparse.contains(&name(f)) || of(&words, f) == 0);
-    if (0..roles.features.len()).any(fits) {
-        ways.push("fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into());
-    }
-    // Whole columns of them: as words they would become columns of 0 and 1. Where commas part the cells, one
-    // before three digits is between thousands.
-    let mark = |odd: &Odd| {
-        let plain = separator == ',' && decimal.is_none() && thousands::undecided(&odd.word);
-        if plain { Some(',') } else { thousands::mark(&odd.word, decimal) }
-    };
-    let (grouped, words): (Vec<&Odd>, Vec<&Odd>) =
-        words.into_iter().partition(|&odd| mark(odd).is_some());
-    if let Some((first, mark)) = grouped.first().and_then(|&odd| Some((odd, mark(odd)?))) {
-        ways.push(thousands::told(&first.word, mark));
-    }
-    let comma = |odd: &&Odd| {
-        odd.word.contains(',') && odd.word.replacen(',', ".", 1).parse::<f64>().is_ok()
-    };
-    let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
-    if let Some(first) = commas.first() {
-        if commas.iter().all(|odd| thousands::undecided(&odd.word)) {
-            ways.push(thousands::told(&first.word, ','));
-        }
-        ways.push("a decimal comma is read by --decimal ,".into());
-    }
-    let words: Vec<&Odd> = words.into_iter().filter(|odd| !sparse.contains(&column(odd))).collect();
-    if let Some(first) = words.first() {
-        let of_column = of(&words, first.feature);
-        let name = word(column(first));
-        if 2 * of_column < rows {
-            ways.push(format!(
-                "correct the cells, or name what stands for a missing value by --na, or leave the \
-                 column out by --ignore {name}"
-            ));
-        } else {
-            ways.push(format!(
-                "a column of classes or ids is named by --class {name} or --id {name}, left out by \
-                 --ignore {name}, or turned into columns of 0 and 1 by --set \
-                 'transforms=[\"one_hot\"]'"
-            ));
-        }
-    }
-    let both = gaps.len().min(words.len()) > 0 && commas.is_empty() && sparse.is_empty();
-    let also =
-        if both { "; both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'" } else { "" };
-    Some(bad(place, format!("{}; {}{also}", told.join("; "), ways.join("; "))))
 }
 
 /// The classes of a column.

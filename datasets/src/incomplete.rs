@@ -1,0 +1,189 @@
+//! What stands between a file and numbers, and what can be done about it?
+
+use mustlink_core::Error;
+
+use crate::bytes::bad;
+use crate::columns::{Roles, option_word};
+use crate::thousands;
+
+/// Places shown of cells that are no numbers.
+const SHOWN: usize = 5;
+
+/// A feature without a number.
+pub(crate) struct Odd {
+    pub row: usize,
+    pub line: u64,
+    pub feature: usize,
+    /// What stands there; empty where the value is missing.
+    pub word: String,
+}
+
+/// Missing values: how many each feature has, and line and feature of the first ones. A file may hold millions.
+#[derive(Default)]
+pub(crate) struct Gaps {
+    of: Vec<usize>,
+    first: Vec<(u64, usize)>,
+}
+
+impl Gaps {
+    pub fn push(&mut self, line: u64, feature: usize) {
+        self.add(feature, 1);
+        if self.first.len() <= SHOWN {
+            self.first.push((line, feature));
+        }
+    }
+
+    /// These and then `next`.
+    pub fn append(&mut self, next: Gaps) {
+        for (feature, many) in next.of.into_iter().enumerate() {
+            self.add(feature, many);
+        }
+        let room = (SHOWN + 1).saturating_sub(self.first.len());
+        self.first.extend(next.first.into_iter().take(room));
+    }
+
+    fn add(&mut self, feature: usize, many: usize) {
+        self.of.resize(self.of.len().max(feature + 1), 0);
+        self.of[feature] += many;
+    }
+
+    fn of(&self, feature: usize) -> usize {
+        self.of.get(feature).copied().unwrap_or(0)
+    }
+
+    pub fn len(&self) -> usize {
+        self.of.iter().sum()
+    }
+}
+
+/// A table of a CSV that may be no matrix of numbers.
+pub(crate) struct Incomplete<'a> {
+    pub gaps: &'a Gaps,
+    pub words: &'a [Odd],
+    pub rows: usize,
+    pub roles: &'a Roles,
+    pub header: &'a [String],
+    pub separator: char,
+    pub decimal: Option<char>,
+}
+
+impl<'a> Incomplete<'a> {
+    /// What is missing and what is no number, with the first places and the ways out; `None` where everything is
+    /// one.
+    pub fn error(&self, place: &str) -> Option<Error> {
+        let told = self.told();
+        if told.is_empty() {
+            return None;
+        }
+        Some(bad(place, format!("{}; {}", told.join("; "), self.ways())))
+    }
+
+    /// The name of a feature.
+    fn name(&self, feature: usize) -> &'a str {
+        &self.header[self.roles.features[feature]]
+    }
+
+    fn told(&self) -> Vec<String> {
+        let place =
+            |line: u64, feature: usize| format!("line {line}, column \"{}\"", self.name(feature));
+        let gaps = self.gaps.first.iter().map(|&(line, feature)| place(line, feature));
+        let word = |odd: &Odd| format!("{} (\"{}\")", place(odd.line, odd.feature), odd.word);
+        let words = self.words.iter().map(word);
+        let mut told = Vec::new();
+        match self.gaps.len() {
+            0 => {}
+            1 => told.push(format!("1 value is missing: {}", first_of(gaps))),
+            many => told.push(format!("{many} values are missing: {}", first_of(gaps))),
+        }
+        match self.words.len() {
+            0 => {}
+            1 => told.push(format!("1 cell is not a number: {}", first_of(words))),
+            many => told.push(format!("{many} cells are not numbers: {}", first_of(words))),
+        }
+        told
+    }
+
+    fn ways(&self) -> String {
+        let features = 0..self.roles.features.len();
+        let of = |words: &[&Odd], feature: usize| {
+            words.iter().filter(|odd| odd.feature == feature).count()
+        };
+        let option = |name: &str| {
+            let at = self.header.iter().position(|c| c == name).unwrap_or_default();
+            option_word([(at, name)])
+        };
+        let mut ways = Vec::new();
+        // A column that is mostly empty is what somebody knows of some objects, not a measurement; one that was
+        // chosen as a feature is one.
+        let mostly_empty = |&f: &usize| self.roles.guessed && 2 * self.gaps.of(f) > self.rows;
+        let sparse: Vec<&str> =
+            features.clone().filter(mostly_empty).map(|f| self.name(f)).collect();
+        if let Some(name) = sparse.first().map(|&name| option(name)) {
+            ways.push(format!(
+                "a column with the known classes of some objects is named by --labels {name}, one that is of no \
+                 use left out by --ignore {name}"
+            ));
+        }
+        let words: Vec<&Odd> = self.words.iter().collect();
+        let fits = |f: usize| {
+            self.gaps.of(f) > 0 && (!sparse.contains(&self.name(f)) || of(&words, f) == 0)
+        };
+        if features.clone().any(fits) {
+            ways.push(
+                "fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into(),
+            );
+        }
+        // Whole columns of them: as words they would become columns of 0 and 1. Where commas part the cells, one
+        // before three digits is between thousands.
+        let mark = |odd: &Odd| {
+            let undecided = thousands::undecided(&odd.word);
+            let plain = self.separator == ',' && self.decimal.is_none() && undecided;
+            if plain { Some(',') } else { thousands::mark(&odd.word, self.decimal) }
+        };
+        let (grouped, words): (Vec<&Odd>, Vec<&Odd>) =
+            words.into_iter().partition(|&odd| mark(odd).is_some());
+        if let Some((first, mark)) = grouped.first().and_then(|&odd| Some((odd, mark(odd)?))) {
+            ways.push(thousands::told(&first.word, mark));
+        }
+        let comma = |odd: &&Odd| {
+            odd.word.contains(',') && odd.word.replacen(',', ".", 1).parse::<f64>().is_ok()
+        };
+        let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
+        if let Some(first) = commas.first() {
+            if commas.iter().all(|odd| thousands::undecided(&odd.word)) {
+                ways.push(thousands::told(&first.word, ','));
+            }
+            ways.push("a decimal comma is read by --decimal ,".into());
+        }
+        let is_dense = |odd: &&Odd| !sparse.contains(&self.name(odd.feature));
+        let words: Vec<&Odd> = words.into_iter().filter(is_dense).collect();
+        if let Some(&Odd { feature, .. }) = words.first().copied() {
+            let name = option(self.name(feature));
+            if 2 * of(&words, feature) < self.rows {
+                ways.push(format!(
+                    "correct the cells, or name what stands for a missing value by --na, or leave the \
+                     column out by --ignore {name}"
+                ));
+            } else {
+                ways.push(format!(
+                    "a column of classes or ids is named by --class {name} or --id {name}, left out by \
+                     --ignore {name}, or turned into columns of 0 and 1 by --set \
+                     'transforms=[\"one_hot\"]'"
+                ));
+            }
+        }
+        if self.gaps.len().min(words.len()) > 0 && commas.is_empty() && sparse.is_empty() {
+            ways.push("both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'".into());
+        }
+        ways.join("; ")
+    }
+}
+
+/// The first of some places, and whether there are more.
+fn first_of(places: impl Iterator<Item = String>) -> String {
+    let mut shown: Vec<String> = places.take(SHOWN + 1).collect();
+    if shown.len() > SHOWN {
+        shown[SHOWN] = "…".into();
+    }
+    shown.join("; ")
+}
