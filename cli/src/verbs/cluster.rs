@@ -393,8 +393,44 @@ pub(crate) fn sizes(clustering: &Clustering) -> String {
     format!("{} of {}{more} objects", clustering.k, sizes.join(", "))
 }
 
+/// How many questions were put, and what became of their answers.
+fn queries(s: &Summary, budget: Option<usize>) -> String {
+    let mut text = s.queries.to_string();
+    match budget {
+        Some(budget) if s.queries < budget => text += &format!(" of at most {budget}"),
+        Some(budget) if s.queries > budget => {
+            text += &format!(" (more than --budget {budget}: the ledger had them)");
+        }
+        _ => {}
+    }
+    let some = [
+        (s.unanswered, "without an answer"),
+        (s.answers_contradicting, "contradicting"),
+        (s.answers_corrected, "not taken as they came"),
+    ];
+    for (count, what) in some.iter().filter(|(count, _)| *count > 0) {
+        text += &format!(", {count} of them {what}");
+    }
+    text + &format!(", and {} inferred", s.inferred)
+}
+
+/// The files that were written, but for models.
+fn written(args: &Args) -> Vec<(&'static str, String)> {
+    let file = |path: &Option<String>| path.clone().filter(|path| path != "-");
+    let inside = |folder: &Option<PathBuf>, name: &str| {
+        folder.as_ref().map(|folder| folder.join(name).display().to_string())
+    };
+    let all = [
+        ("labels", file(&args.out)),
+        ("weights", file(&args.weights)),
+        ("profile", inside(&args.profile, "clusters.csv")),
+        ("candidates", inside(&args.out_candidates, "candidates.csv")),
+        ("figure", inside(&args.plot, "projection.svg")),
+    ];
+    all.into_iter().filter_map(|(name, path)| Some((name, path?))).collect()
+}
+
 fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
-    let (out, weights) = (args.out.as_deref(), args.weights.as_deref());
     let clustering = &clustered.run.clustering;
     let clusters = s.crosstab.as_ref().map(Crosstab::lines).unwrap_or_default();
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -418,28 +454,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     };
     lines.push(("status", status));
     if job.method.selector.is_some() {
-        let some = |count: usize, what: &str| match count {
-            0 => String::new(),
-            some => format!(", {some} of them {what}"),
-        };
-        let unanswered = some(s.unanswered, "without an answer");
-        let contradicting = some(s.answers_contradicting, "contradicting");
-        let corrected = some(s.answers_corrected, "not taken as they came");
-        let inferred = s.inferred;
-        let budget = match args.job.budget {
-            Some(budget) if s.queries < budget => format!(" of at most {budget}"),
-            Some(budget) if s.queries > budget => {
-                format!(" (more than --budget {budget}: the ledger had them)")
-            }
-            _ => String::new(),
-        };
-        lines.push((
-            "queries",
-            format!(
-                "{}{budget}{unanswered}{contradicting}{corrected}, and {inferred} inferred",
-                s.queries
-            ),
-        ));
+        lines.push(("queries", queries(s, args.job.budget)));
     }
     if s.constraints > 0 {
         let count = |kind| clustered.constraints.count(kind);
@@ -464,20 +479,6 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
         lines.push(("validation", validation.text()));
     }
     lines.push(("time", duration(s.seconds)));
-    if let Some(out) = out.filter(|o| *o != "-") {
-        lines.push(("labels", out.into()));
-    }
-    if let Some(path) = weights.filter(|w| *w != "-") {
-        lines.push(("weights", path.into()));
-    }
-    if let Some(folder) = &args.profile {
-        lines.push(("profile", folder.join("clusters.csv").display().to_string()));
-    }
-    if let Some(folder) = &args.out_candidates {
-        lines.push(("candidates", folder.join("candidates.csv").display().to_string()));
-    }
-    if let Some(folder) = &args.plot {
-        lines.push(("figure", folder.join("projection.svg").display().to_string()));
-    }
+    lines.extend(written(args));
     lines.iter().map(|(name, value)| format!("{name:<12} {value}\n")).collect()
 }
