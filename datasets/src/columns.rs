@@ -173,29 +173,9 @@ impl Roles {
             ("ignored", ignored.clone()),
             ("a feature", chosen.clone()),
         ];
-        for (at, (one, columns)) in roles.iter().enumerate() {
-            for (other, others) in &roles[at + 1..] {
-                if let Some(&c) = columns.iter().find(|c| others.contains(c)) {
-                    let name = &header[c];
-                    let message = format!("column \"{name}\" cannot be both {one} and {other}");
-                    return Err(bad(place, message));
-                }
-            }
-        }
         // Classes among the features would be known to every method.
-        let apart_from = [("the labels", known), ("a group", apart), ("an image", image)];
-        for (what, c) in apart_from.into_iter().filter_map(|(what, c)| Some((what, c?))) {
-            if chosen.contains(&c) {
-                let message =
-                    format!("column \"{}\" cannot be both {what} and a feature", header[c]);
-                return Err(bad(place, message));
-            }
-        }
-        let mut once = HashSet::with_capacity(chosen.len());
-        if let Some(&c) = chosen.iter().find(|c| !once.insert(**c)) {
-            let message = format!("column \"{}\" is named twice among the features", header[c]);
-            return Err(bad(place, message));
-        }
+        let beside = [("the labels", known), ("a group", apart), ("an image", image)];
+        one_role_each(header, &roles, &beside, &chosen).map_err(|message| bad(place, message))?;
         let others = [display, known, apart, image].into_iter().flatten();
         let settled: Vec<usize> =
             roles.iter().flat_map(|(_, c)| c.iter().copied()).chain(others).collect();
@@ -292,6 +272,35 @@ impl Roles {
                 word(&every)
             ),
         ))
+    }
+}
+
+/// Refuses a column in two of `roles`, in one `beside` the features and among the `chosen` ones, or there twice.
+fn one_role_each(
+    header: &[String],
+    roles: &[(&str, Vec<usize>)],
+    beside: &[(&str, Option<usize>)],
+    chosen: &[usize],
+) -> std::result::Result<(), String> {
+    let both = |c: usize, one: &str, other: &str| {
+        Err(format!("column \"{}\" cannot be both {one} and {other}", header[c]))
+    };
+    for (at, (one, columns)) in roles.iter().enumerate() {
+        for (other, others) in &roles[at + 1..] {
+            if let Some(&c) = columns.iter().find(|c| others.contains(c)) {
+                return both(c, one, other);
+            }
+        }
+    }
+    for &(what, c) in beside {
+        if let Some(c) = c.filter(|c| chosen.contains(c)) {
+            return both(c, what, "a feature");
+        }
+    }
+    let mut once = HashSet::with_capacity(chosen.len());
+    match chosen.iter().find(|c| !once.insert(**c)) {
+        Some(&c) => Err(format!("column \"{}\" is named twice among the features", header[c])),
+        None => Ok(()),
     }
 }
 
