@@ -189,8 +189,7 @@ pub(crate) fn read(
     };
     let classes = roles.class.map(|c| classes_in(&all.classes, c)).transpose()?;
     let known = roles.known.map(|c| classes_in(&all.known, c)).transpose()?;
-    let named = |cell: &'_ String| -> bool { !cells.is_missing(cell) };
-    let apart = all.apart.iter().map(|cell| Some(cell.as_str()).filter(|_| named(cell)));
+    let apart = all.apart.iter().map(|cell| (!cells.is_missing(cell)).then_some(cell.as_str()));
     let apart: Vec<Group> = Group::of_column(apart);
     if let Some(c) = roles.apart.filter(|_| apart.is_empty()) {
         let message = "names no group of two objects or more; equal cells are one group";
