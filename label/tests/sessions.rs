@@ -97,6 +97,13 @@ fn answer(single: &Single, session: &Session, most: usize) {
     }
 }
 
+/// What was selected, as constraints.
+fn said(selection: &Selection) -> Constraints {
+    let given = Constraints::default();
+    let (view, on_conflict) = Default::default();
+    selection.constraints(selection.asked(), view, on_conflict, &given).unwrap()
+}
+
 /// The log without what it cost: what follows from earlier answers is free in a session.
 fn events(selection: &Selection) -> Vec<Event> {
     let free = |event: &Event| match event.clone() {
@@ -177,10 +184,6 @@ fn undone_changed_and_resumed_sessions_end_as_plain_ones() {
             assert_eq!(standing(s).entries.len(), 1);
             answer(&single, s, 7);
         });
-        let said = |s: &Selection| {
-            let given = Constraints::default();
-            s.constraints(s.asked(), Default::default(), Default::default(), &given).unwrap()
-        };
         assert_eq!(said(&turned), said(&plain), "{tag}");
         assert_eq!(turned.counts(turned.asked()).retracted, 3, "{tag}");
     }
@@ -379,10 +382,9 @@ fn what_nobody_was_asked_is_known_and_served() {
     let path = dir.path().join("l");
     let seen = single.seen().unwrap().problem;
     let asked = session(&single, &dir.path().join("plain"), |s| answer(&single, s, 6));
-    let said = asked
-        .constraints(6, Default::default(), Default::default(), &Constraints::default())
-        .unwrap();
-    let imported: Vec<(String, Statement)> = said
+    let (view, on_conflict) = Default::default();
+    let known = asked.constraints(6, view, on_conflict, &Constraints::default()).unwrap();
+    let imported: Vec<(String, Statement)> = known
         .listed()
         .iter()
         .map(|c| {
@@ -406,16 +408,7 @@ fn what_nobody_was_asked_is_known_and_served() {
     };
     for _ in 0..2 {
         // Said twice is said once; the first questions are those of the file, and are not put again.
-        let selection = import(&[]).unwrap();
-        let known = selection
-            .constraints(
-                selection.asked(),
-                Default::default(),
-                Default::default(),
-                &Constraints::default(),
-            )
-            .unwrap();
-        assert_eq!(known, said);
+        assert_eq!(said(&import(&[]).unwrap()), known);
     }
     let first = imported[0].1;
     let reply = match first.reply {
