@@ -25,23 +25,17 @@ fn watch_interrupts() {
 }
 
 fn interrupted(status: i32) {
-    match FLAG.get() {
-        Some(flag) => raise(flag),
-        None => leave(status),
+    let Some(flag) = FLAG.get() else { leave(status) };
+    if flag.swap(true, Ordering::Relaxed) {
+        leave(130);
     }
+    term::tell("stopping; once more ends at once");
 }
 
 /// Ends the program where it stands, and the programs that it started.
 fn leave(status: i32) -> ! {
     kept_children::end_all();
     std::process::exit(status)
-}
-
-fn raise(flag: &AtomicBool) {
-    if flag.swap(true, Ordering::Relaxed) {
-        leave(130);
-    }
-    term::tell("stopping; once more ends at once");
 }
 
 /// Watches Ctrl-C, and has SIGTERM wait for one thread, which does what Ctrl-C does. METIS, a C library, puts a
