@@ -1,7 +1,7 @@
 //! A labelling session: one selector, one ledger, one person.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mustlink_core::Problem;
@@ -90,7 +90,7 @@ impl Trouble {
 /// A session under way: cheap to share between threads.
 pub struct Session {
     shared: Arc<Shared>,
-    commands: Mutex<Sender<Command>>,
+    commands: Sender<Command>,
     data: Data,
 }
 
@@ -105,8 +105,7 @@ impl Session {
             (state.given, state.begun) = ((*seen.constraints).clone(), Some(Instant::now()));
         }
         let (send, commands) = channel();
-        let (commands_in, data) = (Mutex::new(send), seen.data.clone());
-        let session = Session { shared: shared.clone(), commands: commands_in, data };
+        let session = Session { shared: shared.clone(), commands: send, data: seen.data.clone() };
         (session, Work { shared, commands, budget })
     }
 
@@ -194,8 +193,7 @@ impl Session {
         }
         let command = command(&state, act)?;
         state.busy = true;
-        let sent = self.commands.lock().unwrap_or_else(|e| e.into_inner()).send(command);
-        sent.map_err(|_| Trouble::Stale)
+        self.commands.send(command).map_err(|_| Trouble::Stale)
     }
 }
 
