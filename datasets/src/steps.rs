@@ -227,19 +227,11 @@ impl Dataset {
         Ok(Dataset { data: Data::dense(x)?, feature_names, ..self.clone() })
     }
 
-    /// Draws `sizes` objects of the classes named, without repetition, and keeps all objects of
-    /// the others, in order. Each class has a stream of its own below `path`.
+    /// The rows of `sizes` objects of the classes named, drawn without repetition, and of all objects of the
+    /// others, in order. Each class has a stream of its own below `path`.
     ///
     /// # Errors
     /// `BadParam` for a class that does not exist or has too few objects; `Data` without classes.
-    pub fn balance(&self, sizes: &BTreeMap<String, usize>, path: &SeedPath) -> Result<Self> {
-        self.with_rows(&self.balanced_rows(sizes, path)?)
-    }
-
-    /// The rows that [`Dataset::balance`] keeps, in order.
-    ///
-    /// # Errors
-    /// As there.
     pub fn balanced_rows(
         &self,
         sizes: &BTreeMap<String, usize>,
@@ -388,7 +380,7 @@ mod tests {
     fn impossible_balances_are_named() {
         let of = |name: &str, size| {
             let sizes = BTreeMap::from([(name.to_string(), size)]);
-            small().balance(&sizes, &SeedPath::new(1)).unwrap_err().to_string()
+            small().balanced_rows(&sizes, &SeedPath::new(1)).unwrap_err().to_string()
         };
         assert_eq!(of("a", 4), "class_sizes.a: must be in 1..=3 (objects of that class), got 4");
         assert_eq!(of("a", 0), "class_sizes.a: must be in 1..=3 (objects of that class), got 0");
@@ -397,8 +389,8 @@ mod tests {
             "class_sizes: must be a class of small (a, b, c), got \"other\""
         );
         let plain = Dataset { classes: None, ..small() };
-        let message = plain.balance(&BTreeMap::new(), &SeedPath::new(1)).unwrap_err().to_string();
-        assert_eq!(message, "small: class_sizes needs classes, and none are known");
+        let refused = plain.balanced_rows(&BTreeMap::new(), &SeedPath::new(1)).unwrap_err();
+        assert_eq!(refused.to_string(), "small: class_sizes needs classes, and none are known");
     }
 
     proptest! {
@@ -422,7 +414,10 @@ mod tests {
             let path = SeedPath::new(seed);
             let one = BTreeMap::from([("a".to_string(), 2)]);
             let two = BTreeMap::from([("a".to_string(), 2), ("b".to_string(), 1)]);
-            let (one, two) = (set.balance(&one, &path).unwrap(), set.balance(&two, &path).unwrap());
+            let drawn = |sizes: &BTreeMap<String, usize>| {
+                set.with_rows(&set.balanced_rows(sizes, &path).unwrap()).unwrap()
+            };
+            let (one, two) = (drawn(&one), drawn(&two));
             let of = |set: &Dataset, name: Option<&str>| -> Vec<f64> {
                 let classes = set.classes.as_ref().unwrap();
                 (0..set.n())
