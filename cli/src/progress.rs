@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use mustlink::context::Progress;
-use mustlink_experiments::{ProgressSnapshot, RunProgress, Standing};
+use mustlink_experiments::{ProgressSnapshot, RunOptions, RunProgress, Standing};
 
-use crate::term;
+use crate::{interrupt, term};
 
 /// The first line where there is no terminal comes soon, the others now and then.
 const FIRST_LINE: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ fn now(last: &Stood) -> Option<(ProgressSnapshot, String)> {
 }
 
 /// Shows where an experiment stands.
-pub(crate) struct Cells {
+struct Cells {
     quiet: bool,
     bar: Option<ProgressBar>,
     last: Stood,
@@ -72,7 +72,7 @@ pub(crate) struct Cells {
 
 impl Cells {
     /// Shows nothing when `quiet`.
-    pub fn start(quiet: bool) -> Arc<Self> {
+    fn start(quiet: bool) -> Arc<Self> {
         let terminal = std::io::stderr().is_terminal();
         let last = Stood::default();
         let told = last.clone();
@@ -99,7 +99,7 @@ impl Cells {
     }
 
     /// Takes the bar away, ends the lines.
-    pub fn finish(&self) {
+    fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -113,6 +113,18 @@ impl Cells {
             None => tell(),
         }
     }
+}
+
+/// Does `work`, showing where it stands unless `quiet`; an interrupt cancels it.
+pub(crate) fn watched<T>(
+    quiet: bool,
+    options: RunOptions,
+    work: impl FnOnce(&RunOptions) -> T,
+) -> T {
+    let cells = Cells::start(quiet);
+    let done = work(&RunOptions { progress: cells.clone(), cancel: interrupt::flag(), ..options });
+    cells.finish();
+    done
 }
 
 /// What else there is to say about where a run stood so long ago.

@@ -12,7 +12,7 @@ use mustlink_report::Report;
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::options::{self, DataDir};
-use crate::progress::{Cells, duration};
+use crate::progress::{duration, watched};
 use crate::verbs::report::stale;
 use crate::{interrupt, program, term};
 
@@ -217,8 +217,6 @@ pub(crate) fn carry_out(
     shard: Option<Shard>,
     work: impl FnOnce(&RunOptions) -> mustlink::Result<Outcome>,
 ) -> Result<u8, Failure> {
-    let cells = Cells::start(how.quiet);
-    let cancel = interrupt::flag();
     let options = RunOptions {
         threads: how.threads,
         memory_limit: how.memory_limit.or_else(crate::memory::default_limit),
@@ -226,15 +224,11 @@ pub(crate) fn carry_out(
         finish: how.finish,
         shard,
         source: how.data.source(),
-        progress: cells.clone(),
-        cancel: cancel.clone(),
         ..RunOptions::to(out)
     };
-    let outcome = work(&options);
-    cells.finish();
-    let outcome = outcome?;
+    let outcome = watched(how.quiet, options, work)?;
     let report = if outcome.part { None } else { Some(mustlink_report::report(out)?) };
-    if outcome.stopped && cancel.load(Ordering::Relaxed) {
+    if outcome.stopped && interrupt::flag().load(Ordering::Relaxed) {
         let finished = outcome.skipped + outcome.done;
         let (total, out) = (outcome.total, out.display());
         term::tell(&if outcome.forced > 0 {

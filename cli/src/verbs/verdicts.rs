@@ -10,8 +10,8 @@ use crate::book::cell;
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::options::{self, DataDir};
-use crate::progress::Cells;
-use crate::{interrupt, term};
+use crate::progress::watched;
+use crate::term;
 
 /// Put the verdicts of finished experiments into one table of Markdown; with --null, name the claims that hold
 /// for k-means with random constraints too, and end with 1 when one of them gives no reason
@@ -134,18 +134,13 @@ fn null(args: &Args, file: &Path, text: &mut String) -> Result<(usize, usize), F
     let experiment = file_kind::experiment(file, &args.sets)?;
     let about = experiment.about_methods();
     let null = experiment.null();
-    let cells = Cells::start(args.quiet);
     let options = RunOptions {
         threads: args.threads,
         memory_limit: crate::memory::default_limit(),
         source: args.data.source(),
-        progress: cells.clone(),
-        cancel: interrupt::flag(),
         ..RunOptions::to(args.out.join(&null.head.name))
     };
-    let outcome = mustlink_experiments::run(&null, &options);
-    cells.finish();
-    outcome?;
+    watched(args.quiet, options, |options| mustlink_experiments::run(&null, options))?;
     let report = report(&args.out.join(&null.head.name))?;
     let holds = |v: &&Verdict| matches!(v.judgement, Judgement::Reproduced | Judgement::Partly);
     let held = report.verdicts.iter().filter(|v| about.contains(&v.criterion.id.as_str()));

@@ -6,8 +6,8 @@ use mustlink_experiments::{RunOptions, verify};
 
 use crate::failure::Failure;
 use crate::options::{self, DataDir};
-use crate::progress::Cells;
-use crate::{interrupt, term};
+use crate::progress::watched;
+use crate::term;
 
 /// Make some finished cells of a results directory again and compare them bit for bit, times aside; ends
 /// with 1 when one differs or none could be compared
@@ -41,18 +41,14 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let cells = Cells::start(args.quiet);
     let options = RunOptions {
         threads: args.threads,
         memory_limit: crate::memory::default_limit(),
         source: args.data.source(),
-        progress: cells.clone(),
-        cancel: interrupt::flag(),
         ..RunOptions::to(&args.dir)
     };
-    let verified = verify(&args.dir, args.share, args.seed, &options);
-    cells.finish();
-    let verified = verified?;
+    let work = |options: &RunOptions| verify(&args.dir, args.share, args.seed, options);
+    let verified = watched(args.quiet, options, work)?;
     if verified.stale > 0 {
         term::tell(&format!(
             "{} cells were made by another build (changed: {}) and are not tried; mustlink run makes them again",
