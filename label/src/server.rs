@@ -101,7 +101,7 @@ fn answer(server: &Server, session: &Session, objects: &Objects<'_>, mut request
         },
         (Method::Get, Ok("state")) => {
             let since = query.strip_prefix("since=").and_then(|v| v.parse().ok());
-            Said::json(200, &scene(&session.news(since, PATIENCE), objects))
+            Said::json(200, &scene(session.news(since, PATIENCE), objects))
         }
         (Method::Get, Ok(path)) => picture(path, session, objects),
         (Method::Post, Ok("act")) => match read::<Wanted>(&mut request) {
@@ -109,7 +109,7 @@ fn answer(server: &Server, session: &Session, objects: &Objects<'_>, mut request
             Ok(wanted) => {
                 let (turn, act) = wanted.act(session);
                 match session.act(turn, act) {
-                    Ok(()) => Said::json(200, &scene(&session.view(Some(turn), PATIENCE), objects)),
+                    Ok(()) => Said::json(200, &scene(session.view(Some(turn), PATIENCE), objects)),
                     Err(trouble) => Said::json(409, &troubled(&trouble, objects)),
                 }
             }

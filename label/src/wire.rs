@@ -142,11 +142,11 @@ struct Scene {
     names: Vec<(String, String)>,
 }
 
-pub(crate) fn scene(view: &View, objects: &Objects<'_>) -> Value {
+pub(crate) fn scene(mut view: View, objects: &Objects<'_>) -> Value {
     let shown = |object| Numbered { object, shown: (objects.shown)(object).visible() };
     let name = |o| objects.name(o);
     let earlier = view.entries.len().saturating_sub(ENTRIES);
-    let view = View { entries: view.entries[earlier..].to_vec(), ..view.clone() };
+    view.entries.drain(..earlier);
     let subject = view.open.as_ref().map(|q| shown(q.subject));
     let reference = view.open.as_ref().map(|q| shown(q.reference));
     let names = view.entries.iter().map(|e| (name(e.subject), name(e.reference))).collect();
