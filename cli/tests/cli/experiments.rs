@@ -4,7 +4,7 @@ use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Bench, has_leftovers};
+use crate::support::{Bench, cells, has_leftovers};
 
 const SMALL: &str = "[experiment]\nname = \"small one\"\n[[dataset]]\nid = \"iris\"\n\
                      [curve]\npoints = [0, 10]\n[split]\ntype = \"kfold\"\nfolds = 2\nrepeats = 2\n\
@@ -386,11 +386,7 @@ fn an_interrupted_run_goes_on() {
         .spawn()
         .unwrap();
     let since = Instant::now();
-    let cells = || {
-        let found = std::fs::read_dir(bench.path("out/cells")).into_iter().flatten().flatten();
-        found.filter(|e| e.file_name().to_string_lossy().ends_with(".jsonl")).count()
-    };
-    while cells() < 2 {
+    while cells(&bench.path("out")) < 2 {
         assert!(since.elapsed() < Duration::from_secs(60), "no cell in a minute");
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(20));
@@ -410,6 +406,6 @@ fn an_interrupted_run_goes_on() {
         "{err}"
     );
     assert!(!has_leftovers(&bench.path("out")));
-    let before = cells();
+    let before = cells(&bench.path("out"));
     assert!(bench.run("plan e.toml --out out").out.contains(&format!(", {before} finished;")));
 }

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use mustlink_failing_writes::{Call, Fault, Trial, calls, library};
 use serde_json::Value;
 
-use crate::support::{rows, words};
+use crate::support::{columns_without_times, rows, words};
 
 /// More trials of one command than these are thinned out evenly, unless `MUSTLINK_SLOW_TESTS` is set.
 const MOST: usize = 80;
@@ -150,17 +150,6 @@ fn without_groups(text: &str) -> String {
         _ => line.into(),
     };
     text.lines().map(|l| line(l) + "\n").collect()
-}
-
-fn columns_without_times(text: &str) -> String {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-    let rows: Vec<csv::StringRecord> = reader.records().map(|r| r.expect("a row")).collect();
-    let kept = |c: &usize| !rows[0][*c].starts_with("time_");
-    let row = |row: &csv::StringRecord| -> String {
-        let cells: Vec<&str> = (0..row.len()).filter(kept).map(|c| &row[c]).collect();
-        cells.join(",") + "\n"
-    };
-    rows.iter().map(row).collect()
 }
 
 /// Whether a file is one that is being written, under a name that nobody reads.

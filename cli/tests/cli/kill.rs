@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::support::{cells, columns_without_times};
+
 const GRID: &str = r#"
 [experiment]
 name = "kill"
@@ -49,14 +51,8 @@ fn run(folder: &Path, out: &str) -> Command {
     command
 }
 
-/// `results.csv` without the columns that hold times.
-fn results(out: &Path) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(out.join("results.csv")).expect("results");
-    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-    let rows: Vec<csv::StringRecord> = rows.records().map(|r| r.expect("a row")).collect();
-    let kept: Vec<usize> =
-        (0..rows[0].len()).filter(|&c| !rows[0][c].starts_with("time_")).collect();
-    rows.iter().map(|r| kept.iter().map(|&c| r[c].to_string()).collect()).collect()
+fn results(out: &Path) -> String {
+    columns_without_times(&std::fs::read_to_string(out.join("results.csv")).expect("results"))
 }
 
 /// A folder with the grid and the results of a run that was let be, in `whole`.
@@ -65,13 +61,6 @@ fn whole() -> tempfile::TempDir {
     std::fs::write(folder.path().join("grid.toml"), GRID).expect("the grid");
     assert!(run(folder.path(), "whole").status().expect("runs").success());
     folder
-}
-
-/// Finished cells in `out`.
-fn cells(folder: &Path, out: &str) -> usize {
-    let dir = std::fs::read_dir(folder.join(out).join("cells"));
-    let ends = |e: &std::fs::DirEntry| e.path().extension().is_some_and(|x| x == "jsonl");
-    dir.map_or(0, |d| d.filter(|e| e.as_ref().is_ok_and(ends)).count())
 }
 
 /// What is left of `out` is run, and is what was run at once; no part of a file is left.
@@ -205,14 +194,15 @@ fn interrupts_of_each_kind_change_nothing() {
     for (out, finish, signals) in [("once", false, 1), ("finishing", true, 1), ("twice", false, 2)]
     {
         for _ in 0..5 {
-            let before = cells(folder, out);
+            let before = cells(&folder.join(out));
             let mut command = run(folder, out);
             if finish {
                 command.arg("--finish");
             }
             let mut child = command.spawn().expect("starts");
             // With a new cell there, interrupts are watched.
-            while cells(folder, out) <= before && child.try_wait().expect("a state").is_none() {
+            while cells(&folder.join(out)) <= before && child.try_wait().expect("a state").is_none()
+            {
                 std::thread::sleep(Duration::from_millis(2));
             }
             let id = child.id().to_string();
@@ -231,7 +221,7 @@ fn interrupts_of_each_kind_change_nothing() {
 #[test]
 fn twenty_kills_change_nothing() {
     let folder = whole();
-    let cells = |out: &str| cells(folder.path(), out);
+    let cells = |out: &str| cells(&folder.path().join(out));
     let all = cells("whole");
     assert_eq!(all, 24);
     // Moments drawn by a small linear congruence: the same ones in every run of this test.

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::support::{Bench, Done};
+use crate::support::{Bench, Done, cells, columns_without_times};
 
 const GRID: &str = "[experiment]\nname = \"cluster\"\nseed = 3\n[[dataset]]\nid = \"iris\"\n\
                     [curve]\npoints = [0, 10]\n[split]\ntype = \"kfold\"\nfolds = 2\nrepeats = 4\n\
@@ -122,11 +122,6 @@ fn done(mut child: Child) -> Done {
     }
 }
 
-fn cells(bench: &Bench, out: &str) -> usize {
-    let found = std::fs::read_dir(bench.path(out).join("cells")).into_iter().flatten().flatten();
-    found.filter(|e| e.file_name().to_string_lossy().ends_with(".jsonl")).count()
-}
-
 fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     let since = Instant::now();
     while !there() {
@@ -135,17 +130,8 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     }
 }
 
-/// `results.csv` without the columns that hold times.
 fn results(bench: &Bench, out: &str) -> String {
-    let text = bench.read(&format!("{out}/results.csv"));
-    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-    let rows: Vec<csv::StringRecord> = rows.records().map(|r| r.expect("a row")).collect();
-    let kept = |c: &usize| !rows[0][*c].starts_with("time_");
-    let line = |r: &csv::StringRecord| {
-        let kept: Vec<&str> = (0..r.len()).filter(kept).map(|c| &r[c]).collect();
-        format!("{kept:?}\n")
-    };
-    rows.iter().map(line).collect()
+    columns_without_times(&bench.read(&format!("{out}/results.csv")))
 }
 
 #[test]
@@ -176,7 +162,7 @@ fn a_node_killed_hard_costs_nothing() {
     let Some(cluster) = Cluster::start("a_node_killed_hard_costs_nothing") else { return };
     let bench = Bench::with("e.toml", long());
     let run = cluster.spawn(&bench, "run e.toml --out there --executor slurm --cells-per-task 8");
-    wait_for("the first cells", || cells(&bench, "there") > 0);
+    wait_for("the first cells", || cells(&bench.path("there")) > 0);
     if !cluster.starter("kill-node", &["n1"]) {
         skipped("the harm to a node", "only a cluster of MUSTLINK_LOCAL_SLURM is harmed");
     }
@@ -193,7 +179,7 @@ fn a_killed_follower_finds_its_array_again() {
     let bench = Bench::with("e.toml", long());
     let line = "run e.toml --out there --executor slurm --cells-per-task 8";
     let mut first = cluster.spawn(&bench, line);
-    wait_for("the first cells", || cells(&bench, "there") > 0);
+    wait_for("the first cells", || cells(&bench.path("there")) > 0);
     first.kill().expect("SIGKILL");
     first.wait().expect("is gone");
     let waiting = cluster.queue();

@@ -124,6 +124,24 @@ pub fn has_leftovers(path: &Path) -> bool {
     })
 }
 
+/// `results.csv` without the columns that hold times, a line for each row.
+pub fn columns_without_times(results: &str) -> String {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(results.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(|r| r.expect("a row")).collect();
+    let kept = |c: &usize| !rows[0][*c].starts_with("time_");
+    let line = |row: &csv::StringRecord| {
+        let cells: Vec<&str> = (0..row.len()).filter(kept).map(|c| &row[c]).collect();
+        format!("{cells:?}\n")
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Finished cells of a results directory.
+pub fn cells(results: &Path) -> usize {
+    let found = std::fs::read_dir(results.join("cells")).into_iter().flatten().flatten();
+    found.filter(|e| e.path().extension().is_some_and(|end| end == "jsonl")).count()
+}
+
 /// Rows of two groups: `f` says what stands in each.
 pub fn rows(header: &str, f: impl Fn(usize, f64, f64, char) -> String) -> String {
     let mut out = format!("{header}\n");
