@@ -20,15 +20,18 @@ use crate::sheet::Sheet;
 struct Part {
     rows: usize,
     values: Vec<f64>,
-    classes: Vec<String>,
-    known: Vec<String>,
-    apart: Vec<String>,
+    /// As [`text_columns`] has them.
+    texts: [Vec<String>; 4],
     weights: Vec<f64>,
     ids: Vec<(u64, String)>,
-    display: Vec<String>,
     shown: Vec<Vec<String>>,
     gaps: Gaps,
     words: Vec<Odd>,
+}
+
+/// The columns of classes, of what is known of them, of groups, and of text for people.
+fn text_columns(roles: &Roles) -> [Option<usize>; 4] {
+    [roles.class, roles.known, roles.apart, roles.display]
 }
 
 /// How cells are read.
@@ -90,14 +93,8 @@ impl Part {
                 }
             }
         }
-        if let Some(c) = roles.class {
-            self.classes.push(record[c].into());
-        }
-        if let Some(c) = roles.known {
-            self.known.push(record[c].into());
-        }
-        if let Some(c) = roles.apart {
-            self.apart.push(record[c].into());
+        for (cells, c) in self.texts.iter_mut().zip(text_columns(roles)) {
+            cells.extend(c.map(|c| record[c].to_string()));
         }
         if let Some(c) = roles.weights {
             let legal = |w: &f64| *w >= 0.0 && w.is_finite();
@@ -110,9 +107,6 @@ impl Part {
         }
         if let Some(c) = roles.id {
             self.ids.push((line, record[c].into()));
-        }
-        if let Some(c) = roles.display {
-            self.display.push(record[c].into());
         }
         self.shown.resize_with(roles.shown.len(), Vec::new);
         for (cells, &c) in self.shown.iter_mut().zip(&roles.shown) {
@@ -127,12 +121,9 @@ impl Part {
         next.words.iter_mut().for_each(|odd| odd.row += self.rows);
         self.rows += next.rows;
         self.values.append(&mut next.values);
-        self.classes.append(&mut next.classes);
-        self.known.append(&mut next.known);
-        self.apart.append(&mut next.apart);
+        self.texts.iter_mut().zip(&mut next.texts).for_each(|(own, more)| own.append(more));
         self.weights.append(&mut next.weights);
         self.ids.append(&mut next.ids);
-        self.display.append(&mut next.display);
         self.shown.resize_with(next.shown.len().max(self.shown.len()), Vec::new);
         self.shown.iter_mut().zip(&mut next.shown).for_each(|(own, more)| own.append(more));
         self.words.append(&mut next.words);
@@ -181,15 +172,16 @@ pub(crate) fn read(
     let incomplete =
         Incomplete { gaps, words, rows: n, roles: &roles, header: &header, separator, decimal };
     let incomplete = incomplete.error(&place).map(hinted);
+    let [classes, known, apart, display] = all.texts;
     // What the options call missing is no class either.
     let own = |cell: &String| cells.missing.iter().any(|m| m == cell);
     let classes_in = |all: &[String], c: usize| {
         let all: Vec<&str> = all.iter().map(|cell| if own(cell) { "" } else { cell }).collect();
         classes_of(&all, &header[c], &place)
     };
-    let classes = roles.class.map(|c| classes_in(&all.classes, c)).transpose()?;
-    let known = roles.known.map(|c| classes_in(&all.known, c)).transpose()?;
-    let apart = all.apart.iter().map(|cell| (!cells.is_missing(cell)).then_some(cell.as_str()));
+    let classes = roles.class.map(|c| classes_in(&classes, c)).transpose()?;
+    let known = roles.known.map(|c| classes_in(&known, c)).transpose()?;
+    let apart = apart.iter().map(|cell| (!cells.is_missing(cell)).then_some(cell.as_str()));
     let apart: Vec<Group> = Group::of_column(apart);
     if let Some(c) = roles.apart.filter(|_| apart.is_empty()) {
         let message = "names no group of two objects or more; equal cells are one group";
@@ -222,7 +214,7 @@ pub(crate) fn read(
         name: name.into(),
         data,
         ids,
-        display: roles.display.map(|_| all.display.into()),
+        display: roles.display.map(|_| display.into()),
         shown: roles.shown.iter().copied().map(called).zip(all.shown).collect(),
         classes,
         known,
