@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mustlink_core::prelude::*;
 
 use crate::parts::table::Table;
-use crate::parts::wrapping::{open_source, properties_of};
+use crate::parts::wrapping::{open_source, pair, properties_of};
 
 /// Puts a price on each question: one for all, by object, or from a table.
 ///
@@ -94,18 +94,16 @@ enum Price {
 }
 
 impl Price {
-    fn of(&self, (i, j): (u32, u32)) -> f64 {
+    fn of(&self, pair: (u32, u32)) -> f64 {
         match self {
             Price::PerObject { new, old, seen } => {
                 let of = |o: u32| match seen.get(o as usize) {
                     Some(true) => *old,
                     _ => *new,
                 };
-                of(i) + of(j)
+                of(pair.0) + of(pair.1)
             }
-            Price::Pairs { constant, table } => {
-                table.get(&(i.min(j), i.max(j))).copied().unwrap_or(*constant)
-            }
+            Price::Pairs { constant, table } => table.get(&pair).copied().unwrap_or(*constant),
         }
     }
 
@@ -129,7 +127,7 @@ struct Charging {
 impl Respondent for Charging {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         question.objects(self.n)?;
-        let pair = (question.i, question.j);
+        let pair = pair(question);
         let mut outcome = self.source.ask(question)?;
         if let Outcome::Answered(answer) = &mut outcome {
             answer.cost *= self.price.of(pair);
@@ -139,11 +137,11 @@ impl Respondent for Charging {
     }
 
     fn cost(&self, question: &Question) -> f64 {
-        self.price.of((question.i, question.j)) * self.source.cost(question)
+        self.price.of(pair(question)) * self.source.cost(question)
     }
 
     fn recall(&mut self, question: &Question, answer: &Answer) {
-        self.price.paid((question.i, question.j));
+        self.price.paid(pair(question));
         self.source.recall(question, answer);
     }
 }

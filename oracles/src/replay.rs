@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use mustlink_core::prelude::*;
 
+use crate::parts::wrapping::pair;
+
 /// Answers from the ledger of an earlier selection, whatever was asked in which order there.
 ///
 /// # Method
@@ -62,14 +64,10 @@ struct Remembering {
     missing: Option<Box<dyn Respondent>>,
 }
 
-fn key(question: &Question) -> (u32, u32) {
-    (question.i.min(question.j), question.i.max(question.j))
-}
-
 impl Respondent for Remembering {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         question.objects(self.n)?;
-        match (self.answers.get(&key(question)), &mut self.missing) {
+        match (self.answers.get(&pair(question)), &mut self.missing) {
             (Some(answer), _) => Ok(Outcome::Answered(answer.clone())),
             (None, Some(missing)) => missing.ask(question),
             (None, None) => Ok(Outcome::Refused(Refusal::OutOfScope)),
@@ -77,7 +75,7 @@ impl Respondent for Remembering {
     }
 
     fn cost(&self, question: &Question) -> f64 {
-        match (self.answers.get(&key(question)), &self.missing) {
+        match (self.answers.get(&pair(question)), &self.missing) {
             (Some(answer), _) => answer.cost,
             (None, Some(missing)) => missing.cost(question),
             (None, None) => 0.0,
@@ -85,7 +83,7 @@ impl Respondent for Remembering {
     }
 
     fn recall(&mut self, question: &Question, answer: &Answer) {
-        if !self.answers.contains_key(&key(question))
+        if !self.answers.contains_key(&pair(question))
             && let Some(missing) = &mut self.missing
         {
             missing.recall(question, answer);

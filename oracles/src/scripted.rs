@@ -6,6 +6,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::registry::suggestion;
 
 use crate::parts::table::Table;
+use crate::parts::wrapping::pair;
 
 /// Answers from a list of pairs, in the configuration or in a file.
 ///
@@ -145,8 +146,7 @@ impl Reading {
 impl Respondent for Reading {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         question.objects(self.n)?;
-        let pair = (question.i.min(question.j), question.i.max(question.j));
-        Ok(match (self.reply(pair), self.missing) {
+        Ok(match (self.reply(pair(question)), self.missing) {
             (Some(reply), _) => Outcome::Answered(Answer::of(reply)),
             (None, Missing::DontKnow) => Outcome::Answered(Answer::of(Reply::DontKnow)),
             (None, Missing::Refuse) => Outcome::Refused(Refusal::OutOfScope),

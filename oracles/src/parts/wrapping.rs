@@ -85,6 +85,11 @@ impl<F: Fn(&Question, Reply) -> f64 + Send> Respondent for Flipping<F> {
     }
 }
 
+/// The objects of a question, the smaller first, however it was put.
+pub fn pair(question: &Question) -> (u32, u32) {
+    (question.i.min(question.j), question.i.max(question.j))
+}
+
 /// The classes of the scene, for the oracle called `tag`.
 ///
 /// # Errors
