@@ -121,7 +121,6 @@ impl Directory {
         let Some(entry) = self.entries.iter().find(|e| e.name == name) else { return Ok(None) };
         let path = self.folder.join(&entry.path);
         let inspect = |file: &Path, raw: &[u8]| entry.assert_hash(file, raw);
-        let own_column = options.wants_columns();
         let mut dataset = if path.is_dir() {
             options.refuse_of_csv(name)?;
             files::folder(&path, name, &inspect)?
@@ -131,7 +130,8 @@ impl Directory {
             let place = shown(&path);
             table::read(Input::new(&raw[..], &place)?, name, options, true)?
         };
-        entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), own_column.is_none())?;
+        let as_listed = options.wants_columns().is_none();
+        entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), as_listed)?;
         dataset.reading.listed = true;
         dataset.provenance = [&entry.source, &entry.notes]
             .into_iter()

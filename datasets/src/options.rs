@@ -56,21 +56,18 @@ impl OpenOptions {
 
     /// A column that is asked for by name, if any.
     pub(crate) fn wants_columns(&self) -> Option<&str> {
-        let others = [
+        let single = [
+            &self.class_column,
+            &self.known_column,
             &self.id_column,
             &self.display_column,
             &self.apart_column,
             &self.weights_column,
             &self.image_column,
         ];
-        [&self.class_column, &self.known_column]
-            .into_iter()
-            .chain(others)
-            .flatten()
-            .chain(&self.shown_columns)
-            .chain(self.ignore.iter().chain(&self.features).filter(|name| *name != "all"))
-            .map(String::as_str)
-            .next()
+        let lists = self.ignore.iter().chain(&self.features).filter(|name| *name != "all");
+        let mut all = single.into_iter().flatten().chain(&self.shown_columns).chain(lists);
+        all.next().map(String::as_str)
     }
 
     /// Refuses what can be asked of a CSV alone, of data that is none.
