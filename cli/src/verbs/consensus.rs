@@ -152,15 +152,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         take_data(args, name, of_data, &mut objects)?;
     }
     let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
-    if args.constraints.is_some() && args.id.is_none() && objects.ids.is_some() {
-        let id = shell_word(objects.reading.id.as_deref().unwrap_or("id"));
-        note(args, &format!("constraints are read by row number; --id {id} reads them by id"));
-    }
-    let constraints = match &args.constraints {
-        Some(path) => mustlink_datasets::read_constraints(path, &objects, args.id.is_some())
-            .map_err(|e| named(&e))?,
-        None => Constraints::default(),
-    };
+    let constraints = constraints(args, &objects)?;
     let consensus = file.consensus()?;
     let tag = consensus.typetag_name();
     let k = number_of_clusters(args, args.k.or(file.k), &**consensus, objects.k())?;
@@ -187,16 +179,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let made = in_pool(args.threads, || {
         let run = combine(&**consensus, &ensemble, &problem, &ctx.child("consensus"))?;
         if let Some(folder) = &args.plot {
+            let figures = (folder.as_path(), "consensus", &args.formats.plot_formats[..]);
             let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
-            let formats = &args.formats.plot_formats;
             let labels = &run.clustering.labels;
-            mustlink_report::save_ensemble(
-                (folder, "consensus", formats),
-                &ensemble,
-                labels,
-                classes,
-                &ctx,
-            )?;
+            mustlink_report::save_ensemble(figures, &ensemble, labels, classes, &ctx)?;
         }
         Ok(run)
     })?;
@@ -236,6 +222,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let text = || text(tag, &run.clustering, &summary, out);
     term::print_summary(&summary, args.format, out == Some("-"), text)?;
     Ok(0)
+}
+
+/// The constraints on the objects of the partitions.
+fn constraints(args: &Args, objects: &Dataset) -> std::result::Result<Constraints, Failure> {
+    let Some(path) = &args.constraints else { return Ok(Constraints::default()) };
+    if args.id.is_none() && objects.ids.is_some() {
+        let id = shell_word(objects.reading.id.as_deref().unwrap_or("id"));
+        note(args, &format!("constraints are read by row number; --id {id} reads them by id"));
+    }
+    mustlink_datasets::read_constraints(path, objects, args.id.is_some())
+        .map_err(|e| Failure::named(&e, &|i| objects.id(i)))
 }
 
 /// The given number of clusters, else that of the classes where the function needs one.
