@@ -104,10 +104,10 @@ impl Cutting {
     ) -> Result<Option<Clustering>> {
         let Some(trivial) = view.trivial() else { return Ok(None) };
         let Some(closure) = self.closure(problem)? else { return Ok(Some(trivial)) };
-        if view.k == 1 {
-            if let Some(firm) = self.firm(&closure)? {
-                firm.require_feasible(1)?;
-            }
+        if view.k == 1
+            && let Some(firm) = self.firm(&closure)?
+        {
+            firm.require_feasible(1)?;
         }
         if view.k == 1 || !self.respect_must_link {
             return Ok(Some(trivial));
