@@ -26,29 +26,27 @@ fn sentence(experiment: &Experiment, curves: &[CurveSummary], metric: &str) -> O
     };
     let sets = experiment.datasets.iter().map(|d| (d.id.as_str(), cells(&d.id)));
     let sets: Vec<(&str, usize)> = sets.filter(|s| s.1 > 0).collect();
-    // The sets on which a method has all its scores, and the others.
-    let parted = |method: &str| -> (Vec<&str>, Vec<&str>) {
+    let parted = |method: &str| {
         let has_all = |&(set, cells): &(&str, usize)| {
             let whole = |p: &PointSummary| p.scored == cells;
-            find(curves, set, method, metric).is_some_and(|c| match area {
-                true => c.points.iter().all(whole),
-                false => c.points.last().is_some_and(whole),
+            find(curves, set, method, metric).is_some_and(|c| {
+                if area { c.points.iter().all(whole) } else { c.points.last().is_some_and(whole) }
             })
         };
-        let (whole, others): (Vec<_>, Vec<_>) = sets.iter().copied().partition(has_all);
-        (whole.iter().map(|s| s.0).collect(), others.iter().map(|s| s.0).collect())
+        let (whole, lacking): (Vec<_>, Vec<_>) = sets.iter().copied().partition(has_all);
+        let lacking: Vec<&str> = lacking.iter().map(|s| s.0).collect();
+        (whole.len(), lacking.join(", "))
     };
+    // Each method, the number of sets on which it has all its scores, and the names of the others.
     let methods = experiment.methods.iter().map(|m| (m.id.as_str(), parted(&m.id)));
-    let methods: Vec<(&str, (Vec<&str>, Vec<&str>))> = methods.collect();
-    if methods.iter().filter(|m| m.1.0.len() > 1).count() < 2 {
+    let methods: Vec<(&str, (usize, String))> = methods.collect();
+    if methods.iter().filter(|(_, (whole, _))| *whole > 1).count() < 2 {
         return None;
     }
-    let lacking = methods.iter().filter(|m| !m.1.1.is_empty()).map(|(method, (whole, others))| {
-        if whole.is_empty() {
-            format!("{method} (on all)")
-        } else {
-            format!("{method} ({})", others.join(", "))
-        }
+    let lacking = methods.iter().filter(|(_, (_, others))| !others.is_empty());
+    let lacking = lacking.map(|(method, (whole, others))| match whole {
+        0 => format!("{method} (on all)"),
+        _ => format!("{method} ({others})"),
     });
     Some(format!(
         "By {metric} methods are not compared over the data sets: on no two of them has each method a score in \
