@@ -157,6 +157,7 @@ impl<'a> Sheet<'a> {
         let text = self.text(&chunk, start)?;
         let (header, place) = (&*self.header, self.input.place());
         let columns = header.len();
+        let blanks = self.separator == b' ';
         let fit = |part: &mut T, line: u64, cells: &[&str], is_quoted: bool| {
             if cells.len() == columns {
                 return each(part, line, cells);
@@ -170,6 +171,13 @@ impl<'a> Sheet<'a> {
                 _ if open => "; is a quote left open?".into(),
                 // A remark above the header, or no CSV.
                 [only] if only != "#1" => format!("; the header is \"{only}\""),
+                _ if blanks && cells.contains(&"") => {
+                    "; several blanks stand together: tr -s ' ' < OLD > NEW makes them one".into()
+                }
+                // At the end there may be a separator too many.
+                _ if line == 2 && got == columns + 1 && !cells[columns].is_empty() => {
+                    "; row names, as R writes them, need a name above, too: write.table(…, col.names = NA)".into()
+                }
                 _ => String::new(),
             };
             let fields = if columns == 1 { "field" } else { "fields" };
@@ -494,6 +502,17 @@ mod tests {
         let expected =
             "s.csv, line 2: expected 1 field as in the header, got 2; the header is \"# by Ann\"";
         assert_eq!(refused, expected);
+    }
+
+    #[test]
+    fn what_other_programs_write_is_told_how_to_be_written() {
+        let refused = |text: &str, sep| rows(text, sep).unwrap_err().to_string();
+        let told = "expected 2 fields as in the header, got 3; row names, as R writes them";
+        assert!(refused("\"x\",\"y\"\n\"1\",1.5,2\n", None).contains(told));
+        assert!(
+            refused("x y\n1.5  2\n", Some(' ')).contains("got 3; several blanks stand together")
+        );
+        assert!(refused("x,y\n1.5,2,\n", None).ends_with("got 3"));
     }
 
     #[test]

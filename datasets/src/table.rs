@@ -308,7 +308,8 @@ pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str) -> Result<Arc<[String]
     let mut lines: HashMap<&str, u64> = HashMap::with_capacity(cells.len());
     for (line, id) in &cells {
         if id.is_empty() {
-            return Err(bad(format!("{place}, line {line}"), "the id is empty"));
+            let message = "the id is empty; if the whole row is, as spreadsheets leave some below a table, remove it";
+            return Err(bad(format!("{place}, line {line}"), message));
         }
         if let Some(before) = lines.insert(id, *line) {
             return Err(bad(

@@ -169,7 +169,10 @@ fn what_is_wrong_is_named() {
         of("x,name\n1,a\n2,b\n\n3,a\n", &with(None, Some("name"))),
         "bad.csv, line 5: the id \"a\" stands on line 2 already"
     );
-    assert_eq!(of("x,name\n1,\n", &with(None, Some("name"))), "bad.csv, line 2: the id is empty");
+    assert_eq!(
+        of("x,name\n1,\n", &with(None, Some("name"))),
+        "bad.csv, line 2: the id is empty; if the whole row is, as spreadsheets leave some below a table, remove it"
+    );
     let file = folder.file("bytes.csv", b"x,y\n1,2\n3,\xff\n");
     assert_eq!(
         folder.message(&file, &plain),
