@@ -140,6 +140,13 @@ impl<'a> Incomplete<'a> {
             let plain = self.separator == ',' && self.decimal.is_none() && undecided;
             if plain { Some(',') } else { thousands::mark(&odd.word, self.decimal) }
         };
+        let point = |odd: &Odd| self.decimal.is_some() && odd.word.parse::<f64>().is_ok();
+        let with_points = words.iter().any(|&odd| point(odd) && mark(odd).is_none());
+        let (points, words): (Vec<&Odd>, Vec<&Odd>) =
+            words.into_iter().partition(|&odd| with_points && point(odd));
+        if let (false, Some(sign)) = (points.is_empty(), self.decimal) {
+            ways.push(format!("a decimal point is read without --decimal {sign}"));
+        }
         let (grouped, words): (Vec<&Odd>, Vec<&Odd>) =
             words.into_iter().partition(|&odd| mark(odd).is_some());
         if let Some((first, mark)) = grouped.first().and_then(|&odd| Some((odd, mark(odd)?))) {

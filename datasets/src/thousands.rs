@@ -18,7 +18,7 @@ fn between(cell: &str, mark: char, decimal: Option<char>) -> bool {
     let (whole, fraction) = cell.split_once(point).unwrap_or((cell, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut groups = whole.strip_prefix('-').unwrap_or(whole).split(mark);
-    let first = groups.next().is_some_and(|g| digits(g) && g.len() <= 3);
+    let first = groups.next().is_some_and(|g| digits(g) && g.len() <= 3 && !g.starts_with('0'));
     let rest: Vec<&str> = groups.collect();
     let grouped = !rest.is_empty() && rest.iter().all(|g| digits(g) && g.len() == 3);
     let marked = sure || rest.len() > 1 || cell.contains(point);
@@ -27,9 +27,8 @@ fn between(cell: &str, mark: char, decimal: Option<char>) -> bool {
 
 /// Whether the comma of a cell may be one of decimals and one between thousands: 1,234, but not 0,123.
 pub(crate) fn undecided(cell: &str) -> bool {
-    let one = cell.matches(',').count() == 1 && !cell.trim_start_matches('-').starts_with('0');
     // With decimals behind it the comma can only be between thousands.
-    one && between(&format!("{cell}.0"), ',', None)
+    cell.matches(',').count() == 1 && between(&format!("{cell}.0"), ',', None)
 }
 
 /// What is said of such a cell.
@@ -64,6 +63,7 @@ mod tests {
             assert_eq!(mark(cell, None), Some(mark_of_it), "{cell}");
         }
         assert_eq!(mark("1.234", Some(',')), Some('.'));
+        assert_eq!(mark("0.123", Some(',')), None);
         for cell in
             ["1,234", "1,5", "1.23,4", "12 34", "1234 567", "a 123", "1,234,5", "", ",", "1 234 "]
         {

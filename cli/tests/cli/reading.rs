@@ -401,6 +401,11 @@ fn points_between_thousands_and_ids_left_out_are_said() {
             "",
             "write 1,500 as 1500, in every cell of the column; a decimal",
         ),
+        (
+            "a;b\n0.123;1\n2.345;2\n3.4;3\n",
+            " --decimal ,",
+            "a decimal point is read without --decimal ,",
+        ),
         ("a,b\n\"1,5\",1\n\"2,5\",2\n\"3,5\",3\n", "", decimal),
     ] {
         bench.write("t.csv", text);
