@@ -295,7 +295,9 @@ fn admit(selector: &dyn QuerySelector, problem: &Problem, ctx: &Context) -> Resu
 
 /// The error of a selector that asks for clusterings where nothing clusters.
 pub(crate) fn without_clusterer(selector: &str) -> Error {
-    Error::bad_param("selector", selector, "used with a clusterer, which it asks between questions")
+    Error::Usage(format!(
+        "{selector} asks a clusterer between questions, and the method has none; add one, for example pck_means"
+    ))
 }
 
 /// What is wrong with asking about this pair, if anything.

@@ -199,6 +199,11 @@ fn a_class_column_that_is_not_there() {
          name their column by --class, or an oracle by --oracle, or answer yourself by \"mustlink label\", or in a sheet \
          by \"mustlink select --questions\"\n",
     );
+    bench.run("select --data iris --selector npu --budget 2 --clusterer none").failed(
+        2,
+        "error: selector: npu asks a clusterer between questions, and the method has none; add one, for example \
+         pck_means\n",
+    );
 }
 
 #[test]
