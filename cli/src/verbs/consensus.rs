@@ -244,12 +244,22 @@ fn number_of_clusters(
 ) -> std::result::Result<Option<usize>, Failure> {
     let needed = consensus.needs().fixed_k;
     match (given, classes) {
-        (Some(k), _) if !needed => Err(Failure::usage(format!(
-            "k = {k}: {} takes no number of clusters, the members decide; leave k out, or take one of \
-             {} (--consensus)",
-            consensus.typetag_name(),
-            taking_k()?.join(", ")
-        ))),
+        (Some(k), _) if !needed => {
+            let (tag, others) = (consensus.typetag_name(), taking_k()?);
+            // It takes one as it is, and options say otherwise.
+            let why = if others.contains(&tag) {
+                format!(
+                    "{tag} with these options takes no number of clusters; leave k out, or take its defaults"
+                )
+            } else {
+                format!(
+                    "{tag} takes no number of clusters, the members decide; leave k out, or take one of {} \
+                     (--consensus)",
+                    others.join(", ")
+                )
+            };
+            Err(Failure::usage(format!("k = {k}: {why}")))
+        }
         (None, Some(classes)) if needed => {
             note(args, &format!("k = {classes}, the number of classes; --k chooses another"));
             Ok(Some(classes))

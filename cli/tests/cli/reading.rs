@@ -496,6 +496,12 @@ fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
     assert_eq!(done.status, 2);
     assert!(done.err.contains("voting takes no number of clusters"), "{}", done.err);
     assert!(done.err.contains("hbgf"), "{}", done.err);
+    let lifetime = "{type=\"evidence_accumulation\",cut=\"lifetime\"}";
+    bench.run(&format!("consensus p.csv --k 2 --consensus {lifetime}")).failed(
+        2,
+        "error: k = 2: evidence_accumulation with these options takes no number of clusters; leave k out, or take its \
+         defaults\n",
+    );
 }
 
 #[test]
