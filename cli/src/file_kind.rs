@@ -10,8 +10,7 @@ use mustlink_report::check_formats;
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::method_file::MethodFile;
-use crate::verbs::consensus::ConsensusFile;
+use crate::method_file::{ConsensusFile, MethodFile};
 
 /// What a file describes.
 pub(crate) enum File {

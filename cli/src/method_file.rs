@@ -1,4 +1,4 @@
-//! What does a method file say? A method, and what it takes to run it alone.
+//! What does a method file say? A method, and what it takes to run it alone; or what combines partitions.
 
 use mustlink::config::{self, Document, Node};
 use mustlink::error::Diagnostic;
@@ -55,6 +55,19 @@ impl MethodFile {
         let MethodFile { transforms, clusterer, selector, oracle, view, on_conflict, .. } = self;
         Method { transforms, clusterer, selector, oracle, view, on_conflict }
     }
+}
+
+/// A method file of `mustlink consensus`.
+#[options]
+pub(crate) struct ConsensusFile {
+    /// Number of clusters; --k overrides it.
+    #[option(min = 1)]
+    pub k: Option<usize>,
+    /// Seed of every random number; --seed overrides it.
+    pub seed: Option<u64>,
+    /// What combines the partitions.
+    #[option(slot = "voting")]
+    pub consensus: Option<Box<dyn ConsensusFunction>>,
 }
 
 /// The method file after the options of the command line, with defaults filled in.

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
 use crate::job::nothing_said;
-use crate::method_file::set_options;
+use crate::method_file::{ConsensusFile, set_options};
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, agreement, sizes};
@@ -93,19 +93,6 @@ pub(crate) struct Args {
     /// No notes, warnings and progress
     #[arg(long, short)]
     quiet: bool,
-}
-
-/// A method file of this verb.
-#[options]
-pub(crate) struct ConsensusFile {
-    /// Number of clusters; --k overrides it.
-    #[option(min = 1)]
-    k: Option<usize>,
-    /// Seed of every random number; --seed overrides it.
-    seed: Option<u64>,
-    /// What combines the partitions.
-    #[option(slot = "voting")]
-    consensus: Option<Box<dyn ConsensusFunction>>,
 }
 
 /// What came of it.
