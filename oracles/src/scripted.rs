@@ -96,10 +96,12 @@ impl Oracle for Scripted {
                         continue;
                     }
                     other => {
-                        let words = ["must_link", "cannot_link", "dont_know"];
-                        let near = suggestion(other, words);
+                        let mut words = vec!["must_link", "cannot_link", "dont_know"];
+                        words.extend(constraints.then_some(GROUP));
+                        let near = suggestion(other, words.iter().copied());
+                        let (name, words) = (&table.header[column], words.join(", "));
                         let message =
-                            format!("must be one of {}, got \"{other}\"{near}", words.join(", "));
+                            format!("{name} must be one of {words}, got \"{other}\"{near}");
                         return Err(table.bad(line, message));
                     }
                 };

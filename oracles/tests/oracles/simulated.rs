@@ -345,6 +345,11 @@ fn scripts_are_followed() {
     assert!(message(&script, &scene).ends_with("line 2: the pair has another reply before"));
     std::fs::write(&file, "i,j,reply\na,b,mustlink\n").unwrap();
     assert!(message(&script, &scene).ends_with("got \"mustlink\"; did you mean \"must_link\"?"));
+    std::fs::write(&file, "i,j,type\na,g,cannot_link_grup\n").unwrap();
+    assert!(message(&script, &scene).ends_with(
+        "line 2: type must be one of must_link, cannot_link, dont_know, cannot_link_group, got \
+         \"cannot_link_grup\"; did you mean \"cannot_link_group\"?"
+    ));
     std::fs::write(&file, "i,j,reply\na,a,must_link\n").unwrap();
     assert!(message(&script, &scene).ends_with("line 2: object a with itself"));
     let wrong = Scripted { replies: vec![line(0, 4, MustLink)], ..Scripted::default() };
