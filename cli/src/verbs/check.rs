@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use mustlink_experiments::{Experiment, check_heads, plan};
+use mustlink_report::check_formats;
 
 use crate::failure::Failure;
 use crate::file_kind::{File, read};
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let name = args.file.display();
     let file = read(&args.file, &args.sets)?;
     if let File::Experiment(experiment) = &file {
+        check_formats(&experiment.plot.formats).map_err(|e| e.at("plot.formats"))?;
         check_heads(experiment, &args.data.source())?;
         experiment.unread().iter().for_each(|note| term::tell(&format!("note: {note}")));
     }

@@ -153,7 +153,7 @@ fn pictures_that_this_build_does_not_make_are_refused() {
         assert_eq!(plan.status, 0, "{}", plan.err);
         return;
     }
-    for line in ["plan e.toml", "run e.toml"] {
+    for line in ["check e.toml", "plan e.toml", "run e.toml"] {
         let refused = bench.run(line);
         assert_eq!(refused.status, 2, "{}", refused.err);
         assert!(refused.err.contains("plot.formats: this build makes no pdf"), "{}", refused.err);
