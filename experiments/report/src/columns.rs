@@ -227,8 +227,8 @@ pub(crate) fn legend<'a>(
     curves: impl Iterator<Item = &'a CurveSummary> + Clone,
 ) -> String {
     let unit = match experiment.stats.unit {
-        Unit::Repeat => "repeats",
-        Unit::Fold => "folds",
+        Unit::Fold if experiment.split.folds() > 1 => "folds",
+        _ => "repeats",
     };
     let level = percent(experiment.stats.level);
     let mut text = match (observations(experiment), experiment.split.folds()) {

@@ -227,8 +227,8 @@ pub(crate) fn paragraph(
         Unit::Repeat if experiment.split.folds() > 1 => {
             "repeats, the folds of a repeat averaged first"
         }
-        Unit::Repeat => "repeats",
-        Unit::Fold => "folds",
+        Unit::Fold if experiment.split.folds() > 1 => "folds",
+        _ => "repeats",
     };
     if observations(experiment) > 1 {
         let level = percent(experiment.stats.level);
@@ -301,7 +301,10 @@ mod tests {
         let alone = " A test set of 7 % of the objects was drawn at random. We report";
         assert!(said.contains(alone), "{said}");
         assert!(!said.contains("Intervals") && !said.contains("A best mean"), "{said}");
-        let more = text.replace("test_fraction", "repeats = 3\ntest_fraction")
+        // A holdout has no folds, whatever is counted.
+        let more = text
+            .replace("test_fraction", "repeats = 3\ntest_fraction")
+            .replace("[stats]", "[stats]\nunit = \"fold\"")
             + "[[method]]\nid = \"two\"\nclusterer = { type = \"kmeans\", k = 2 }\n";
         let experiment = Experiment::parse("t.toml", &more, Path::new("."), &[]).unwrap();
         let said_more = paragraph(&experiment, &[], &[], (6, 6));
