@@ -69,9 +69,6 @@ fn a_folder_is_no_place_for_what_others_wrote() {
         2,
         "error: --plot .: ./candidate-scores.csv is --out candidate-scores.csv; name another folder\n",
     );
-    // Figures and the table of what was tried have names of their own.
-    let done = bench.run(&format!("{line} --clusterer kmeans --plot . --out-candidates ."));
-    assert!(done.err.ends_with("kmeans tries no other methods; auto does\n"), "{}", done.err);
     let partitions = "id,p,q\n1,a,x\n2,a,x\n3,b,y\n4,b,y\n";
     bench.write("consensus-members.csv", partitions);
     bench.run("consensus consensus-members.csv --k 2 --plot .").failed(
