@@ -92,6 +92,17 @@ impl Walk<'_> {
                         self.value(item, each, root, &format!("{path}[{at}]"), owner);
                     }
                 }
+                // As the two objects of a pair.
+                if let Some(places) = schema.get("prefixItems").and_then(Value::as_array) {
+                    let (wanted, got) = (places.len(), items.len());
+                    if got != wanted {
+                        let message = format!("must be a list of {wanted} values, got {got}");
+                        return self.complain(node, path, message);
+                    }
+                    for (at, (item, place)) in items.iter().zip(places).enumerate() {
+                        self.value(item, place, root, &format!("{path}[{at}]"), owner);
+                    }
+                }
             }
             NodeKind::Value(v) => {
                 if let Some(legal) = out_of_range(v, schema) {
@@ -363,6 +374,24 @@ mod tests {
         }
         let count = expected(&schema["properties"]["count"], &schema);
         assert_eq!(count, "\"auto\" or an integer in 1..=1000000000");
+    }
+
+    #[test]
+    fn each_place_of_a_pair_is_looked_at() {
+        let object = json!({ "type": "integer", "format": "uint32", "minimum": 0 });
+        let pair = json!({ "type": "array", "prefixItems": [object, object], "minItems": 2 });
+        let schema = json!({ "properties": { "pairs": { "type": "array", "items": pair } } });
+        for (pairs, said) in [
+            (json!([[0, 1], [2]]), "pairs[1]: must be a list of 2 values, got 1"),
+            (json!([[0, 1, 2]]), "pairs[0]: must be a list of 2 values, got 3"),
+            (json!([[0, -1]]), "pairs[0][1]: must be >= 0, got -1"),
+            (json!([[0.5, 1]]), "pairs[0][0]: must be an integer >= 0, got 0.5"),
+            (json!([["a", 1]]), "pairs[0][0]: must be an integer >= 0, got string \"a\""),
+        ] {
+            let found = complaints(&json!({ "pairs": pairs }), &schema);
+            assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
+        }
+        assert!(complaints(&json!({ "pairs": [[0, 1], [2, 3]] }), &schema).is_empty());
     }
 
     #[test]
