@@ -16,6 +16,14 @@ const CHUNK: usize = 8 << 20;
 const PIECE: usize = 128 << 10;
 /// The longest record: more is a quote left open, or no CSV.
 const LONGEST: usize = 64 << 20;
+/// How files begin that are no text in UTF-8, and what is said of them.
+const NO_TEXT: [(&[u8], &str); 5] = [
+    (b"\xff\xfe", "is UTF-16 text; save it as UTF-8"),
+    (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
+    (b"PK\x03\x04", "is a workbook of Excel, or another ZIP archive; save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "is a workbook of an old Excel; save the sheet as CSV"),
+    (b"\x93NUMPY", "is an NPY file; its name must end with .npy"),
+];
 /// What may stand between cells, where nothing says which.
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
@@ -66,8 +74,8 @@ impl<'a> Sheet<'a> {
         if sheet.rest.starts_with(b"\xef\xbb\xbf") {
             sheet.rest.drain(..3);
         }
-        if sheet.rest.starts_with(b"\xff\xfe") || sheet.rest.starts_with(b"\xfe\xff") {
-            return Err(bad(sheet.input.place(), "is UTF-16 text; save it as UTF-8"));
+        if let Some((_, told)) = NO_TEXT.iter().find(|(begin, _)| sheet.rest.starts_with(begin)) {
+            return Err(bad(sheet.input.place(), *told));
         }
         let named = said_by_a_line(&sheet.rest);
         if let Some((_, length)) = named {
@@ -484,6 +492,9 @@ mod tests {
         assert_eq!(cells("a,b\r1,2\r3,4"), [["1", "2"], ["3", "4"]]);
         let utf16 = Sheet::open(Input::of(b"\xff\xfea\0", "u.csv"), None, "rows").err().unwrap();
         assert_eq!(utf16.to_string(), "u.csv: is UTF-16 text; save it as UTF-8");
+        let workbook = Input::of(b"PK\x03\x04\x14\0\x06\0", "w.csv");
+        let workbook = Sheet::open(workbook, None, "rows").err().unwrap().to_string();
+        assert!(workbook.ends_with("save the sheet as CSV"), "{workbook}");
     }
 
     #[test]
