@@ -124,6 +124,19 @@ fn shapes_that_do_not_fit() {
             "m.toml:1:1: clusterers: unknown option of the configuration; did you mean \"clusterer\"?",
         ],
     );
+    // A level too high.
+    says(
+        "clusterer = \"kmeans\"\nrestarts = 3",
+        &[
+            "m.toml:2:1: restarts: unknown option of the configuration; did you mean \"clusterer.restarts\"?",
+        ],
+    );
+    says(
+        "clusterer = { type = \"ensemble\", members = 3 }",
+        &[
+            "m.toml:1:34: clusterer.members: unknown option of ensemble; did you mean \"generator.members\"?",
+        ],
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::document::{Node, NodeKind};
 use mustlink_core::options::{self, Range};
+use mustlink_core::registry::Catalogue;
 use mustlink_core::role::Role;
 
 /// The schema that `schema` stands for, references within `root` followed.
@@ -87,6 +88,32 @@ pub(super) fn one_step_below(
     };
     let found = properties.iter().filter(|(_, schema)| leads(schema));
     found.map(|(name, _)| format!("{name}.{key}")).collect()
+}
+
+/// The option called `key` of a plugin that stands in a slot of `table`, as a path: `clusterer.restarts` for what
+/// was written a level too high.
+pub(super) fn of_a_plugin(
+    table: &Node,
+    properties: &Map<String, Value>,
+    key: &str,
+    root: &Value,
+) -> Option<String> {
+    let is_slot = |schema: &Value| {
+        let any = |list: &Vec<Value>| list.iter().any(|s| slot_role(s, root).is_some());
+        slot_role(schema, root).is_some() || alternatives(deref(schema, root)).is_some_and(any)
+    };
+    let options = |tag: &str| -> Option<&'static Map<String, Value>> {
+        Catalogue::get().ok()?.find(tag)?.schema_value().get("properties")?.as_object()
+    };
+    let has = |slot: &str, schema: &Value| -> Option<String> {
+        let tag = match table.get(slot) {
+            Some(node) => node.as_str().or_else(|| node.get("type")?.as_str())?,
+            None => schema.get("x-default")?.as_str()?,
+        };
+        property(options(tag)?, key).map(|_| format!("{slot}.{key}"))
+    };
+    let mut slots = properties.iter().filter(|(_, schema)| key != "type" && is_slot(schema));
+    slots.find_map(|(slot, schema)| has(slot, schema))
 }
 
 /// What a schema (inside the schema `root`) accepts, in words.

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use crate::axis::axis_values;
 use crate::document::{Entry, Node, NodeKind};
 use crate::schema::{
-    alternatives, article, classes_offset, deref, expected, fits, fitting, one_step_below,
-    out_of_range, plain, property, slot_role, takes_numbers, type_word, words,
+    alternatives, article, classes_offset, deref, expected, fits, fitting, of_a_plugin,
+    one_step_below, out_of_range, plain, property, slot_role, takes_numbers, type_word, words,
 };
 use mustlink_core::error::Diagnostic;
 use mustlink_core::options::below;
@@ -234,7 +234,8 @@ impl Walk<'_> {
                 None if closed => {
                     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
                     let near = suggestion(&entry.key, names.iter().copied());
-                    let deeper = one_step_below(properties, &entry.key, root);
+                    let mut deeper = one_step_below(properties, &entry.key, root);
+                    deeper.extend(of_a_plugin(node, properties, &entry.key, root));
                     let help = match (deeper.as_slice(), near.is_empty(), names.is_empty()) {
                         ([path, ..], _, _) => format!("; did you mean \"{path}\"?"),
                         (_, false, _) => near,
