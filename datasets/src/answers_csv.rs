@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use mustlink_core::Result;
 use mustlink_core::registry::suggestion;
 use mustlink_core::roles::Reply;
+use mustlink_core::{Error, Result};
 
 use crate::bytes::{self, bad};
 use crate::columns::column;
@@ -60,7 +60,15 @@ pub fn read_answers(path: &str, dataset: &Dataset, by_id: bool) -> Result<Vec<Fi
 fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAnswer>> {
     let (header, place) = (&records.header, records.place.as_str());
     let (i, j) = (column(header, "i", place)?, column(header, "j", place)?);
-    let answer = column(header, "answer", place)?;
+    let constraints = header.iter().any(|c| c == "type");
+    let answer = column(header, "answer", place).map_err(|e| match e {
+        Error::Data { place, message } if constraints => {
+            let way =
+                "a file of constraints is one of answers where its column type is called answer";
+            bad(place, format!("{message}; {way}"))
+        }
+        other => other,
+    })?;
     let objects = Objects::new(dataset, by_id)?;
     let mut out = Vec::new();
     for record in 0..records.len() {
@@ -158,6 +166,8 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_named() {
+        let constraints = read("i,j,type\na,b,must_link\n").unwrap_err().to_string();
+        assert!(constraints.ends_with("where its column type is called answer"), "{constraints}");
         let refused = |row: &str| read(&format!("i,j,answer\n{row}\n")).unwrap_err().to_string();
         assert!(refused("a,b,sane").contains("line 2"), "{}", refused("a,b,sane"));
         assert!(refused("a,b,sane").contains("\"same\""), "{}", refused("a,b,sane"));
