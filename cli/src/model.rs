@@ -211,6 +211,22 @@ impl Model {
         Some(format!("an object of cluster {label}, expected 0..{k}"))
     }
 
+    /// Words that no column of `one_hot` stands for, because the model has never seen them, by feature.
+    pub fn unseen_words(&self, set: &Dataset) -> Vec<String> {
+        let encodes = |step: &&Step| step.transform.typetag_name() == "one_hot";
+        let fitted = self.steps.iter().find(encodes).map(|step| &step.fitted["words"]);
+        let lists = fitted.and_then(Value::as_array).filter(|lists| lists.len() == set.d());
+        let mut unseen = Vec::new();
+        for (s, list) in lists.into_iter().flatten().enumerate() {
+            let (Some(list), Some(words)) = (list.as_array(), set.data.words(s)) else { continue };
+            let is_new =
+                |word: &&String| !list.iter().any(|known| known.as_str() == Some(word.as_str()));
+            let feature = set.feature_names.get(s).map_or("", String::as_str);
+            unseen.extend(words.iter().filter(is_new).map(|word| format!("{feature} {word}")));
+        }
+        unseen
+    }
+
     /// The cluster of every object of `set`.
     ///
     /// # Errors

@@ -67,6 +67,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         set.require_numbers().map_err(without_steps)?;
     }
     let Predicted { labels, distances, probabilities, far } = model.predict(&set)?;
+    let unseen = model.unseen_words(&set);
+    if !unseen.is_empty() && !args.quiet {
+        let more = if unseen.len() > 5 { ", …" } else { "" };
+        term::tell(&format!(
+            "warning: words that the model has never seen count as none: {}{more}",
+            unseen[..unseen.len().min(5)].join(", ")
+        ));
+    }
     if set.feature_names.is_empty() != model.features.is_empty() && !args.quiet {
         let nameless = if model.features.is_empty() { "the model" } else { set.name.as_str() };
         term::tell(&format!(

@@ -165,3 +165,18 @@ fn features_without_names_are_taken_by_place_with_a_word() {
         assert!(!same.err.contains("by their places"), "{}", same.err);
     }
 }
+
+#[test]
+fn words_that_the_model_has_never_seen_are_named() {
+    let bench = Bench::with("old.csv", "size,colour\n1.5,red\n1,red\n8,blue\n9.5,blue\n2,\n");
+    let cluster = "cluster --data old.csv --k 2 --set transforms=[\"impute_missing\",\"one_hot\"] --clusterer kmeans \
+                   --save-model m.json";
+    let done = bench.run(cluster);
+    assert_eq!(done.status, 0, "{}", done.err);
+    bench.write("new.csv", "size,colour\n1.5,red\n2,green\n8,\n");
+    let done = bench.run("predict --model m.json --data new.csv");
+    let said = "warning: words that the model has never seen count as none: colour green\n";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
+    let same = bench.run("predict --model m.json --data old.csv");
+    assert!(!same.err.contains("never seen"), "{}", same.err);
+}
