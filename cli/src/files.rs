@@ -145,6 +145,10 @@ pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Resu
         if path.is_dir() {
             return refused("is a folder; name a file".into());
         }
+        // Other programs unpack what is called so, and find that it is not packed.
+        if path.extension().is_some_and(|ending| ending == "gz") {
+            return refused("is written as it is; leave .gz out, and pack the file by gzip".into());
+        }
         if let Some((input, _)) = inputs.iter().find(|(_, input)| same(path, input)) {
             return refused(format!("would overwrite what is read, {input}; name another file"));
         }

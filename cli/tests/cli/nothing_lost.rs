@@ -58,6 +58,10 @@ fn a_folder_is_no_place_for_what_others_wrote() {
             .run(&format!("{line} {option} flowers.csv --out labels.csv"))
             .failed(2, &format!("error: {option} flowers.csv: is a file; name a folder\n"));
     }
+    bench.run(&format!("{line} --out labels.csv.gz")).failed(
+        2,
+        "error: --out labels.csv.gz: is written as it is; leave .gz out, and pack the file by gzip\n",
+    );
     let words = ["cluster", "--data", "iris", "--k", "3", "--quiet", "--out", ""];
     let unset = bench.command(&words).output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&unset.stderr), "error: --out : names no file\n");
