@@ -115,14 +115,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let (labels, how) = read_labels(&args.labels, column, id)?.in_order_of(&truth)?;
     let (n, of, class) = (labels.labels.len(), &labels.column, &truth.column);
     term::tell(&format!("{n} objects, {how}: labels {of}, classes {class}"));
-    let labels = labels.classes().labels;
+    let (found, classes) = (labels.classes(), truth.truth()?);
+    for measured in [&found, &classes].into_iter().filter_map(|c| c.measurements()) {
+        term::tell(&format!("warning: {measured}"));
+    }
+    let labels = found.labels;
     let unlabelled = labels.iter().filter(|l| l.is_none()).count();
     if unlabelled > 0 {
         term::tell(&format!("warning: {unlabelled} objects have no label and are left out"));
     }
     let scope: Vec<bool> = labels.iter().map(Option::is_some).collect();
     let labels: Vec<u32> = labels.iter().map(|l| l.unwrap_or_default()).collect();
-    let classes = truth.truth()?;
     let unknown = classes.labels.iter().filter(|l| l.is_none()).count();
     if unknown > 0 {
         term::tell(&format!(

@@ -438,6 +438,10 @@ fn scores_match_by_id_or_not_at_all() {
     let twice =
         "score --truth labels.csv --labels labels.csv --metric nmi,ari,nmi_arith --metric ari";
     assert_eq!(bench.run(twice).out, "nmi_arith 1\nari       1\n");
+    bench.write("far.csv", "id,label,distance\na,0,0.5\nb,1,1.25\nc,1,2.5\n");
+    let wrong = bench.run("score --truth labels.csv --labels far.csv --labels-column distance");
+    let said = "warning: 0.5 is one of 3 classes: is the column a measurement?\n";
+    assert!(wrong.status == 0 && wrong.err.contains(said), "{}", wrong.err);
 }
 
 #[test]
