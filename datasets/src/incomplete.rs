@@ -140,6 +140,14 @@ impl<'a> Incomplete<'a> {
             let plain = self.separator == ',' && self.decimal.is_none() && undecided;
             if plain { Some(',') } else { thousands::mark(&odd.word, self.decimal) }
         };
+        let (signed, words): (Vec<&Odd>, Vec<&Odd>) =
+            words.into_iter().partition(|odd| thousands::without_sign(&odd.word).is_some());
+        if let Some(word) = signed.first().map(|odd| odd.word.as_str()) {
+            let bare = thousands::without_sign(word).unwrap_or_default();
+            ways.push(format!(
+                "signs beside numbers are not read: write {word} as {bare}, in every cell of the column"
+            ));
+        }
         let point = |odd: &Odd| self.decimal.is_some() && odd.word.parse::<f64>().is_ok();
         let with_points = words.iter().any(|&odd| point(odd) && mark(odd).is_none());
         let (points, words): (Vec<&Odd>, Vec<&Odd>) =

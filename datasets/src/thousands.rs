@@ -1,4 +1,5 @@
-//! Which cells are numbers with marks between their thousands? They are not read, but told how to be written.
+//! Which cells are numbers with marks between their thousands, or signs beside them? They are not read, but told how
+//! to be written.
 
 const MARKS: [char; 7] = ['.', ',', ' ', '\u{a0}', '\u{202f}', '\'', '’'];
 
@@ -29,6 +30,14 @@ fn between(cell: &str, mark: char, decimal: Option<char>) -> bool {
 pub(crate) fn undecided(cell: &str) -> bool {
     // With decimals behind it the comma can only be between thousands.
     cell.matches(',').count() == 1 && between(&format!("{cell}.0"), ',', None)
+}
+
+/// The number in a cell that has a sign of a currency, or of per cent, beside it: 5 of $5 and 5 %.
+pub(crate) fn without_sign(cell: &str) -> Option<&str> {
+    let signs = ['%', '$', '€', '£', '¥'];
+    let bare = cell.trim_matches(|c: char| signs.contains(&c) || c.is_whitespace());
+    let number = bare.replacen(',', ".", 1).parse::<f64>().is_ok_and(f64::is_finite);
+    (number && cell.contains(signs)).then_some(bare)
 }
 
 /// What is said of such a cell.
@@ -69,6 +78,9 @@ mod tests {
         {
             assert_eq!(mark(cell, None), None, "{cell}");
         }
+        let bare = ["$5", "5.5 %", "12,5€", "-3%"].map(|cell| without_sign(cell).unwrap());
+        assert_eq!(bare, ["5", "5.5", "12,5", "-3"]);
+        assert!(["5", "a%", "%", "5%6", ""].iter().all(|cell| without_sign(cell).is_none()));
         let both = ["1,234", "-12,000"].map(undecided);
         let one = ["0,123", "1,5", "1,2345", "1,234,567", "1,234.5", "a,234"].map(undecided);
         assert_eq!((both, one), ([true; 2], [false; 6]));

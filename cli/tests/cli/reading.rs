@@ -406,6 +406,7 @@ fn points_between_thousands_and_ids_left_out_are_said() {
             " --decimal ,",
             "a decimal point is read without --decimal ,",
         ),
+        ("a,b\n1,50%\n2,20 %\n3,7%\n", "", "write 50% as 50, in every cell of the column"),
         ("a,b\n\"1,5\",1\n\"2,5\",2\n\"3,5\",3\n", "", decimal),
     ] {
         bench.write("t.csv", text);
