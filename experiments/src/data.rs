@@ -224,10 +224,10 @@ pub(crate) fn in_file_words(text: &str) -> String {
             _ if !option.ends_with(' ') => ("", after),
             (Some((value, left)), _) => (value, left),
             (None, Some(0)) => after.split_at(1),
-            (None, Some(end)) if list => {
-                // Names of a list are parted by commas.
-                let end = after.find([' ', ';']).unwrap_or(end);
-                after.split_at(end)
+            (None, Some(_)) if list => {
+                // Names of a list are parted by commas; one behind the last is the sentence's.
+                let names = &after[..after.find([' ', ';']).unwrap_or(after.len())];
+                after.split_at(names.trim_end_matches(',').len())
             }
             (None, Some(end)) => after.split_at(end),
             (None, None) => (after, ""),
@@ -313,6 +313,8 @@ mod tests {
             "so: target = \"Class Label\"; or leave out by ignore = [\"Class Label\", \"#2\"]; or"
         );
         assert_eq!(in_file_words("read by --decimal ,"), "read by decimal = \",\"");
+        assert_eq!(in_file_words("out by --ignore y, or"), "out by ignore = [\"y\"], or");
+        assert_eq!(in_file_words("out by --ignore a,b"), "out by ignore = [\"a\", \"b\"]");
         assert_eq!(
             in_file_words("by its place: --id '#1' or --ignore '#1'"),
             "by its place: id_column = \"#1\" or ignore = [\"#1\"]"
