@@ -1,5 +1,6 @@
 //! Which numbers stand for a curve in a table?
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::curves::{CurveSummary, PointSummary};
@@ -26,18 +27,24 @@ pub(crate) fn range(experiment: &Experiment, metric: &str) -> (f64, f64) {
     facts.map_or((f64::NEG_INFINITY, f64::INFINITY), |f| (f.min, f.max))
 }
 
-/// Decimals of the numbers of a metric: three, and more where it can grow without end and even the largest is
-/// small, as sums of squares of small values and times are.
-fn decimals(experiment: &Experiment, curves: &[CurveSummary], metric: &str) -> usize {
+/// Decimals of the numbers of a metric on each data set: three, and more where it can grow without end and even the
+/// largest is small, as sums of squares of small values and times are.
+fn decimals(
+    experiment: &Experiment,
+    curves: &[CurveSummary],
+    metric: &str,
+) -> BTreeMap<String, usize> {
     let (_, most_possible) = range(experiment, metric);
-    let points = curves.iter().filter(|c| c.metric == metric).flat_map(|c| &c.points);
-    let means = points.filter_map(|p| Some(p.score.as_ref()?.mean.abs()));
-    let most = means.fold(0.0, f64::max);
-    if most > 0.0 && !most_possible.is_finite() {
-        (2.0 - most.log10().floor()).clamp(3.0, 12.0) as usize
-    } else {
-        3
+    let mut most: BTreeMap<String, f64> = BTreeMap::new();
+    for curve in curves.iter().filter(|c| c.metric == metric && !most_possible.is_finite()) {
+        let largest = most.entry(curve.dataset.clone()).or_default();
+        for score in curve.points.iter().filter_map(|p| p.score.as_ref()) {
+            *largest = largest.max(score.mean.abs());
+        }
     }
+    most.retain(|_, largest| *largest > 0.0);
+    let of = |largest: f64| (2.0 - largest.log10().floor()).clamp(3.0, 12.0) as usize;
+    most.into_iter().map(|(dataset, largest)| (dataset, of(largest))).collect()
 }
 
 /// A number that summarises a whole curve.
@@ -48,8 +55,8 @@ pub(crate) struct Column {
     pub metric: String,
     /// Whether more is better, where that is known.
     pub higher: Option<bool>,
-    /// Decimals of its numbers in a table.
-    decimals: usize,
+    /// Decimals of its numbers in a table by data set, where these are not three.
+    decimals: BTreeMap<String, usize>,
     pick: Pick,
 }
 
@@ -73,7 +80,8 @@ impl Column {
     pub fn text(&self, curve: Option<&CurveSummary>) -> String {
         let Some(curve) = curve else { return "–".into() };
         let (cells, failed) = counts(curve);
-        let number = self.of(curve).map(|s| mean_with(s.mean, s.half_width, self.decimals));
+        let decimals = self.decimals.get(&curve.dataset).copied().unwrap_or(3);
+        let number = self.of(curve).map(|s| mean_with(s.mean, s.half_width, decimals));
         let undefined = match self.pick {
             Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
             Pick::Point(at) => point(curve, at).map(|p| p.undefined),
@@ -176,7 +184,8 @@ pub(crate) fn columns(
     for (metric, higher) in experiment.measured().iter().zip(directions(experiment)) {
         let decimals = decimals(experiment, curves, metric);
         let mut push = |head: String, pick| {
-            out.push(Column { head, metric: metric.clone(), higher, decimals, pick });
+            let (metric, decimals) = (metric.clone(), decimals.clone());
+            out.push(Column { head, metric, higher, decimals, pick });
         };
         if length <= 1 {
             push(metric.clone(), Pick::Point(0));

@@ -270,20 +270,23 @@ fn nothing_is_left_of_what_was_taken_out() {
 #[test]
 fn small_numbers_without_bounds_have_more_decimals() {
     let dir = tempfile::tempdir().unwrap();
-    let rows: String = (0..8).map(|i| format!("0.000{i},{}\n", i / 4)).collect();
-    std::fs::write(dir.path().join("small.csv"), format!("x,class\n{rows}")).unwrap();
-    let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"small\"\npath = \"small.csv\"\n[scoring]\n\
-                metrics = [\"sse\", \"ari\"]\n[split]\ntype = \"all\"\n\
-                [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n";
-    let experiment = Experiment::parse("t.toml", text, dir.path(), &[]).unwrap();
+    let mut text = String::from(
+        "[experiment]\nname = \"t\"\n[scoring]\nmetrics = [\"sse\", \"ari\"]\n\
+         [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n",
+    );
+    for (name, before, after) in [("small", "0.000", "5"), ("large", "1", ".5")] {
+        let rows: String = (0..8).map(|i| format!("{before}{i}{after},{}\n", i / 4)).collect();
+        std::fs::write(dir.path().join(format!("{name}.csv")), format!("x,class\n{rows}")).unwrap();
+        text += &format!("[[dataset]]\nid = \"{name}\"\npath = \"{name}.csv\"\n");
+    }
+    let experiment = Experiment::parse("t.toml", &text, dir.path(), &[]).unwrap();
     let outcome = run(&experiment, &RunOptions::to(dir.path().join("out"))).unwrap();
     report(&outcome.out).unwrap();
     let tables = std::fs::read_to_string(outcome.out.join("tables.md")).unwrap();
-    // Four values one apart on each side: a mean square of 1.25e-8.
-    assert!(
-        tables.contains("| small | 0.0000000125 |") && tables.contains("| small | 1.000 |"),
-        "{tables}"
-    );
+    // Four values one apart on each side: a mean square of 1.25, in units of 1 and of .0001.
+    for line in ["| small | 0.0000000125 |", "| large | 1.250 |", "| large | 1.000 |"] {
+        assert!(tables.contains(line), "{line} is not in\n{tables}");
+    }
 }
 
 #[test]
