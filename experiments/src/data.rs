@@ -111,7 +111,7 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     let given = match &spec.constraints {
         Some(file) => {
             let file = relative(experiment.base(), file);
-            mustlink_datasets::read_constraints(&file, &raw, raw.ids.is_some())?
+            mustlink_datasets::read_constraints(&file, &raw, raw.ids.is_some()).map_err(of_file)?
         }
         None => Constraints::default(),
     };
@@ -205,6 +205,7 @@ pub(crate) fn in_file_words(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text
         .replace("--no-header", "no_header = true")
+        .replace("(--id)", "(id_column)")
         .replace("--set 'transforms=[", "transforms = [")
         .replace("]'", "]");
     while let Some(at) = rest.find("--") {

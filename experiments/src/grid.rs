@@ -417,7 +417,8 @@ fn build(spec: &MethodSpec, set: &Prepared, numbers: &[usize]) -> Result<GridMet
     let complaint = |message: String| Diagnostic::new("", &place, message);
     let has_classes = set.set.classes.is_some();
     if !has_classes && spec.mentions_classes() {
-        let message = "k = \"classes\" needs a class column; give a number or \"unknown\"";
+        let message = "k = \"classes\" needs a class column; name it by target under [[dataset]], or give a number \
+                       or \"unknown\"";
         return Err(complaint(message.into()));
     }
     let resolved = spec.resolve(set.set.k()).map_err(complaint)?;

@@ -464,6 +464,38 @@ fn an_oracle_without_classes_names_the_ways_out() {
 }
 
 #[test]
+fn messages_about_a_data_set_name_its_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x.csv"), "name,a\nu,0\nv,1\nw,9\n").unwrap();
+    std::fs::write(dir.path().join("pairs.csv"), "i,j,type\nu,v,must_link\n").unwrap();
+    let said = |keys: &str| {
+        let text = format!(
+            "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"x\"\npath = \"x.csv\"\n{keys}\n\
+             [[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n"
+        );
+        let experiment = match Experiment::parse("t.toml", &text, dir.path(), &[]) {
+            Ok(experiment) => experiment,
+            Err(e) => return e.to_string(),
+        };
+        match plan(&experiment, &Source::default(), None) {
+            Ok(plan) => plan.to_string(),
+            Err(e) => e.to_string(),
+        }
+    };
+    for (keys, part) in [
+        ("source = \"iris\"", "dataset[0].source: goes without path, which names the file itself"),
+        ("ignore = [\"name\"]\nconstraints = \"pairs.csv\"", "are these ids? (id_column)"),
+        (
+            "id_column = \"name\"",
+            "needs a class column; name it by target under [[dataset]], or give",
+        ),
+    ] {
+        let said = said(keys);
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+}
+
+#[test]
 fn scores_of_data_without_classes_are_named_beforehand() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x.csv"), "a,b\n0,1\n1,0\n9,8\n").unwrap();

@@ -39,6 +39,11 @@ fn judge_datasets(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic
     for (at, (dataset, node)) in experiment.datasets.iter().zip(entries).enumerate() {
         let path = format!("dataset[{at}].id");
         unique(&dataset.id, node, &path, &mut seen, out);
+        if dataset.path.is_some() && dataset.source.is_some() {
+            let message = "goes without path, which names the file itself";
+            let at_source = node.get("source").unwrap_or(node);
+            out.push(at_source.diagnostic(&format!("dataset[{at}].source"), message));
+        }
         // Any number will do here and below: only properties are read.
         match dataset.build_transforms(Some(SOME_CLASSES)) {
             Ok(steps) => {
