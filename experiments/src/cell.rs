@@ -185,6 +185,8 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
     let method = &resolved.method;
     // As the user knows them: plugins in other languages all run by the same one of ours.
     let named = |slot: &str| resolved.config[slot]["type"].as_str().map(str::to_string);
+    // A number that a clusterer has of its own is what it is asked for.
+    let own = resolved.config["clusterer"]["k"].as_u64().and_then(|k| usize::try_from(k).ok());
     Row {
         experiment: env.experiment.head.name.clone(),
         identity: cell.identity.clone(),
@@ -201,7 +203,7 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
         repeat: cell.repeat,
         fold: cell.fold,
         view: method.selector.as_ref().map(|_| method.view.name().into()),
-        k: resolved.k,
+        k: own.or(resolved.k),
         version: env!("CARGO_PKG_VERSION").into(),
         scores: env.experiment.columns().iter().map(|c| (c.clone(), None)).collect(),
         ..Row::default()

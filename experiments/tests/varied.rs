@@ -122,6 +122,19 @@ fn a_study_without_lists_has_no_such_column() {
 }
 
 #[test]
+fn rows_have_the_number_of_clusters_that_was_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let methods = "[[method]]\nid = \"own\"\nk = 5\nclusterer = { type = \"kmeans\", k = 2 }\n\
+                   [[method]]\nid = \"given\"\nk = 4\nclusterer = \"kmeans\"\n\
+                   [[method]]\nid = \"classes\"\nclusterer = \"kmeans\"\n";
+    run_into(dir.path(), methods, None);
+    for row in table(dir.path()).1 {
+        let k = BTreeMap::from([("own", "2"), ("given", "4"), ("classes", "3")]);
+        assert_eq!(row["k"], k[row["method"].as_str()], "{row:?}");
+    }
+}
+
+#[test]
 fn directories_with_and_without_the_columns_go_together() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| -> PathBuf { dir.path().join(name) };
