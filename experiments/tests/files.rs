@@ -464,6 +464,20 @@ fn an_oracle_without_classes_names_the_ways_out() {
 }
 
 #[test]
+fn methods_that_are_one_under_several_names_are_told() {
+    let said = |restarts: usize| {
+        let text = format!(
+            "{HEAD}[[method]]\nid = \"one\"\nclusterer = \"kmeans\"\n[[method]]\nid = \"two\"\n\
+             clusterer = {{ type = \"kmeans\", restarts = {restarts} }}\n"
+        );
+        Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap().unread().join("\n")
+    };
+    // Ten are the default.
+    assert_eq!(said(10), "one, two: the same settings, so that their rows are the same");
+    assert_eq!(said(2), "");
+}
+
+#[test]
 fn messages_about_a_data_set_name_its_keys() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x.csv"), "name,a\nu,0\nv,1\nw,9\n").unwrap();

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::criterion::Criterion;
 use super::file::{DatasetEntry, Exclude, Head, Plot, Points, RunSection, Scope, Scoring, Stats};
+use crate::hash::canonical;
 use crate::row::{self, is_fixed_column};
 use crate::split::Split;
 
@@ -74,7 +75,7 @@ impl Experiment {
     }
 
     /// What is in vain: what methods ask or are given that read no constraints, metrics that never have a
-    /// value.
+    /// value, methods that are one under several names.
     pub fn unread(&self) -> Vec<String> {
         let given: Vec<&str> = self
             .datasets
@@ -113,6 +114,18 @@ impl Experiment {
                     .into(),
             );
         }
+        let mut same: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for method in &self.methods {
+            let mut settings = method.config.clone();
+            if let Some(map) = settings.as_object_mut() {
+                map.remove("id");
+            }
+            same.entry(canonical(&settings)).or_default().push(&method.id);
+        }
+        let several = same.values().filter(|ids| ids.len() > 1);
+        out.extend(several.map(|ids| {
+            format!("{}: the same settings, so that their rows are the same", ids.join(", "))
+        }));
         out
     }
 
