@@ -421,7 +421,7 @@ fn data(experiment: &Experiment, contents: &Contents) -> Section {
     let body = html! {
         p {
             a download="summary.csv" href=(data_url("text/csv", contents.summary)) { "summary.csv" }
-            ": every mean · beside this page: " a href="results.csv" { "results.csv" } ", every row"
+            ": the means at every point · beside this page: " a href="results.csv" { "results.csv" } ", every row"
         }
         "\n"
         @if contents.data.is_empty() {

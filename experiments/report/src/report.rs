@@ -1,7 +1,7 @@
 //! What does a reader get to see?
 //!
 //! Everything here is derived from the journal and can be made again at any time: `results.csv`
-//! with every row, `summary.csv` with every mean, the tables for a paper, the figures with their
+//! with every row, `summary.csv` with the means at every point, the tables for a paper, the figures with their
 //! numbers, a page that holds all of it, and a table for the terminal.
 
 use std::collections::BTreeSet;
