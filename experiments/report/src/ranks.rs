@@ -5,7 +5,7 @@ use crate::chart::{Chart, Panel};
 use crate::figure::{Figure, csv};
 use crate::marks::{At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
-use crate::significance::Significance;
+use crate::significance::{Significance, shown_p};
 use crate::statistics::effect::{Effect, effect};
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::signed_rank;
@@ -258,7 +258,7 @@ fn longest(found: &Significance) -> f64 {
 }
 
 fn p_text(p: f64) -> String {
-    if p < 0.001 { "p < .001".into() } else { format!("p {p:.3}") }
+    format!("p {}", shown_p(p))
 }
 
 fn signed(v: f64) -> String {

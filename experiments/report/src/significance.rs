@@ -465,7 +465,12 @@ fn plain(p: f64) -> String {
 
 /// A p value for readers.
 pub(crate) fn shown_p(p: f64) -> String {
-    if p < 0.001 { "< .001".into() } else { format!("{p:.3}") }
+    match p {
+        p if p < 0.001 => "< .001".into(),
+        // What rejects does not look as if it did not.
+        p if p < LEVEL && format!("{p:.3}") == "0.050" => "< .050".into(),
+        p => format!("{p:.3}"),
+    }
 }
 
 #[cfg(test)]
@@ -538,6 +543,12 @@ pub(crate) mod tests {
         assert_eq!(found.powerless(), None);
         found.sets.truncate(1);
         assert!(found.powerless().unwrap().contains("below p = 1:"));
+    }
+
+    #[test]
+    fn p_below_the_level_is_shown_below_it() {
+        let shown = [0.0004, 0.0494, 0.04953, 0.05, 0.0504].map(shown_p);
+        assert_eq!(shown, ["< .001", "0.049", "< .050", "0.050", "0.050"]);
     }
 
     #[test]
