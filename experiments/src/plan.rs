@@ -335,13 +335,12 @@ impl fmt::Display for Plan {
         )?;
         write!(f, "{}", self.standing)?;
         if self.missing().next().is_none() {
-            write!(
-                f,
-                "about {} on one thread{}; up to {} per cell, its data among it",
-                duration(self.seconds),
-                self.timing,
-                bytes(self.memory)
-            )?;
+            if self.finished == self.cells {
+                write!(f, "nothing is left to do")?;
+            } else {
+                write!(f, "about {} on one thread{}", duration(self.seconds), self.timing)?;
+            }
+            write!(f, "; up to {} per cell, its data among it", bytes(self.memory))?;
             if !self.unmeasured.is_empty() {
                 write!(
                     f,

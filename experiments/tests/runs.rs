@@ -666,6 +666,7 @@ fn the_plan_counts_what_a_run_does() {
     done(&text(), dir.path());
     let after = plan(&experiment, &source(), Some(dir.path())).unwrap();
     assert_eq!((after.finished, after.seconds), (48, 0.0));
+    assert!(after.to_string().contains("nothing is left to do; up to "), "{after}");
     let nothing = plan_timed(&experiment, &source(), Some(dir.path()), 600.0).unwrap();
     assert_eq!(nothing.seconds, 0.0);
     let missing = plan(&experiment, &Source::default(), None).unwrap();
