@@ -56,6 +56,8 @@ impl Summary {
             let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
             (squares / (n - 1) as f64).sqrt()
         });
+        // Squares of what are sums of squares of large values may be beyond all numbers, which no file holds.
+        let sd = sd.filter(|s| s.is_finite());
         let se = sd.map(|s| s / (n as f64).sqrt());
         let half_width = se.and_then(|s| Some(s * critical_t(level, n - 1)?));
         Some(Summary { n, mean, sd, se, median, min: sorted[0], max: sorted[n - 1], half_width })
@@ -93,6 +95,12 @@ mod tests {
         // The sum of ten of these, divided by ten, is another number.
         let s = Summary::of(&[0.7591987071071522; 10], 0.95).unwrap();
         assert_eq!((s.mean, s.sd, s.half_width), (s.min, Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn a_spread_that_is_no_number_is_absent() {
+        let s = Summary::of(&[1e180, 3e180], 0.95).unwrap();
+        assert_eq!((s.sd, s.se, s.half_width), (None, None, None));
     }
 
     fn near(a: f64, b: f64) {
