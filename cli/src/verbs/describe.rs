@@ -201,7 +201,13 @@ fn example(role: Role, plugin: &Value) -> String {
     let value = match role {
         Role::Metric => json!({ "scoring": { "metrics": [plugin] } }),
         Role::Transform => json!({ "transforms": [plugin] }),
-        // These stand inside a clusterer or generator.
+        // These stand inside a clusterer.
+        Role::EnsembleGenerator => {
+            json!({ "clusterer": { "type": "ensemble", "generator": plugin } })
+        }
+        Role::ConstraintPropagator => {
+            json!({ "clusterer": { "type": "gpk_means", "propagator": plugin } })
+        }
         role => json!({ role.key(): plugin }),
     };
     as_toml(&value)
@@ -247,6 +253,7 @@ pub(crate) fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::method_file::ConsensusFile;
     use mustlink::config::Document;
     use mustlink::method::Method;
 
@@ -257,10 +264,15 @@ mod tests {
             let written_out = described.written_out.iter().map(|w| &w.example);
             for text in written_out.chain([&described.example]) {
                 let document = Document::parse("example", text).unwrap();
-                if d.role == Role::BaseClusterer {
-                    let built = config::build::<Method>(document.root(), "");
-                    assert!(built.is_ok(), "{text}: {built:?}");
-                }
+                let built = match d.role {
+                    // Of an experiment.
+                    Role::Metric => continue,
+                    Role::ConsensusFunction => {
+                        config::build::<ConsensusFile>(document.root(), "").map(drop)
+                    }
+                    _ => config::build::<Method>(document.root(), "").map(drop),
+                };
+                assert!(built.is_ok(), "{text}: {built:?}");
             }
         }
     }
