@@ -221,7 +221,7 @@ fn what_no_schema_says() {
         ("\"from_run(m)\"", "from_run(m): that method asks nothing"),
         ("{ from = 9, to = 5, step = 1 }", "needs at least one point, got from = 9 above to = 5"),
         ("\"from_run(x)\"", "curve.points: from_run(x): no method has the id \"x\""),
-        ("\"m\"", "or \"from_run(<method id>)\", got \"m\""),
+        ("\"q\"", "or \"from_run(<method id>)\", got \"q\""),
         ("{ to = 2000000000, step = 1 }", "curve.points: a curve has at most 10000 points"),
     ] {
         let error = curve(points).map(|_| ()).unwrap_err().to_string();
