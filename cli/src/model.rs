@@ -72,6 +72,8 @@ pub(crate) struct Predicted {
     pub probabilities: Option<Vec<f64>>,
     /// Objects that are farther than any object the model was made of.
     pub far: usize,
+    /// Words that the model has never seen, each after its feature.
+    pub unseen: Vec<String>,
 }
 
 impl Model {
@@ -211,22 +213,6 @@ impl Model {
         Some(format!("an object of cluster {label}, expected 0..{k}"))
     }
 
-    /// Words that no column of `one_hot` stands for, because the model has never seen them, by feature.
-    pub fn unseen_words(&self, set: &Dataset) -> Vec<String> {
-        let encodes = |step: &&Step| step.transform.typetag_name() == "one_hot";
-        let fitted = self.steps.iter().find(encodes).map(|step| &step.fitted["words"]);
-        let lists = fitted.and_then(Value::as_array).filter(|lists| lists.len() == set.d());
-        let mut unseen = Vec::new();
-        for (s, list) in lists.into_iter().flatten().enumerate() {
-            let (Some(list), Some(words)) = (list.as_array(), set.data.words(s)) else { continue };
-            let is_new =
-                |word: &&String| !list.iter().any(|known| known.as_str() == Some(word.as_str()));
-            let feature = set.feature_names.get(s).map_or("", String::as_str);
-            unseen.extend(words.iter().filter(is_new).map(|word| format!("{feature} {word}")));
-        }
-        unseen
-    }
-
     /// The cluster of every object of `set`.
     ///
     /// # Errors
@@ -236,11 +222,15 @@ impl Model {
             let message = format!("{} features, and the model has {}", set.d(), self.d);
             return Err(Error::Data { place: set.name.clone(), message });
         }
-        let mut data = set.data.clone();
+        let (mut data, mut unseen) = (set.data.clone(), Vec::new());
         for (at, step) in self.steps.iter().enumerate() {
-            let fitted = step.transform.restore(&step.fitted);
-            let applied = fitted.and_then(|fitted| fitted.apply(&data));
-            data = applied.map_err(|e| e.at(&format!("steps[{at}]")))?;
+            let placed = |e: Error| e.at(&format!("steps[{at}]"));
+            let fitted = step.transform.restore(&step.fitted).map_err(placed)?;
+            for (feature, word) in fitted.unseen(&data) {
+                let name = set.feature_names.get(feature).map_or("", String::as_str);
+                unseen.push(format!("{name} {word}"));
+            }
+            data = fitted.apply(&data).map_err(placed)?;
         }
         if data.kind() == DataKind::Table {
             set.require_numbers()?;
@@ -279,7 +269,7 @@ impl Model {
             };
             labels.iter().enumerate().map(of).collect()
         });
-        Ok(Predicted { labels, distances, probabilities, far })
+        Ok(Predicted { labels, distances, probabilities, far, unseen })
     }
 
     /// By what a new object is assigned.

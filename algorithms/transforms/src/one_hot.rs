@@ -1,6 +1,6 @@
 //! How do words become numbers?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mustlink_core::data::Words;
 use mustlink_core::prelude::*;
@@ -130,6 +130,16 @@ impl Fitted for Encoded {
         Data::table(out, vec![None; columns])
     }
 
+    fn unseen(&self, data: &Data) -> Vec<(usize, String)> {
+        let mut unseen = Vec::new();
+        for (s, list) in self.words.iter().enumerate() {
+            let (Some(list), Some(words)) = (list, data.words(s)) else { continue };
+            let known: HashSet<&String> = list.iter().collect();
+            unseen.extend(words.iter().filter(|w| !known.contains(w)).map(|w| (s, w.clone())));
+        }
+        unseen
+    }
+
     fn features(&self) -> Features {
         if self.words.iter().all(Option::is_none) { Features::Same } else { Features::New }
     }
@@ -181,10 +191,13 @@ mod tests {
     #[test]
     fn words_that_were_not_there_before_are_none_of_them() {
         let fitted = OneHot { max_words: 2 }.fit(&Problem::new(colours()), &Context::new(1));
+        let fitted = fitted.unwrap();
         let green: Words = ["green".to_string()].into();
         let other = Data::table(array![[1.0, 0.0, 2.0]], vec![None, Some(green), None]).unwrap();
-        let made = fitted.unwrap().apply(&other).unwrap();
+        let made = fitted.apply(&other).unwrap();
         assert_eq!(made.to_dense(), array![[1.0, 0.0, 0.0, 2.0]]);
+        assert_eq!(fitted.unseen(&other), [(1, "green".to_string())]);
+        assert_eq!(fitted.unseen(&colours()), []);
     }
 
     #[test]

@@ -66,8 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if model.needs_numbers() {
         set.require_numbers().map_err(without_steps)?;
     }
-    let Predicted { labels, distances, probabilities, far } = model.predict(&set)?;
-    let unseen = model.unseen_words(&set);
+    let Predicted { labels, distances, probabilities, far, unseen } = model.predict(&set)?;
     if !unseen.is_empty() && !args.quiet {
         let more = if unseen.len() > 5 { ", …" } else { "" };
         term::tell(&format!(

@@ -34,6 +34,12 @@ pub trait Fitted: Send + Sync {
         None
     }
 
+    /// Words of other data that were not in those of the fit and are lost in [`Fitted::apply`], by feature.
+    fn unseen(&self, data: &Data) -> Vec<(usize, String)> {
+        let _ = data;
+        Vec::new()
+    }
+
     /// What [`Transform::restore`] needs to make it again, for models that are kept in a file; absent where
     /// it cannot be kept.
     fn saved(&self) -> Option<Value> {
