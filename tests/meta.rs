@@ -219,7 +219,7 @@ fn errors() -> Vec<Error> {
 
 #[test]
 fn messages_are_in_one_style() {
-    let source = text(Path::new("core/src/error.rs")).expect("the errors");
+    let source = text(Path::new("core/constraints/src/error.rs")).expect("the errors");
     let list = source.split("pub enum Error {").nth(1).and_then(|s| s.split("\n}\n").next());
     let variants = list
         .expect("the enum")

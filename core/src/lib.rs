@@ -5,26 +5,16 @@
 
 pub mod answers;
 mod auto_or;
-pub mod closure;
 pub mod clustering;
-mod colours;
-mod constraint;
-pub mod constraints;
 pub mod context;
-mod contradictions;
-mod counted;
 pub mod data;
 pub mod ensemble;
-pub mod error;
 mod far_origin;
 pub mod features;
-pub mod groups;
 pub mod knowledge;
-pub mod lists;
 pub mod method;
 pub mod nearest;
 pub mod needs;
-pub mod options;
 #[doc(hidden)]
 pub mod panic;
 pub mod problem;
@@ -32,14 +22,14 @@ pub mod random;
 mod ranges;
 pub mod reduce;
 pub mod registry;
-pub mod role;
 pub mod roles;
 pub mod run;
 pub mod selection;
 mod shared_ensemble;
-pub mod union_find;
-mod widest_paths;
-pub mod witness;
+
+pub use mustlink_constraints::{
+    closure, constraints, error, groups, lists, options, role, union_find, witness,
+};
 
 pub use auto_or::AutoOr;
 pub use clustering::{Clustering, Status};

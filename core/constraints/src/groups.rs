@@ -137,7 +137,7 @@ pub(crate) fn pairs_among(members: usize) -> u64 {
 }
 
 /// Whether two ascending lists share anything.
-pub(crate) fn share(a: &[u32], b: &[u32]) -> bool {
+pub fn share(a: &[u32], b: &[u32]) -> bool {
     common(a, b).is_some()
 }
 
