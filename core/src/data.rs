@@ -65,6 +65,11 @@ impl DataKind {
             DataKind::Table => "table",
         }
     }
+
+    /// Whether objects are rows of numbers, dense or sparse: what has features and centres.
+    pub fn is_rows(self) -> bool {
+        matches!(self, DataKind::Dense | DataKind::Csr)
+    }
 }
 
 #[derive(Debug)]
@@ -132,7 +137,7 @@ impl Data {
         let store =
             Store { matrix, norms: Vec::new(), digest: OnceLock::new(), ranges: OnceLock::new() };
         let mut data = Data { store: Arc::new(store), rows: None, weights: None };
-        if matches!(data.kind(), DataKind::Dense | DataKind::Csr) {
+        if data.kind().is_rows() {
             let mut norms = vec![0.0; n];
             reduce::fill(&mut norms, |i| data.row(i).norm2());
             Arc::get_mut(&mut data.store).expect("not shared yet").norms = norms;
@@ -244,6 +249,19 @@ impl Data {
             Matrix::Affinity(_) => DataKind::Affinity,
             Matrix::Table(..) => DataKind::Table,
         }
+    }
+
+    /// Refuses data that are not rows, which `plugin` needs.
+    ///
+    /// # Errors
+    /// `UnsupportedData`.
+    pub fn require_rows(&self, plugin: &str) -> Result<()> {
+        let kind = self.kind();
+        if kind.is_rows() {
+            return Ok(());
+        }
+        let (kind, accepts) = (kind.name(), "dense or csr".into());
+        Err(Error::UnsupportedData { plugin: plugin.into(), kind, accepts })
     }
 
     /// Number of objects.

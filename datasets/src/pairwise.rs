@@ -11,7 +11,7 @@ const FEW: usize = 3;
 /// What is said of a matrix that may be of pairs.
 pub(crate) fn note(data: &Data) -> Option<String> {
     let n = data.n();
-    if n != data.d() || n < FEW || !matches!(data.kind(), DataKind::Dense | DataKind::Csr) {
+    if n != data.d() || n < FEW || !data.kind().is_rows() {
         return None;
     }
     let value = |i: usize, j: usize| match data.row(i) {

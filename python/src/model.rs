@@ -39,8 +39,7 @@ impl Model {
         data: &Data,
         clustering: &Clustering,
     ) -> Result<Option<Self>> {
-        let rows = matches!(data.kind(), DataKind::Dense | DataKind::Csr);
-        if !clusterer.properties().gives_centers || !rows {
+        if !clusterer.properties().gives_centers || !data.kind().is_rows() {
             return Ok(None);
         }
         let mut kept = Vec::new();

@@ -378,7 +378,7 @@ impl GpkMeans {
 /// The centres a clustering ends with; means of members where it brings none. Clusters without
 /// objects and without a centre make a start impossible.
 fn start(data: &Data, clustering: &Clustering) -> Option<Array2<f64>> {
-    if !matches!(data.kind(), DataKind::Dense | DataKind::Csr) {
+    if !data.kind().is_rows() {
         return None;
     }
     if let Some(centres) = &clustering.extras.centers {

@@ -152,7 +152,7 @@ impl BaseClusterer for PentaTraining {
         };
         let facts = clusterer.properties();
         let mut accepts = facts.accepts;
-        accepts.retain(|kind| matches!(kind, DataKind::Dense | DataKind::Csr));
+        accepts.retain(|kind| kind.is_rows());
         Properties {
             accepts,
             needs_k: self.k.is_none() && (facts.needs_k || consensus.needs().fixed_k),

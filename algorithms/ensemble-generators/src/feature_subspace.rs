@@ -5,7 +5,7 @@ use ndarray::Array2;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
 use crate::parts::recipe::{Recipe, by_recipe};
-use crate::parts::view::{View, rows_only};
+use crate::parts::view::View;
 
 /// Many runs of one clusterer, each on a random share of the features.
 ///
@@ -36,7 +36,7 @@ by_recipe!(FeatureSubspace, "feature_subspace", cites = ["StrehlGhosh2002"], ver
 
 impl View for FeatureSubspace {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {
-        rows_only(problem, "feature_subspace")?;
+        problem.data.require_rows("feature_subspace")?;
         let d = problem.d();
         let m = ((self.fraction * d as f64).round() as usize).max(1);
         let mut features = ctx.stream("features").sample(d, m);
@@ -52,8 +52,7 @@ impl View for FeatureSubspace {
     }
 
     fn accepts(&self, inner: Vec<DataKind>) -> Vec<DataKind> {
-        let rows = [DataKind::Dense, DataKind::Csr];
-        inner.into_iter().filter(|kind| rows.contains(kind)).collect()
+        inner.into_iter().filter(|kind| kind.is_rows()).collect()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {

@@ -5,7 +5,7 @@ use ndarray::Array2;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
 use crate::parts::recipe::{Recipe, by_recipe};
-use crate::parts::view::{View, rows_only};
+use crate::parts::view::View;
 
 /// Many runs of one clusterer, each on random mixtures of the features.
 ///
@@ -46,7 +46,7 @@ by_recipe!(RandomProjection, "random_projection", cites = ["FernBrodley2003", "A
 
 impl View for RandomProjection {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {
-        rows_only(problem, "random_projection")?;
+        problem.data.require_rows("random_projection")?;
         let (n, d) = (problem.n(), problem.d());
         let usual = d.min(((2.0 * (n as f64).ln()).ceil() as usize).max(2));
         let m = self.dimensions.unwrap_or(usual);

@@ -8,7 +8,7 @@ use mustlink_core::options::{Found, Options, Range, below};
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::parts::checks::{not_open, rows_only};
+use crate::parts::checks::not_open;
 use crate::parts::representative_pairs::{Pairs, SORTED_UP_TO};
 use crate::parts::super_instances::{Grouping, Groups, Medoid, Reference, accepts_sparse, memory};
 
@@ -188,7 +188,7 @@ struct Merging {
 /// Algorithm 1 of [VanCraenendonck2017], with the replies coming from outside.
 impl Merging {
     fn start(options: &Cobra, problem: &Problem, ctx: &Context) -> Result<Self> {
-        rows_only(&problem.data, "cobra")?;
+        problem.data.require_rows("cobra")?;
         // Over-clustering: K-means makes N_S super-instances; their medoids stand for them.
         let groups = options.over_cluster(problem, ctx)?;
         // Every super-instance is a cluster; ML and CL hold what is given.

@@ -8,7 +8,7 @@ use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 
-use crate::parts::checks::{not_open, rows_only};
+use crate::parts::checks::not_open;
 use crate::parts::representative_pairs::Near;
 use crate::parts::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
 
@@ -122,7 +122,7 @@ pub(crate) fn begin(
     review: Option<Box<dyn Review>>,
     ctx: &Context,
 ) -> Result<Box<dyn Inquiry>> {
-    rows_only(&problem.data, tag)?;
+    problem.data.require_rows(tag)?;
     let n = problem.n();
     let objects: Vec<u32> = (0..n as u32).collect();
     let eligible = problem.eligible_objects();

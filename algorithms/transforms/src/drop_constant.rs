@@ -84,8 +84,7 @@ struct Varying {
 
 impl Fitted for Varying {
     fn apply(&self, data: &Data) -> Result<Data> {
-        let rows = matches!(data.kind(), DataKind::Dense | DataKind::Csr);
-        if !rows || data.d() != self.d {
+        if !data.kind().is_rows() || data.d() != self.d {
             return Err(misfit("drop_constant", format_args!("{} features", self.d), data.d()));
         }
         if self.kept.len() == self.d {

@@ -37,8 +37,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::when(
             "same_bits_on_several_blocks",
             |p| {
-                let rows = [DataKind::Dense, DataKind::Csr];
-                p.properties().accepts.first().is_none_or(|kind| rows.contains(kind))
+                p.properties().accepts.first().is_none_or(|kind| kind.is_rows())
                     && fixtures::is_linear(|shape| p.memory(shape))
             },
             same_bits_on_several_blocks,

@@ -183,7 +183,7 @@ fn bits(data: &Data) -> Vec<u64> {
 fn any_number_of_threads(t: &Plugin) -> Verdict {
     // Several blocks of rows, or nothing is shared out.
     let Some(kind) = t.properties().accepts.first().copied() else { return Ok(()) };
-    let (x, classes) = fixtures::groups(if rows(kind) { 900 } else { 40 }, 4, 0.8, 3);
+    let (x, classes) = fixtures::groups(if kind.is_rows() { 900 } else { 40 }, 4, 0.8, 3);
     let problem = Problem::new(as_kind(&x, kind))
         .with_constraints(fixtures::true_constraints(&classes, 1500, 3));
     let at = |threads: usize| -> Result<Vec<u64>, String> {
@@ -195,10 +195,6 @@ fn any_number_of_threads(t: &Plugin) -> Verdict {
         ensure!(one == at(threads)?, "1 and {threads} threads differ");
     }
     Ok(())
-}
-
-fn rows(kind: DataKind) -> bool {
-    matches!(kind, DataKind::Dense | DataKind::Csr)
 }
 
 fn applies_the_same_twice(t: &Plugin) -> Verdict {
@@ -229,7 +225,7 @@ fn saved_is_restored(t: &Plugin) -> Verdict {
 
 /// Data seen through a list of rows gives what a copy of those rows gives.
 fn a_list_of_rows_is_a_copy(t: &Plugin) -> Verdict {
-    for kind in t.properties().accepts.into_iter().filter(|&k| rows(k)) {
+    for kind in t.properties().accepts.into_iter().filter(|k| k.is_rows()) {
         let all = problem(kind, 1);
         let chosen: Vec<usize> = (0..all.n()).rev().filter(|i| i % 4 != 1).collect();
         let listed = all.subset(&chosen);
@@ -265,7 +261,7 @@ fn objects_stand_for_themselves(t: &Plugin) -> Verdict {
 }
 
 fn has_features(kind: DataKind) -> bool {
-    rows(kind) || kind == DataKind::Table
+    kind.is_rows() || kind == DataKind::Table
 }
 
 /// Features that are said to be those before it, or some of those, can be; a metric weighs each of those.

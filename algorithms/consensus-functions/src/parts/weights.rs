@@ -152,7 +152,7 @@ fn validity_plus_diversity(
 ) -> Result<Vec<f64>> {
     let (tau, data) = (ensemble.len(), &problem.data);
     // As where partitions are combined without the objects themselves.
-    if matches!(data.kind(), DataKind::Dense | DataKind::Csr) && data.n() > 1 {
+    if data.kind().is_rows() && data.n() > 1 {
         let first = data.row(0);
         if (1..data.n()).all(|i| data.row(i).squared_distance(&first) == 0.0) {
             let message = "the objects are all alike, of which validity_plus_diversity says nothing; give those \

@@ -126,11 +126,10 @@ fn classify(
     unseen: &[usize],
 ) -> Result<Vec<u32>> {
     let mut out = vec![NONE; unseen.len()];
-    let rows_of_features = matches!(problem.data.kind(), DataKind::Dense | DataKind::Csr);
     match seen.out_of_sample {
         _ if unseen.is_empty() => {}
         OutOfSample::LeaveOut => {}
-        OutOfSample::NearestCentroid if rows_of_features => {
+        OutOfSample::NearestCentroid if problem.data.kind().is_rows() => {
             let rest = problem.data.subset(unseen);
             let centres = Centres::of(&problem.data.subset(rows), labels, k, extras)?;
             centres.assign(&rest, &mut out)?;

@@ -36,18 +36,3 @@ pub(crate) fn subset(problem: &Problem, rows: &[usize]) -> Problem {
     some.data = some.data.contiguous();
     some
 }
-
-/// Refuses data without features, for the view of `plugin`.
-///
-/// # Errors
-/// `UnsupportedData`.
-pub(crate) fn rows_only(problem: &Problem, plugin: &str) -> Result<()> {
-    match problem.data.kind() {
-        DataKind::Dense | DataKind::Csr => Ok(()),
-        kind => Err(Error::UnsupportedData {
-            plugin: plugin.into(),
-            kind: kind.name(),
-            accepts: "dense or csr".into(),
-        }),
-    }
-}

@@ -2,21 +2,6 @@
 
 use mustlink_core::prelude::*;
 
-/// Refuses data that is not made of rows.
-///
-/// # Errors
-/// `UnsupportedData`.
-pub fn rows_only(data: &Data, plugin: &str) -> Result<()> {
-    match data.kind() {
-        DataKind::Dense | DataKind::Csr => Ok(()),
-        kind => Err(Error::UnsupportedData {
-            plugin: plugin.into(),
-            kind: kind.name(),
-            accepts: "dense or csr".into(),
-        }),
-    }
-}
-
 /// The number of clusters a selector works with, if known: its own option, else the problem's.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use mustlink_kernels::distance::points::{Distortion, Points};
 
 use crate::parts::ascending::{ascending, least};
 use crate::parts::asking::{Asking, Member, Tie};
-use crate::parts::checks::{not_open, rows_only};
+use crate::parts::checks::not_open;
 use crate::parts::mean::Mean;
 
 /// What came of locating an object.
@@ -112,7 +112,7 @@ impl Neighbourhoods {
         distortion: Distortion,
         asking: Asking,
     ) -> Result<Self> {
-        rows_only(&problem.data, plugin)?;
+        problem.data.require_rows(plugin)?;
         Ok(Neighbourhoods {
             points: Points::new(&problem.data, distortion)?,
             eligible: problem.eligible_objects(),

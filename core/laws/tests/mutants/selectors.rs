@@ -71,8 +71,7 @@ impl FlawedSelector {
         let failed = |place: &str| Err(Error::NumericalFailure { place: place.into() });
         let pairs = problem.constraints.pairs();
         let kind = problem.data.kind();
-        let rows = matches!(kind, DataKind::Dense | DataKind::Csr);
-        let far = rows && (0..n).any(|i| problem.data.norm2(i) > 1e15);
+        let far = kind.is_rows() && (0..n).any(|i| problem.data.norm2(i) > 1e15);
         let busy = (0..n as u32).any(|i| pairs.iter().filter(|c| c.i == i).count() == n - 1);
         let equal =
             || (1..n).all(|i| problem.data.to_dense().row(i) == problem.data.to_dense().row(0));
