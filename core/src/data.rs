@@ -383,13 +383,32 @@ impl Data {
         Data { store: self.store.clone(), rows: Some(rows), weights }
     }
 
-    /// The same objects with only the features `columns` (dense data). Copies.
+    /// The same objects with only the features `columns`, which ascend for sparse data. Copies.
     ///
     /// # Errors
     /// `EmptyData` when no column is left.
+    ///
+    /// # Panics
+    /// When `columns` of sparse data do not ascend.
     pub fn features(&self, columns: &[usize]) -> Result<Self> {
-        let dense = self.to_dense();
-        Ok(Data::dense(dense.select(Axis(1), columns))?.weighted_as(self))
+        let (n, d) = (self.n(), columns.len());
+        let chosen = match self.kind() {
+            DataKind::Dense => {
+                let mut values = Vec::with_capacity(n * d);
+                for i in 0..n {
+                    if let Row::Dense(x) = self.row(i) {
+                        values.extend(columns.iter().map(|&c| x[c]));
+                    }
+                }
+                Data::dense(Array2::from_shape_vec((n, d), values).expect("n rows of d values"))
+            }
+            DataKind::Csr => {
+                let rows = (0..n).map(|i| self.row(i));
+                Data::csr(csr::with_columns(rows, self.d(), columns))
+            }
+            _ => Data::dense(self.to_dense().select(Axis(1), columns)),
+        };
+        Ok(chosen?.weighted_as(self))
     }
 
     /// A dense copy of dense or sparse data.
@@ -517,6 +536,25 @@ mod tests {
         assert_eq!(s.row(0).squared_distance(&s.row(1)), 30.0);
         assert_eq!(s.row(0).squared_distance(&d.row(1)), 30.0);
         assert_eq!(s.row(0).dot_row(&d.row(0)), 5.0);
+    }
+
+    #[test]
+    fn some_features_are_those_of_dense_and_of_sparse_rows() {
+        let x = array![[1.0, 0.0, 3.0], [0.0, 5.0, 0.0], [7.0, 8.0, 9.0]];
+        let stored = Csr {
+            indptr: vec![0, 2, 3, 6],
+            indices: vec![0, 2, 1, 0, 1, 2],
+            values: vec![1.0, 3.0, 5.0, 7.0, 8.0, 9.0],
+            columns: 3,
+        };
+        for data in [Data::dense(x).unwrap(), Data::csr(stored).unwrap()] {
+            let data = data.with_weights(vec![1.0, 2.0, 3.0]).unwrap();
+            let some = data.subset(&[2, 0]).features(&[1, 2]).unwrap();
+            assert_eq!(some.kind(), data.kind());
+            assert_eq!(some.to_dense(), array![[8.0, 9.0], [0.0, 3.0]]);
+            assert_eq!(some.weights(), Some(&[3.0, 1.0][..]));
+            assert_eq!(data.features(&[]).unwrap_err(), Error::EmptyData);
+        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What do runs of one clusterer say that each saw a part of the features?
 
 use mustlink_core::prelude::*;
-use ndarray::Array2;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
 use crate::parts::recipe::{Recipe, by_recipe};
@@ -41,7 +40,7 @@ impl View for FeatureSubspace {
         let m = ((self.fraction * d as f64).round() as usize).max(1);
         let mut features = ctx.stream("features").sample(d, m);
         features.sort_unstable();
-        let data = select(&problem.data, &features)?;
+        let data = problem.data.features(&features)?;
         Ok(MemberInput {
             problem: Problem { data, start: None, ..problem.clone() },
             rows: None,
@@ -58,33 +57,6 @@ impl View for FeatureSubspace {
     fn memory(&self, shape: &Shape) -> u64 {
         (12.0 * self.fraction.clamp(0.0, 1.0) * shape.entries as f64) as u64
     }
-}
-
-/// The objects with only the features `columns`, sorted.
-fn select(data: &Data, columns: &[usize]) -> Result<Data> {
-    if data.kind() == DataKind::Dense {
-        let x = Array2::from_shape_fn((data.n(), columns.len()), |(i, s)| match data.row(i) {
-            Row::Dense(x) => x[columns[s]],
-            Row::Sparse(..) => 0.0,
-        });
-        return Data::dense(x);
-    }
-    let mut place = vec![u32::MAX; data.d()];
-    columns.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
-    let mut out =
-        Csr { indptr: vec![0], indices: Vec::new(), values: Vec::new(), columns: columns.len() };
-    for i in 0..data.n() {
-        if let Row::Sparse(from, values) = data.row(i) {
-            for (&c, &v) in from.iter().zip(values) {
-                if place[c as usize] != u32::MAX {
-                    out.indices.push(place[c as usize]);
-                    out.values.push(v);
-                }
-            }
-        }
-        out.indptr.push(out.indices.len());
-    }
-    Data::csr(out)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Which features say nothing, since all objects have the same value?
 
 use mustlink_core::prelude::*;
-use ndarray::Array2;
 
 use crate::parts::refused::{misfit, no_such_step};
 
@@ -87,20 +86,7 @@ impl Fitted for Varying {
         if !data.kind().is_rows() || data.d() != self.d {
             return Err(misfit("drop_constant", format_args!("{} features", self.d), data.d()));
         }
-        if self.kept.len() == self.d {
-            return Ok(data.clone());
-        }
-        if data.kind() == DataKind::Csr {
-            return sparse(data, self.d, &self.kept);
-        }
-        let (n, d) = (data.n(), self.kept.len());
-        let mut out = Vec::with_capacity(n * d);
-        for i in 0..n {
-            if let Row::Dense(x) = data.row(i) {
-                out.extend(self.kept.iter().map(|&s| x[s]));
-            }
-        }
-        Data::dense(Array2::from_shape_vec((n, d), out).expect("n rows of the features kept"))
+        if self.kept.len() == self.d { Ok(data.clone()) } else { data.features(&self.kept) }
     }
 
     fn features(&self) -> Features {
@@ -112,31 +98,12 @@ impl Fitted for Varying {
     }
 }
 
-fn sparse(data: &Data, d: usize, kept: &[usize]) -> Result<Data> {
-    let mut place = vec![None; d];
-    kept.iter().enumerate().for_each(|(to, &s)| place[s] = Some(to as u32));
-    let mut out =
-        Csr { indptr: vec![0], indices: Vec::new(), values: Vec::new(), columns: kept.len() };
-    for i in 0..data.n() {
-        if let Row::Sparse(columns, values) = data.row(i) {
-            for (&s, &v) in columns.iter().zip(values) {
-                if let Some(to) = place[s as usize] {
-                    out.indices.push(to);
-                    out.values.push(v);
-                }
-            }
-        }
-        out.indptr.push(out.values.len());
-    }
-    Data::csr(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use mustlink_core::run;
     use mustlink_laws::fixtures::to_csr;
-    use ndarray::{Axis, array};
+    use ndarray::{Array2, Axis, array};
     use proptest::prelude::*;
 
     fn dropped(data: Data) -> Result<(Array2<f64>, Features, Vec<String>)> {

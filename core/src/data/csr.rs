@@ -1,5 +1,6 @@
 //! What do sparse rows look like?
 
+use super::row::Row;
 use crate::error::{Error, Result};
 
 /// Compressed sparse rows: column indices of a row are sorted and unique.
@@ -57,4 +58,29 @@ impl Csr {
         }
         Ok(())
     }
+}
+
+/// Sparse rows of `d` columns with those in `columns` alone, which ascend.
+pub(super) fn with_columns<'a>(
+    rows: impl Iterator<Item = Row<'a>>,
+    d: usize,
+    columns: &[usize],
+) -> Csr {
+    assert!(columns.is_sorted_by(|a, b| a < b), "columns of sparse data ascend");
+    let mut place = vec![None; d];
+    columns.iter().enumerate().for_each(|(to, &from)| place[from] = Some(to as u32));
+    let mut out =
+        Csr { indptr: vec![0], indices: Vec::new(), values: Vec::new(), columns: columns.len() };
+    for row in rows {
+        if let Row::Sparse(stored, values) = row {
+            for (&from, &value) in stored.iter().zip(values) {
+                if let Some(to) = place[from as usize] {
+                    out.indices.push(to);
+                    out.values.push(value);
+                }
+            }
+        }
+        out.indptr.push(out.values.len());
+    }
+    out
 }
