@@ -145,6 +145,19 @@ impl Problem {
         }
     }
 
+    /// Refuses more objects than `max_objects`, an option of plugins that hold a number for every pair.
+    ///
+    /// # Errors
+    /// `BadParam`.
+    pub fn require_at_most(&self, max_objects: usize) -> Result<()> {
+        let n = self.n();
+        if n <= max_objects {
+            return Ok(());
+        }
+        let legal = format!("at least the number of objects, {n}");
+        Err(Error::bad_param("max_objects", max_objects, legal))
+    }
+
     /// The problem restricted to `rows`, with the constraints whose two ends are among them.
     pub fn subset(&self, rows: &[usize]) -> Self {
         Problem {

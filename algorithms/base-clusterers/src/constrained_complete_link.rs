@@ -86,17 +86,13 @@ pub struct ConstrainedCompleteLink {
 #[plugin("constrained_complete_link", cites = ["Klein2002"], version = 2)]
 impl BaseClusterer for ConstrainedCompleteLink {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let n = problem.n();
         let k = match self.stop {
             Stop::Rule(StopRule::K) => {
                 Some(problem.require_k(self.k, "constrained_complete_link")?)
             }
             Stop::Rule(StopRule::Auto) | Stop::Height(_) => None,
         };
-        if n > self.max_objects {
-            let legal = format!("at least the number of objects, {n}");
-            return Err(Error::bad_param("max_objects", self.max_objects, legal));
-        }
+        problem.require_at_most(self.max_objects)?;
         ctx.check()?;
         warn_of_soft(&problem.constraints, "are marked soft and kept as hard ones", ctx);
         let conflict = if self.soft_ml { OnConflict::Keep } else { OnConflict::Error };

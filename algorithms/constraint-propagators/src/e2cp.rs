@@ -75,7 +75,9 @@ impl ConstraintPropagator for E2cp {
         problem: &Problem,
         ctx: &Context,
     ) -> Result<Propagated> {
-        self.check(problem.n())?;
+        if self.output == Output::Affinity {
+            problem.require_at_most(self.max_objects)?;
+        }
         let graph = self.graph(&problem.data, ctx)?;
         let flow = Flow::new(&graph, constraints, self.alpha, ctx)?;
         match self.output {
@@ -111,14 +113,6 @@ impl ConstraintPropagator for E2cp {
 type Graph = Vec<Vec<(u32, f64)>>;
 
 impl E2cp {
-    fn check(&self, n: usize) -> Result<()> {
-        if self.output == Output::Affinity && n > self.max_objects {
-            let legal = format!("at least the number of objects, {n}");
-            return Err(Error::bad_param("max_objects", self.max_objects, legal));
-        }
-        Ok(())
-    }
-
     fn graph(&self, data: &Data, ctx: &Context) -> Result<Graph> {
         let n = data.n();
         if data.kind() == DataKind::Affinity {

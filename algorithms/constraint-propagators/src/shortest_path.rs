@@ -48,10 +48,7 @@ impl ConstraintPropagator for ShortestPath {
         ctx: &Context,
     ) -> Result<Propagated> {
         let n = problem.n();
-        if n > self.max_objects {
-            let legal = format!("at least the number of objects, {n}");
-            return Err(Error::bad_param("max_objects", self.max_objects, legal));
-        }
+        problem.require_at_most(self.max_objects)?;
         let closure = Closure::new(constraints, n, OnConflict::Error)?;
         let nodes = through_links(&closure, &problem.data, ctx)?;
         let mut out = Array2::zeros((n, n));
