@@ -149,7 +149,7 @@ impl Model {
             method,
             seed,
             data: set.name.clone(),
-            digest: set.digest().iter().map(|b| format!("{b:02x}")).collect(),
+            digest: set.digest(),
             features: set.feature_names.clone(),
             d: set.d(),
             steps: kept,

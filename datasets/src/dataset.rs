@@ -335,12 +335,12 @@ impl Dataset {
         if self.reading.listed {
             return SeedPath::new(seed).child(listed);
         }
-        let values: String = self.data.digest().iter().map(|b| format!("{b:02x}")).collect();
-        SeedPath::new(seed).child(&values)
+        let values = blake3::Hash::from(self.data.digest());
+        SeedPath::new(seed).child(&values.to_hex())
     }
 
-    /// A hash of values, ids and classes: equal content, equal digest.
-    pub fn digest(&self) -> [u8; 32] {
+    /// A hash of values, ids and classes, in hexadecimal: equal content, equal digest.
+    pub fn digest(&self) -> String {
         let mut h = blake3::Hasher::new();
         h.update(&self.data.digest());
         let mut texts = |tag: u8, all: &[String]| {
@@ -360,7 +360,7 @@ impl Dataset {
                 h.update(&label.unwrap_or(u32::MAX).to_le_bytes());
             }
         }
-        *h.finalize().as_bytes()
+        h.finalize().to_string()
     }
 }
 

@@ -105,7 +105,7 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
         None => open(experiment, spec, source)?,
     };
     let raw = if spec.row_number { raw.with_row_number()? } else { raw };
-    let digest = raw.digest().iter().map(|b| format!("{b:02x}")).collect();
+    let digest = raw.digest();
     let path = raw.seed_path(experiment.head.seed, &spec.id);
     let ctx = Context::builder(path.clone()).build();
     let given = match &spec.constraints {
