@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use mustlink::Error;
 use mustlink_datasets::{OpenOptions, shell_word};
-use mustlink_experiments::{Format as FigureFormat, Source};
+use mustlink_experiments::{Format as FigureFormat, Source, thread_pool};
 
 /// In which formats figures are written.
 #[derive(Debug, clap::Args)]
@@ -102,10 +102,7 @@ pub(crate) fn in_pool<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> T + Send,
 ) -> mustlink::Result<T> {
-    let fail = |e: rayon::ThreadPoolBuildError| Error::Usage(format!("cannot start threads: {e}"));
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().map_err(fail)?;
-    Ok(pool.install(work))
+    Ok(thread_pool(threads)?.install(work))
 }
 
 /// Reads a number that counts something; a sign is no reason for a riddle.

@@ -10,7 +10,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `hash` | equal things, files as they were written |
+//! | `hash`, `threads` | equal things, files as they were written; work that has threads to itself |
 //! | `statistics`, `split`, `row` | means and intervals; which objects are held back; what is written down |
 //! | `verdict` | the language of claims about results |
 //! | `config` | the file and how it is read |
@@ -55,6 +55,7 @@ pub mod slurm;
 mod split;
 mod standing;
 pub mod statistics;
+mod threads;
 mod trial;
 pub mod verdict;
 mod verify;
@@ -84,4 +85,6 @@ pub use single::{Asked, Clustered, Single};
 pub use split::Split;
 pub use standing::{Keep, Standing};
 pub use statistics::{Summary, Unit, critical_t, mean_height};
+#[doc(hidden)]
+pub use threads::thread_pool;
 pub use verify::{Verified, verify};

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::config::ResolvedMethod;
 use crate::costs::{Costs, seconds_per_operation};
+use crate::threads::thread_pool;
 
 /// Methods of the studies that stand for a way of choosing, not for a method to use.
 const WAYS: [&str; 3] = ["best-score-alone", "cvcp-folds", "cobs"];
@@ -92,10 +93,7 @@ pub fn recommend(wanted: &Wanted, shape: &Shape) -> Result<Recommendation> {
         study.methods().map(|m| (m, study.between(m, (low, high), share))).collect();
     let second = seconds_per_operation();
     // Where several threads hold something each, what is declared hangs on their number.
-    let one_thread = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .map_err(|e| Error::Usage(format!("cannot start a thread: {e}")))?;
+    let one_thread = thread_pool(Some(1))?;
     let mut methods = Vec::new();
     for (name, method) in methods_of_the_study()? {
         let Some(own) = found.get(&*name) else { continue };

@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use mustlink_core::{Error, Result};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use mustlink_core::Result;
+use rayon::ThreadPool;
 
 use crate::config::{EnsemblePer, Experiment};
 use crate::costs::ASSUMED_QUERIES;
 use crate::grid::{Budget, Grid};
+use crate::threads::thread_pool;
 
 /// A task of a run. Cells come before selections: what a cell needs is in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -224,10 +225,7 @@ impl Pools {
         };
         let pool = match there {
             Some(pool) => pool,
-            None => ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .map_err(|e| Error::Usage(format!("cannot start {threads} threads: {e}")))?,
+            None => thread_pool(Some(threads))?,
         };
         let made = pool.install(work);
         idle().push(pool);

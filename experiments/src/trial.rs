@@ -15,6 +15,7 @@ use crate::costs::{ASSUMED_QUERIES, SharedEnsemble};
 use crate::grid::{Budget, Grid};
 use crate::identity::has_program;
 use crate::run_env::{RunEnv, Selected, select};
+use crate::threads::thread_pool;
 
 /// A data set and a method.
 pub(crate) type Group = (usize, usize);
@@ -57,10 +58,7 @@ impl Trial {
             .map(|&c| (effort(grid, c, points.as_deref(), count), c))
             .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(1)
-            .build()
-            .map_err(|e| Error::Usage(format!("cannot start a thread: {e}")))?;
+        let pool = thread_pool(Some(1))?;
         let cancel = Arc::new(AtomicBool::new(false));
         let ensembles = EnsembleStore::default();
         let trying = Trying {

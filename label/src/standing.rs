@@ -6,7 +6,7 @@
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::roles::{Answer, Outcome, Question, Reply, Respondent};
 use mustlink_core::{Constraint, Constraints, Problem, Result};
-use mustlink_experiments::Single;
+use mustlink_experiments::{Single, thread_pool};
 
 use crate::found::Found;
 use crate::sorting;
@@ -16,7 +16,7 @@ use crate::state::{Shared, State};
 pub(crate) fn follow(shared: &Shared, single: &Single, seen: &Problem) {
     let mut told = None;
     // The next question comes first: one thread is enough for this.
-    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let alone = thread_pool(Some(1));
     loop {
         let mut state = shared.lock();
         // Only what answers say can change what is found.

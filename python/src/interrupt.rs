@@ -10,9 +10,10 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mustlink::{Error, Result};
+use mustlink::Result;
+use mustlink_experiments::thread_pool;
 use pyo3::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 
 /// Between two looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
@@ -28,15 +29,9 @@ pub(crate) fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>> {
     if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
-    let pool = Arc::new(own_pool(threads)?);
+    let pool = Arc::new(thread_pool(threads)?);
     pools.insert(key, pool.clone());
     Ok(pool)
-}
-
-/// A pool that nothing else waits for.
-pub(crate) fn own_pool(threads: Option<usize>) -> Result<ThreadPool> {
-    let made = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    made.map_err(|e| Error::Usage(format!("cannot start threads: {e}")))
 }
 
 /// Does short work without the interpreter's lock, in a pool of this process: the global one of rayon has no
@@ -62,7 +57,7 @@ pub(crate) fn interruptible<T: Send>(
 ) -> PyResult<T> {
     // What a function of Python calls waits for no thread of the pool that waits for the function.
     let pool = match rayon::current_thread_index() {
-        Some(_) => own_pool(threads).map(Arc::new),
+        Some(_) => thread_pool(threads).map(Arc::new),
         None => pool(threads),
     };
     let pool = pool.map_err(|e| crate::errors::raised(py, &e))?;

@@ -10,6 +10,7 @@ use mustlink::constraints::Constraints;
 use mustlink::roles::{Outcome, Question, Refusal, Respondent};
 use mustlink::selection::Counts;
 use mustlink::{Error, Result};
+use mustlink_experiments::thread_pool;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -160,7 +161,7 @@ impl Session {
         let (questions, asked) = channel();
         let (answers, replies) = channel();
         // Its threads wait for answers: nothing else may wait for them.
-        let pool = crate::interrupt::own_pool(request.threads).map_err(of)?;
+        let pool = thread_pool(request.threads).map_err(of)?;
         let work = move || {
             let waiting: Asking = Box::new(Waiting { questions, answers: replies });
             let made = match clustering {
