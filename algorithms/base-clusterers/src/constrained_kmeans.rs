@@ -1,9 +1,8 @@
 //! Which k centres explain the objects best, with objects of known cluster held there?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::constrained::penalised_kmeans::clustering;
 use mustlink_kernels::distance::points::Points;
-use mustlink_kernels::kmeans::lloyd::{PenaltyTerm, lloyd, refill, total_distortion};
+use mustlink_kernels::kmeans::lloyd::{PenaltyTerm, clustering, lloyd, refill, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
 use ndarray::Array2;

@@ -13,10 +13,11 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail, pairs_fit};
 use mustlink_kernels::constrained::icm::{cheapest, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, SoftRules, clustering,
+    PenalisedKMeans, PenaltyOptions, SoftInit, SoftOptions, SoftRules,
 };
 use mustlink_kernels::distance::points::{Distortion, Points, row};
 use mustlink_kernels::distance::rows_by_label::by_label;
+use mustlink_kernels::kmeans::lloyd::clustering;
 use ndarray::Array2;
 use rayon::prelude::*;
 

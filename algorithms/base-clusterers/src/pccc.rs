@@ -7,9 +7,8 @@ mod ties;
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, best_attempt};
-use mustlink_kernels::constrained::penalised_kmeans::clustering;
 use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms};
-use mustlink_kernels::kmeans::lloyd::{Empty, lloyd, total_distortion};
+use mustlink_kernels::kmeans::lloyd::{Empty, clustering, lloyd, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
 use mustlink_kernels::kmeans::seeding::start;

@@ -6,11 +6,11 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::{ConstraintGroups, Entail};
 use mustlink_kernels::constrained::icm::{PairwiseTerm, visit};
 use mustlink_kernels::constrained::penalised_kmeans::{
-    PenalisedKMeans, PenaltyOptions, SoftOptions, SoftRules, clustering, distances, fitted_weight,
+    PenalisedKMeans, PenaltyOptions, SoftOptions, SoftRules, distances, fitted_weight,
 };
 use mustlink_kernels::constrained::violation_costs::Penalties;
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::{lloyd, refill, total_distortion};
+use mustlink_kernels::kmeans::lloyd::{clustering, lloyd, refill, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
 use ndarray::Array2;

@@ -1,9 +1,9 @@
 //! Which k centres explain the objects best, where every cluster has a smallest and a largest size?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::constrained::penalised_kmeans::{clustering, distances};
+use mustlink_kernels::constrained::penalised_kmeans::distances;
 use mustlink_kernels::distance::points::{Distortion, Points};
-use mustlink_kernels::kmeans::lloyd::total_distortion;
+use mustlink_kernels::kmeans::lloyd::{clustering, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use ndarray::Array2;
 

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
+use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::constraints::{Constraint, Constraints, Group, Kind, Strength};
 use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{AutoOr, Context, Error, Problem, Result, Start};
@@ -23,7 +23,7 @@ use crate::constrained::icm::Order;
 use crate::constrained::neighbourhood_seeding::{
     FewerThanK, MoreThanK, Rules, neighbourhood_start,
 };
-use crate::distance::points::{Distortion, Points, row, row_norms};
+use crate::distance::points::{Points, row, row_norms};
 use crate::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd, total_distortion};
 use crate::kmeans::seeding::{self, GlobalMoments, Init, Perturb};
 
@@ -430,28 +430,6 @@ pub fn auto_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     let free = lloyd(points, centres, stop, Empty::Keep, &ctx)?;
     // 1 − cos of an object in its own direction may be a rounding error below 0.
     Ok((free.objective.unwrap_or(0.0) / points.total_weight()).max(0.0))
-}
-
-/// A clustering by centres; its objective is the last of its history.
-pub fn clustering(
-    labels: Vec<u32>,
-    centres: Array2<f64>,
-    history: Vec<IterStat>,
-    status: Status,
-    distortion: Distortion,
-) -> Clustering {
-    Clustering {
-        labels,
-        k: centres.nrows(),
-        objective: history.last().map(|s| s.objective),
-        history,
-        status,
-        extras: Extras {
-            centers: Some(centres),
-            geometry: distortion.geometry(),
-            ..Extras::default()
-        },
-    }
 }
 
 /// What an object of weight 0 weighs where clusters are compared: nothing beside any other, and something beside

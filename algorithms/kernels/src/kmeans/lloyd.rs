@@ -11,7 +11,7 @@ use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
 use mustlink_core::data::DataKind;
 use mustlink_core::{Context, Error, Result, reduce};
 
-use crate::distance::points::{Distortions, Points, row, row_norms};
+use crate::distance::points::{Distortion, Distortions, Points, row, row_norms};
 use crate::distance::precision::MAX_BLOCKED_CLUSTERS;
 use crate::distance::rows_by_label::by_label;
 use crate::kmeans::means::update_means;
@@ -229,7 +229,7 @@ fn sweeps(
             break;
         }
     }
-    Ok(finished(points, labels, centres, history, status))
+    Ok(clustering(labels, centres, history, status, points.distortion()))
 }
 
 /// Which clusters lost or won objects. The mean of a cluster is that of its members in order: where
@@ -245,12 +245,13 @@ fn changes(before: &[u32], after: &[u32], k: usize) -> Vec<bool> {
     changed
 }
 
-fn finished(
-    points: &Points,
+/// A clustering by centres; its objective is the last of its history.
+pub fn clustering(
     labels: Vec<u32>,
     centres: Array2<f64>,
     history: Vec<IterStat>,
     status: Status,
+    distortion: Distortion,
 ) -> Clustering {
     Clustering {
         labels,
@@ -260,7 +261,7 @@ fn finished(
         status,
         extras: Extras {
             centers: Some(centres),
-            geometry: points.distortion().geometry(),
+            geometry: distortion.geometry(),
             ..Extras::default()
         },
     }
@@ -316,7 +317,7 @@ fn fused(
         }
         pending = Some(moved);
     }
-    Ok(finished(points, labels, centres, history, status))
+    Ok(clustering(labels, centres, history, status, points.distortion()))
 }
 
 /// Takes the distortions to the centres that changed.
@@ -479,7 +480,6 @@ fn keep_better(best: &mut Option<Clustering>, made: Clustering) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distance::points::Distortion;
     use crate::distance::precision::Precision;
     use crate::kmeans::seeding::{Init, start};
     use mustlink_core::random::SeedPath;
