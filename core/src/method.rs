@@ -10,6 +10,7 @@ use crate::constraints::Constraints;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::role::Role;
 use crate::roles::{BaseClusterer, Oracle, Properties, QuerySelector, Transform};
 use crate::run::{self, Run, Transformed};
 use crate::selection::{ConstraintView, Contradicting, Selection, without_clusterer};
@@ -52,13 +53,12 @@ impl Method {
     /// `HardNotSupported`: what gives the clustering, here the clusterer or a selector that clusters by
     /// itself, does not promise such a constraint.
     pub fn admit_hard(&self, constraints: &Constraints) -> Result<()> {
-        match (&self.clusterer, &self.selector) {
-            (Some(c), _) => run::admit_hard(c.typetag_name(), &c.properties(), constraints),
-            (None, Some(s)) => {
-                run::admit_hard(s.typetag_name(), &Properties::default(), constraints)
-            }
-            (None, None) => Ok(()),
-        }
+        let (plugin, promises) = match (&self.clusterer, &self.selector) {
+            (Some(c), _) => (c.typetag_name(), c.properties()),
+            (None, Some(s)) => (s.typetag_name(), Properties::default()),
+            (None, None) => return Ok(()),
+        };
+        run::admit_hard(Role::BaseClusterer, plugin, &promises, constraints)
     }
 
     /// Whether constraints make a difference: to a transform, to the clusterer, or to a selector that

@@ -124,7 +124,7 @@ pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) ->
         problem.require_k(None, tag)?;
     }
     if properties.reads_constraints {
-        admit_hard(tag, &properties, &problem.constraints)?;
+        admit_hard(Role::BaseClusterer, tag, &properties, &problem.constraints)?;
     }
     let mut shape = problem.shape();
     if properties.reads_groups {
@@ -151,11 +151,7 @@ fn as_read<'a>(
 ///
 /// # Errors
 /// `HardNotSupported`, naming the first constraint that `plugin` does not promise.
-pub fn admit_hard(plugin: &str, properties: &Properties, constraints: &Constraints) -> Result<()> {
-    admit_hard_as(Role::BaseClusterer, plugin, properties, constraints)
-}
-
-fn admit_hard_as(
+pub(crate) fn admit_hard(
     role: Role,
     plugin: &str,
     properties: &Properties,
@@ -219,7 +215,7 @@ pub fn combine(
     check_needs(ensemble, consensus)?;
     let promises = consensus.needs().promises();
     // What looks at no constraint cannot promise one either, wherever it stands.
-    admit_hard_as(Role::ConsensusFunction, tag, &promises, &problem.constraints)?;
+    admit_hard(Role::ConsensusFunction, tag, &promises, &problem.constraints)?;
     if !promises.reads_constraints && !problem.constraints.is_empty() {
         ctx.warn(format!("{tag} reads no constraints; they are counted, and change nothing"));
     }

@@ -167,6 +167,17 @@ impl Single {
         run::transform_from(self.steps, self.method.prefix(), &self.problem, &self.ctx)
     }
 
+    /// The same, where what is marked hard will hold in a clustering: that is worth knowing before the first
+    /// question.
+    ///
+    /// # Errors
+    /// Those of the transforms and of [`Method::admit_hard`].
+    pub fn admitted(&self) -> Result<Transformed> {
+        let seen = self.seen()?;
+        self.method.admit_hard(&seen.problem.constraints)?;
+        Ok(seen)
+    }
+
     /// The ensemble that `generator` makes of what selectors see.
     ///
     /// # Errors

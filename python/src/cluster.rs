@@ -54,8 +54,7 @@ impl Found {
 
 /// Asks, clusters, and keeps what Python shows of it.
 pub(crate) fn carry_out(job: &Job, asked: Option<Asking>) -> Result<Ended> {
-    let seen = job.seen()?;
-    job.method.admit_hard(&seen.problem.constraints)?;
+    let seen = job.admitted()?;
     let selection = job.select(&seen.problem, asked)?;
     finish(job, &seen, selection.as_ref())
 }

@@ -223,8 +223,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let start = Instant::now();
     let work = || -> Result<_> {
-        let seen = job.seen()?;
-        job.method.admit_hard(&seen.problem.constraints)?;
+        let seen = job.admitted()?;
         let selection = job.select(&seen.problem)?;
         if let Some(selection) = &selection
             && let Some(clash) = job.clash(selection, &seen.problem.constraints)?
