@@ -6,16 +6,14 @@ use std::time::Instant;
 use mustlink::Result;
 use mustlink::clustering::{Clustering, NONE};
 use mustlink::constraints::{Constraints, Kind};
-use mustlink::registry::{self, Catalogue, Role};
-use mustlink::roles::{Metric, MetricInput};
-use mustlink::run::guarded;
-use mustlink_datasets::{Classes, Dataset};
+use mustlink::selection::Selection;
+use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::candidates;
 use crate::failure::Failure;
-use crate::files::{Folder, check_folders, check_outputs};
+use crate::files::{Folder, Named, check_folders, check_outputs};
 use crate::job::{Job, JobArgs};
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
@@ -23,7 +21,7 @@ use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::term;
 use crate::validation::Validation;
-use crate::verbs::score::{AGREEMENT, Scores, beyond_labels, shown};
+use crate::verbs::score::{Scores, agreement_of, shown};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
@@ -199,30 +197,19 @@ pub(crate) struct Violations {
     pub cannot: u64,
 }
 
-pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
-    let outputs = [
-        ("--out", args.out.as_deref()),
-        ("--weights", args.weights.as_deref()),
-        ("--save-model", args.save_model.as_deref()),
-    ];
-    check_outputs(&outputs, &args.job.inputs())?;
-    let folder = |option, path, files| Folder { option, path, files };
-    let drawn =
-        ["projection.csv", "projection.svg", "candidate-scores.csv", "candidate-scores.svg"];
-    let folders = [
-        folder("--plot", args.plot.as_deref(), &drawn[..]),
-        folder("--profile", args.profile.as_deref(), &profile::FILES[..]),
-        folder("--out-candidates", args.out_candidates.as_deref(), &candidates::FILES[..]),
-    ];
-    check_folders(&folders, &outputs, &args.job.inputs())?;
-    // A choice among methods that see the data differently has no weights and no rule for new objects.
-    let one_method = args.weights.is_some() || args.save_model.is_some();
-    let job = Job::open(&JobArgs { one_method, ..args.job.clone() }, false)?;
-    if args.validate {
-        Validation::check(&job)?;
-    }
-    let start = Instant::now();
-    let work = || -> Result<_> {
+/// What was asked and clustered, and how well.
+struct Made {
+    selection: Option<Selection>,
+    clustered: Clustered,
+    scores: Scores,
+    scored: Scored,
+    validation: Option<Validation>,
+    seconds: f64,
+}
+
+impl Made {
+    fn new(args: &Args, job: &Job) -> Result<Self> {
+        let start = Instant::now();
         let seen = job.admitted()?;
         let selection = job.select(&seen.problem)?;
         if let Some(selection) = &selection
@@ -232,18 +219,52 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         }
         let clustered = job.cluster(&seen, selection.as_ref())?;
         let validation =
-            args.validate.then(|| Validation::new(&job, &seen, job.context())).transpose()?;
+            args.validate.then(|| Validation::new(job, &seen, job.context())).transpose()?;
         if let Some(wrong) = job.other_k(&clustered.run.clustering) {
             job.context().warn(wrong);
         }
         let seconds = start.elapsed().as_secs_f64();
         let labels = &clustered.run.clustering.labels;
-        let (scores, scored) = Scored::new(&job, labels, &clustered.constraints)?;
-        Ok((selection, clustered, (scores, scored, validation), seconds))
-    };
-    let made = in_pool(args.job.threads, work)?;
+        let (scores, scored) = Scored::new(job, labels, &clustered.constraints)?;
+        Ok(Made { selection, clustered, scores, scored, validation, seconds })
+    }
+}
+
+/// The files that the options name.
+fn outputs(args: &Args) -> [Named<'_>; 3] {
+    [
+        ("--out", args.out.as_deref()),
+        ("--weights", args.weights.as_deref()),
+        ("--save-model", args.save_model.as_deref()),
+    ]
+}
+
+/// Refuses files and folders that cannot be written, or that are read.
+fn check_written(args: &Args) -> std::result::Result<(), Failure> {
+    let (outputs, inputs) = (outputs(args), args.job.inputs());
+    check_outputs(&outputs, &inputs)?;
+    let folder = |option, path, files| Folder { option, path, files };
+    let drawn =
+        ["projection.csv", "projection.svg", "candidate-scores.csv", "candidate-scores.svg"];
+    let folders = [
+        folder("--plot", args.plot.as_deref(), &drawn[..]),
+        folder("--profile", args.profile.as_deref(), &profile::FILES[..]),
+        folder("--out-candidates", args.out_candidates.as_deref(), &candidates::FILES[..]),
+    ];
+    check_folders(&folders, &outputs, &inputs)
+}
+
+pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    check_written(args)?;
+    // A choice among methods that see the data differently has no weights and no rule for new objects.
+    let one_method = args.weights.is_some() || args.save_model.is_some();
+    let job = Job::open(&JobArgs { one_method, ..args.job.clone() }, false)?;
+    if args.validate {
+        Validation::check(&job)?;
+    }
+    let made = in_pool(args.job.threads, || Made::new(args, &job))?;
     let warnings = job.finish(&args.job);
-    let (selection, clustered, (scores, scored, validation), seconds) =
+    let Made { selection, clustered, scores, scored, validation, seconds } =
         made.map_err(|e| job.named(&e))?;
     let clustering = &clustered.run.clustering;
     // What is known to the method says more than what it is judged by.
@@ -280,7 +301,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         candidates: candidates::rows(&clustering.extras.tried),
         warnings,
     };
-    let is_taken = outputs.iter().any(|(_, path)| *path == Some("-"));
+    let is_taken = outputs(args).iter().any(|(_, path)| *path == Some("-"));
     let text = || text(&job, &clustered, &summary, args);
     term::print_summary(&summary, args.format, is_taken, text)?;
     Ok(0)
@@ -360,29 +381,6 @@ fn no_weights(job: &Job, args: &Args) -> Failure {
          the transforms itml, mmc and rca from constraints",
         job.clusterer()
     ))
-}
-
-/// Every agreement with the classes, the usual ones first.
-pub(crate) fn agreement(labels: &[u32], classes: &Classes) -> Result<Scores> {
-    agreement_of(labels, classes, None)
-}
-
-/// The same of the objects in `scope` alone.
-fn agreement_of(labels: &[u32], classes: &Classes, scope: Option<&[bool]>) -> Result<Scores> {
-    let truth = Some(&*classes.labels);
-    let input = MetricInput { labels, truth, scope, ..MetricInput::default() };
-    let all = Catalogue::get()?.role(Role::Metric).map(|d| d.tag);
-    let others = all.filter(|tag| !AGREEMENT.contains(tag));
-    let mut scores = Scores::default();
-    for tag in AGREEMENT.into_iter().chain(others) {
-        let metric: Box<dyn Metric> = registry::build_default(tag)?;
-        let facts = metric.properties();
-        if facts.needs_truth && beyond_labels(&facts).is_none() {
-            let score = guarded(tag, || metric.score(&input)).map_err(|e| e.at("scores"))?;
-            scores.push(tag, score);
-        }
-    }
-    Ok(scores)
 }
 
 /// How many clusters there are, and how large the first ones.

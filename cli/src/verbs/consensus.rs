@@ -19,8 +19,8 @@ use crate::job::nothing_said;
 use crate::method_file::{ConsensusFile, set_options};
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
-use crate::verbs::cluster::{Violations, agreement, sizes};
-use crate::verbs::score::{Scores, shown};
+use crate::verbs::cluster::{Violations, sizes};
+use crate::verbs::score::{Scores, agreement, shown};
 use crate::{complete, interrupt, term};
 
 /// Combine partitions into one: labels to --out, a summary to standard output

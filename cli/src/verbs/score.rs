@@ -4,7 +4,7 @@ use mustlink::registry::{self, Catalogue, Role, suggestion};
 use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
 use mustlink::{Error, Result};
-use mustlink_datasets::{LabelColumn, read_labels};
+use mustlink_datasets::{Classes, LabelColumn, read_labels};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
@@ -14,7 +14,7 @@ use crate::options::{DataDir, Format};
 use crate::term;
 
 /// The agreement metrics, in the order they are printed.
-pub(crate) const AGREEMENT: [&str; 17] = [
+const AGREEMENT: [&str; 17] = [
     "ari",
     "nmi_arith",
     "nmi_geo",
@@ -105,6 +105,33 @@ pub(crate) fn shown(value: Option<f64>) -> String {
     }
 }
 
+/// Every agreement with the classes, the usual ones first.
+pub(crate) fn agreement(labels: &[u32], classes: &Classes) -> Result<Scores> {
+    agreement_of(labels, classes, None)
+}
+
+/// The same of the objects in `scope` alone.
+pub(crate) fn agreement_of(
+    labels: &[u32],
+    classes: &Classes,
+    scope: Option<&[bool]>,
+) -> Result<Scores> {
+    let truth = Some(&*classes.labels);
+    let input = MetricInput { labels, truth, scope, ..MetricInput::default() };
+    let all = Catalogue::get()?.role(Role::Metric).map(|d| d.tag);
+    let others = all.filter(|tag| !AGREEMENT.contains(tag));
+    let mut scores = Scores::default();
+    for tag in AGREEMENT.into_iter().chain(others) {
+        let metric: Box<dyn Metric> = registry::build_default(tag)?;
+        let facts = metric.properties();
+        if facts.needs_truth && beyond_labels(&facts).is_none() {
+            let score = guarded(tag, || metric.score(&input)).map_err(|e| e.at("scores"))?;
+            scores.push(tag, score);
+        }
+    }
+    Ok(scores)
+}
+
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if args.truth == "-" && args.labels == "-" {
         return Err(Failure::usage("--truth and --labels cannot both be -"));
@@ -157,7 +184,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
 }
 
 /// What a metric looks at besides labels and classes.
-pub(crate) fn beyond_labels(facts: &MetricProperties) -> Option<&'static str> {
+fn beyond_labels(facts: &MetricProperties) -> Option<&'static str> {
     let needs = [
         (facts.needs_data, "the data"),
         (facts.needs_constraints, "constraints"),
