@@ -8,7 +8,7 @@ use mustlink::needs::check_needs;
 use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
-use mustlink::run::combine;
+use mustlink::run::{Run, combine};
 use mustlink_datasets::{Dataset, OpenOptions, Partitions, shell_word};
 use serde_json::Value;
 
@@ -163,22 +163,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(said) = in_no_partition(&ensemble, &objects) {
         ctx.warn(said);
     }
-    let made = in_pool(args.threads, || {
-        let run = combine(&**consensus, &ensemble, &problem, &ctx.child("consensus"))?;
-        if let Some(folder) = &args.plot {
-            let figures = (folder.as_path(), "consensus", &args.formats.plot_formats[..]);
-            let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
-            let labels = &run.clustering.labels;
-            mustlink_report::save_ensemble(figures, &ensemble, labels, classes, &ctx)?;
-        }
-        Ok(run)
-    })?;
+    let work = || combined(args, &**consensus, (&ensemble, &objects), &problem, &ctx);
+    let made = in_pool(args.threads, work)?;
     spinner.finish();
     let warnings = ctx.warnings();
     if !args.quiet {
         warnings.iter().for_each(|w| term::tell(&format!("warning: {w}")));
     }
-    let run = made.map_err(|e: Error| named(&e.at("consensus")))?;
+    let run = made.map_err(|e| named(&e.at("consensus")))?;
     let labels = &run.clustering.labels;
     if let Some(out) = &args.out {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
@@ -209,6 +201,23 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let text = || text(tag, &run.clustering, &summary, out);
     term::print_summary(&summary, args.format, out == Some("-"), text)?;
     Ok(0)
+}
+
+/// What the members have in common, with its figures where they are asked for.
+fn combined(
+    args: &Args,
+    consensus: &dyn ConsensusFunction,
+    (ensemble, objects): (&Ensemble, &Dataset),
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Run> {
+    let run = combine(consensus, ensemble, problem, &ctx.child("consensus"))?;
+    if let Some(folder) = &args.plot {
+        let figures = (folder.as_path(), "consensus", &args.formats.plot_formats[..]);
+        let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
+        mustlink_report::save_ensemble(figures, ensemble, &run.clustering.labels, classes, ctx)?;
+    }
+    Ok(run)
 }
 
 /// The constraints on the objects of the partitions.
