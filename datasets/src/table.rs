@@ -148,15 +148,7 @@ pub(crate) fn read(
     };
     let roles = Roles::of(&header, options, listed, &place).map_err(hinted)?;
     let cells = Cells { decimal: options.decimal, missing: &options.missing };
-    let mut all = Part::default();
-    sheet.each(
-        |part: &mut Part, line, record| part.take(line, record, &header, &roles, &cells, &place),
-        |part| all.append(part),
-    )?;
-    if all.rows == 0 {
-        return Err(bad(&place, "the file has a header and no rows"));
-    }
-    all.values.shrink_to_fit();
+    let all = records(sheet, &header, &roles, &cells, &place)?;
     let (n, d) = (all.rows, roles.features.len());
     let mut x = Array2::from_shape_vec((n, d), all.values).expect("n times d values");
     let words = words(&mut x, &all.words);
@@ -181,12 +173,7 @@ pub(crate) fn read(
     };
     let classes = roles.class.map(|c| classes_in(&classes, c)).transpose()?;
     let known = roles.known.map(|c| classes_in(&known, c)).transpose()?;
-    let apart = apart.iter().map(|cell| (!cells.is_missing(cell)).then_some(cell.as_str()));
-    let apart: Vec<Group> = Group::of_column(apart);
-    if let Some(c) = roles.apart.filter(|_| apart.is_empty()) {
-        let message = "names no group of two objects or more; equal cells are one group";
-        return Err(bad(&place, format!("column \"{}\" {message}", header[c])));
-    }
+    let apart = groups(&apart, roles.apart.map(|c| header[c].as_str()), &cells, &place)?;
     let data = match roles.weights {
         None => data,
         Some(c) => {
@@ -223,6 +210,42 @@ pub(crate) fn read(
         provenance: place,
         reading,
     })
+}
+
+/// What all records of a sheet say.
+fn records(
+    sheet: Sheet<'_>,
+    header: &[String],
+    roles: &Roles,
+    cells: &Cells<'_>,
+    place: &str,
+) -> Result<Part> {
+    let mut all = Part::default();
+    sheet.each(
+        |part: &mut Part, line, record| part.take(line, record, header, roles, cells, place),
+        |part| all.append(part),
+    )?;
+    if all.rows == 0 {
+        return Err(bad(place, "the file has a header and no rows"));
+    }
+    all.values.shrink_to_fit();
+    Ok(all)
+}
+
+/// The groups that the texts of `column` name.
+fn groups(
+    texts: &[String],
+    column: Option<&str>,
+    cells: &Cells<'_>,
+    place: &str,
+) -> Result<Vec<Group>> {
+    let named = texts.iter().map(|cell| (!cells.is_missing(cell)).then_some(cell.as_str()));
+    let groups: Vec<Group> = Group::of_column(named);
+    if let Some(column) = column.filter(|_| groups.is_empty()) {
+        let message = "names no group of two objects or more; equal cells are one group";
+        return Err(bad(place, format!("column \"{column}\" {message}")));
+    }
+    Ok(groups)
 }
 
 fn opened<'a>(input: Input<'a>, options: &OpenOptions) -> Result<Sheet<'a>> {
