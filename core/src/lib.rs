@@ -3,7 +3,7 @@
 //! No method lives here. A method is a small tree of plugins ([`roles`]), run by the
 //! framework ([`run`], [`selection`]) on a [`Problem`], and held to the laws of its roles.
 
-pub mod answers;
+mod answers;
 mod auto_or;
 pub mod clustering;
 pub mod context;
@@ -27,8 +27,9 @@ pub mod run;
 pub mod selection;
 mod shared_ensemble;
 
+use mustlink_constraints::groups;
 pub use mustlink_constraints::{
-    closure, constraints, error, groups, lists, options, role, union_find, witness,
+    closure, constraints, error, lists, options, role, union_find, witness,
 };
 
 pub use auto_or::AutoOr;

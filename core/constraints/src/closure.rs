@@ -363,7 +363,7 @@ impl Closure {
     /// Refuses to list too many pairs of groups where [`Closure::countable_edges`] would.
     ///
     /// # Errors
-    /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`](crate::groups::MAX_GROUP_PAIRS).
+    /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`](crate::constraints::MAX_GROUP_PAIRS).
     pub fn check_tangled_pairs(&self, what: &str) -> Result<()> {
         let tangled = self.cliques.iter().filter(|_| self.tangled);
         within_limit(what, tangled.map(|clique| pairs_among(clique.len())).sum())
