@@ -182,8 +182,7 @@ impl BaseClusterer for ConstrainedSpectral {
     fn memory(&self, shape: &Shape) -> u64 {
         let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
         let n = shape.n as u64;
-        let copy =
-            if self.distortion == Distortion::Cosine { 12 * shape.entries as u64 } else { 0 };
+        let copy = self.distortion.copy_bytes(shape) as u64;
         let joined = n.min(2 * shape.constraints as u64);
         let solver = if shape.n <= self.dense_limit {
             8 * 8 * n * n

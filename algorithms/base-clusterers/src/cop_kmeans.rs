@@ -159,7 +159,7 @@ impl BaseClusterer for CopKMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let copy = self.distortion.copy_bytes(shape);
         let constrained = (2 * shape.constraints).min(shape.n);
         let k = self.k.unwrap_or(shape.k);
         let mut attempt = 32 * shape.n + 8 * constrained * k + 24 * k * shape.d;

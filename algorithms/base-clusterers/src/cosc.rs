@@ -217,7 +217,7 @@ impl BaseClusterer for Cosc {
     fn memory(&self, shape: &Shape) -> u64 {
         let edges = self.edges(shape);
         let starts = self.starts.unwrap_or(10);
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let copy = self.distortion.copy_bytes(shape);
         (copy + 160 * edges + 200 * shape.n + 100 * shape.constraints + starts * 32 * edges) as u64
     }
 }

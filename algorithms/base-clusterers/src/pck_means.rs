@@ -92,7 +92,7 @@ impl BaseClusterer for PckMeans {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let copy = self.distortion.copy_bytes(shape);
         let Shape { n, d, k, constraints, .. } = *shape;
         let constrained = (2 * constraints).min(n);
         // Labels and centres; distances and counts of the constrained objects, centres and their sums.

@@ -119,7 +119,7 @@ impl BaseClusterer for ScopKMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let copy = self.distortion.copy_bytes(shape);
         let constrained = (2 * shape.constraints).min(shape.n);
         let k = self.k.unwrap_or(shape.k);
         let attempt = 28 * shape.n + 16 * constrained * k + 24 * k * shape.d;

@@ -106,7 +106,7 @@ impl SeedOptions {
 
     /// Bytes for the copy of a cosine distortion, for seeds, and for starts that run side by side.
     pub(crate) fn memory(&self, shape: &Shape) -> u64 {
-        let copy = if self.distortion == Distortion::Cosine { 12 * shape.entries } else { 0 };
+        let copy = self.distortion.copy_bytes(shape);
         let restarts = self.restarts.unwrap_or(10).min(reduce::WAVE);
         let k = self.k.unwrap_or(shape.k);
         (copy + 40 * shape.n + restarts * (8 * shape.n + 24 * k * shape.d)) as u64

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
 use mustlink_core::options::{Found, Options, Range};
-use mustlink_core::{Result, reduce};
+use mustlink_core::{Result, Shape, reduce};
 
 pub use mustlink_core::reduce::{inner_product, squared_distance};
 
@@ -49,6 +49,14 @@ impl Distortion {
         match self {
             Distortion::SquaredEuclidean => Geometry::SquaredEuclidean,
             Distortion::Cosine => Geometry::Cosine,
+        }
+    }
+
+    /// Bytes of the copy of all rows that [`Points`] may make, those of sparse ones with their columns.
+    pub fn copy_bytes(self, shape: &Shape) -> usize {
+        match self {
+            Distortion::SquaredEuclidean => 0,
+            Distortion::Cosine => 12 * shape.entries,
         }
     }
 }
