@@ -166,12 +166,12 @@ where
 {
     let plugin: Box<R> = config::build(&Node::synthetic(config), "")?;
     // What is broken is shown on the smallest problem that breaks it.
-    let tried = |law: &Law<R>| match flag.load(Ordering::Relaxed) {
-        true => Err(Error::Cancelled),
-        false => {
-            let broken = shrink(law, &*plugin).map(|small| small.to_string());
-            Ok((law.name.to_string(), broken))
+    let tried = |law: &Law<R>| {
+        if flag.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
         }
+        let broken = shrink(law, &*plugin).map(|small| small.to_string());
+        Ok((law.name.to_string(), broken))
     };
     laws_for(&*plugin).iter().map(tried).collect()
 }

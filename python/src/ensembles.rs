@@ -141,9 +141,10 @@ pub(crate) fn impute<'py>(
     let made = interruptible(py, request.threads, &flag, || {
         let (job, ensemble) = ensemble(&request, data, given, &flag)?;
         let ctx = job.context();
-        let normalise = match how.co_presence {
-            true => co_association::Normalise::CoPresence,
-            false => co_association::Normalise::Members,
+        let normalise = if how.co_presence {
+            co_association::Normalise::CoPresence
+        } else {
+            co_association::Normalise::Members
         };
         let thresholds = Thresholds::new(how.kappa_must, how.kappa_cannot, ensemble.len())?
             .normalised(normalise, how.min_presence);

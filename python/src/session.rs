@@ -164,9 +164,10 @@ impl Session {
         let pool = thread_pool(request.threads).map_err(of)?;
         let work = move || {
             let waiting: Asking = Box::new(Waiting { questions, answers: replies });
-            let made = match clustering {
-                true => carry_out(&job, Some(waiting)).map(|e| Outgoing::Clustered(Box::new(e))),
-                false => selected(&job, Some(waiting)).map(Outgoing::Selected),
+            let made = if clustering {
+                carry_out(&job, Some(waiting)).map(|e| Outgoing::Clustered(Box::new(e)))
+            } else {
+                selected(&job, Some(waiting)).map(Outgoing::Selected)
             };
             made.map_err(|e| {
                 let text = e.render(&|i| job.id(i));

@@ -256,11 +256,10 @@ pub(crate) fn legend<'a>(
         // What a metric needs is there for all cells of a point, or for none.
         let lacks = points.iter().all(|p| p.scored == 0);
         let facts = metric.properties();
-        let counted = match experiment.scores_test_objects() {
-            true => {
-                "constraints that touch a test object (scoring.scope = \"train\" or \"all\" counts others)"
-            }
-            false => "constraints",
+        let counted = if experiment.scores_test_objects() {
+            "constraints that touch a test object (scoring.scope = \"train\" or \"all\" counts others)"
+        } else {
+            "constraints"
         };
         let why = [
             (facts.needs_truth, "classes"),

@@ -181,10 +181,8 @@ pub(crate) fn three_digits(v: f64) -> String {
         a => (2.0 - a.log10().floor()).clamp(0.0, 4.0) as usize,
     };
     let text = format!("{v:.decimals$}");
-    match text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
-        true => "0".into(),
-        false => text,
-    }
+    let is_zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
+    if is_zero { "0".into() } else { text }
 }
 
 /// Ours beside the printed number.

@@ -76,9 +76,10 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
         if !changed.is_empty() {
             let _ = write!(note, " For this run: {changed}.");
         }
-        let link = match kept.is_empty() {
-            true => "not run yet".to_string(),
-            false => format!("[numbers](verdicts/{name}.csv)"),
+        let link = if kept.is_empty() {
+            "not run yet".to_string()
+        } else {
+            format!("[numbers](verdicts/{name}.csv)")
         };
         let about = cell(&file.head.description);
         let head = |level: &str| {
@@ -166,9 +167,10 @@ fn table<'a>(out: &mut String, claims: impl Iterator<Item = &'a Claim>) {
             }
         }
         let ids: Vec<&str> = without.iter().map(|c| &*c.criterion.id).collect();
-        let which = match groups.is_empty() && waiting.is_empty() {
-            true => format!("all {} claims", ids.len()),
-            false => joined(&ids),
+        let which = if groups.is_empty() && waiting.is_empty() {
+            format!("all {} claims", ids.len())
+        } else {
+            joined(&ids)
         };
         wrap(out, &format!("No data ({}): {which}.", sets.join(", ")));
     }
@@ -212,9 +214,8 @@ impl Claim {
     /// Numbers, data set by data set.
     fn here(&self) -> String {
         let known = || self.lines.iter().filter(|l| !l.holds.is_empty());
-        let mark = |l: &Line, text: String| match l.holds == "no" && !text.is_empty() {
-            true => format!("**{text}**"),
-            false => text,
+        let mark = |l: &Line, text: String| {
+            if l.holds == "no" && !text.is_empty() { format!("**{text}**") } else { text }
         };
         let shown: Vec<String> = known().map(|l| mark(l, l.shown.clone())).collect();
         if shown.iter().any(|s| !s.is_empty()) {
@@ -277,10 +278,7 @@ impl Group<'_> {
         let ids: Vec<&str> = self.claims.iter().map(|c| &*c.criterion.id).collect();
         let once = |of: &dyn Fn(&Claim) -> String| {
             let all: Vec<String> = self.claims.iter().map(|c| of(c)).collect();
-            match all.iter().all(|one| *one == all[0]) {
-                true => all[0].clone(),
-                false => all.join(" / "),
-            }
+            if all.iter().all(|one| *one == all[0]) { all[0].clone() } else { all.join(" / ") }
         };
         let verdict = once(&|c| {
             let null = if c.criterion.null.is_some() && c.kind < 3 { ", k-means too" } else { "" };
