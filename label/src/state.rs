@@ -144,7 +144,7 @@ impl Shared {
     pub fn answered(&self, question: &Question, answer: &Answer) {
         let mut state = self.lock();
         state.view.open = None;
-        state.view.counts.answered += usize::from(answer.cost > 0.0);
+        state.view.counts.answered += usize::from(answer.is_paid());
         let said = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
         if let (Some(said), Some(kind)) = (said, answer.reply.kind()) {
             state.agreed.push(said == (kind == Kind::MustLink));
@@ -167,7 +167,7 @@ impl Shared {
         state.view.open = None;
         state.view.ended = None;
         let own = answers.iter().filter(|r| is_own(&r.answer));
-        state.view.counts.answered = own.clone().filter(|r| r.answer.cost > 0.0).count();
+        state.view.counts.answered = own.clone().filter(|r| r.answer.is_paid()).count();
         let mut standing: Vec<&Recorded> = own.filter(|r| !r.retracted).collect();
         // A question that was open has a smaller number than what was stated before it was answered.
         standing.sort_by_key(|r| r.line);

@@ -129,7 +129,7 @@ impl Work {
             ctx: single.context(),
             evidence: selector.is_some_and(|s| s.properties().asks_for_evidence),
             knowledge: known(seen.n(), &seen.constraints, standing(answers)),
-            paid: answers.iter().filter(|r| r.answer.cost > 0.0).count(),
+            paid: answers.iter().filter(|r| r.answer.is_paid()).count(),
             budget: self.budget,
             then: None,
         }

@@ -135,6 +135,11 @@ impl Answer {
             votes: Vec::new(),
         }
     }
+
+    /// Whether it cost anything: what is known already is answered for nothing.
+    pub fn is_paid(&self) -> bool {
+        self.cost > 0.0
+    }
 }
 
 /// Why an oracle answers no more.
