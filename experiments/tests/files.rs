@@ -204,6 +204,14 @@ fn what_no_schema_says() {
             format!("{method}[scoring]\nmetrics = []\n"),
             "scoring.metrics: needs at least one metric",
         ),
+        (
+            format!("{method}[scoring]\nmetrics = [\"ari\", \"vi\", {{ type = \"ari\" }}]\n"),
+            "t.toml:11:25: scoring.metrics[2]: \"ari\" comes twice with the same options; name it once",
+        ),
+        (
+            "[[method]]\nid = \"m\"\nk = [2, 3, 2]\nclusterer = \"kmeans\"\n".into(),
+            "t.toml:9:12: method[0].k: 2 comes twice in the list",
+        ),
     ] {
         let error = bad(&text);
         assert!(error.contains(part), "{part} is not in\n{error}");

@@ -49,7 +49,15 @@ pub(super) fn expand(
             return out.push(node.diagnostic(&path, message));
         }
         let mut together = vec![(axis.clone(), values)];
-        if let Some(group) = groups.iter_mut().find(|g| g.axes.contains(&axis)) {
+        let group = groups.iter_mut().find(|g| g.axes.contains(&axis));
+        // Beside another list a value may well come again.
+        if group.is_none()
+            && let Some(again) = repeated(&together[0].1)
+        {
+            let message = format!("{} comes twice in the list", value_text(again));
+            return out.push(again.diagnostic(&format!("{path}.{axis}"), message));
+        }
+        if let Some(group) = group {
             group.used = true;
             for other in group.axes.iter().filter(|a| **a != axis) {
                 match values_at(&node, other) {
@@ -281,14 +289,24 @@ fn has(labels: &Labels, node: &Node, path: &str, value: &Value) -> bool {
         })
 }
 
-/// The values of an axis in a few words: numbers and words as they are, plugins by their tag.
-fn value_texts(values: &[Node]) -> Vec<String> {
-    let text = |v: &Node| match &v.kind {
+/// The first value that stands before it already.
+fn repeated(values: &[Node]) -> Option<&Node> {
+    let all: Vec<Value> = values.iter().map(Node::to_value).collect();
+    (1..all.len()).find(|&at| all[..at].contains(&all[at])).map(|at| &values[at])
+}
+
+/// A value of an axis in a word: a number or a word as it is, a plugin by its tag.
+fn value_text(value: &Node) -> String {
+    match &value.kind {
         NodeKind::Value(Value::String(s)) => s.clone(),
         NodeKind::Value(v) => v.to_string(),
-        _ => v.get("type").and_then(Node::as_str).unwrap_or("option").to_string(),
-    };
-    let plain: Vec<String> = values.iter().map(text).collect();
+        _ => value.get("type").and_then(Node::as_str).unwrap_or("option").to_string(),
+    }
+}
+
+/// The values of an axis in a few words: numbers and words as they are, plugins by their tag.
+fn value_texts(values: &[Node]) -> Vec<String> {
+    let plain: Vec<String> = values.iter().map(value_text).collect();
     plain
         .iter()
         .enumerate()

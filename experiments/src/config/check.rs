@@ -9,6 +9,7 @@ use mustlink_core::registry;
 use super::criterion;
 use super::experiment::{Experiment, ResolvedMethod, SOME_CLASSES};
 use super::file::{MAX_POINTS, Points, Range};
+use crate::hash::canonical;
 use crate::verdict::Names;
 
 /// More cells than this are refused before they are laid out.
@@ -92,6 +93,7 @@ fn judge_scores(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>)
         let node = root.get("scoring").unwrap_or(root);
         out.push(node.diagnostic("scoring.metrics", "needs at least one metric"));
     }
+    judge_metrics(experiment, root, out);
     for (at, name) in experiment.stats.records.iter().enumerate() {
         if experiment.columns.contains(name) || experiment.stats.records[..at].contains(name) {
             let node = root.get("stats").unwrap_or(root);
@@ -123,6 +125,23 @@ fn judge_scores(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>)
         let path = format!("criterion[{at}].{key}");
         node.get(key).unwrap_or(node).diagnostic(&path, message)
     }));
+}
+
+/// A score that is named twice, with the same options, is the same column twice.
+fn judge_metrics(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
+    let node = root.get("scoring").and_then(|scoring| scoring.get("metrics")).unwrap_or(root);
+    let mut seen = BTreeSet::new();
+    for (at, metric) in experiment.scoring.metrics.iter().enumerate() {
+        let config = serde_json::to_value(metric).unwrap_or_default();
+        if !seen.insert(canonical(&config)) {
+            let message = format!(
+                "\"{}\" comes twice with the same options; name it once",
+                metric.typetag_name()
+            );
+            let item = node.items().get(at).unwrap_or(node);
+            out.push(item.diagnostic(&format!("scoring.metrics[{at}]"), message));
+        }
+    }
 }
 
 fn judge_size(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {

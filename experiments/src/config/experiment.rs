@@ -201,8 +201,7 @@ pub(super) fn metric_columns(metrics: &[Box<dyn Metric>]) -> Vec<String> {
                 name = format!("{name}[{}]", parts.join(","));
             }
         }
-        let before = names.iter().filter(|n| **n == name).count();
-        names.push(if before > 0 { format!("{name}#{}", before + 1) } else { name });
+        names.push(name);
     }
     names
 }
