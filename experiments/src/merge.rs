@@ -27,6 +27,9 @@ pub struct Merged {
     pub shared: usize,
     /// Cells that failed in one directory and did not in another, whose rows were taken.
     pub mended: usize,
+    /// What the report of a part is made by and that of the first is not: a line for each such part. That of
+    /// the first is taken.
+    pub not_taken: Vec<String>,
 }
 
 /// Puts the results of shards, or of parts of a study, into the new directory `out`.
@@ -77,7 +80,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
     }
     journal.write_data(&data)?;
     finished(out)?.write_csv(out)?;
-    Ok(Merged { cells: cells.len(), shared, mended })
+    Ok(Merged { cells: cells.len(), shared, mended, not_taken: not_taken(&studies, parts) })
 }
 
 fn fail(place: &Path, message: String) -> Error {
@@ -113,6 +116,20 @@ fn joined(studies: &[Stored], parts: &[PathBuf]) -> Result<Value> {
         join(&mut config, &study.config);
     }
     Ok(config)
+}
+
+/// What parts say of the report otherwise than the first.
+fn not_taken(studies: &[Stored], parts: &[PathBuf]) -> Vec<String> {
+    let (first, first_dir) = (&studies[0], parts[0].display());
+    let others = studies.iter().zip(parts).skip(1);
+    let lines = others.filter_map(|(study, dir)| {
+        let mut differs = stored::report_differences(&first.config, &study.config);
+        stored::shorten(&mut differs);
+        let dir = dir.display();
+        (!differs.is_empty())
+            .then(|| format!("{dir}: {}; what {first_dir} has there is taken", differs.join("; ")))
+    });
+    lines.collect()
 }
 
 /// The cells of all parts, in the order of the experiment.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mustlink_datasets::shell_word;
+
 use crate::failure::Failure;
 use crate::term;
 
@@ -37,6 +39,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         "{} of {} cells finished, {} failed; {} in more than one part, with the same bits{mended}",
         report.finished, report.cells, report.failed, merged.shared
     ));
+    merged.not_taken.iter().for_each(|line| term::tell(&format!("note: {line}")));
+    if !merged.not_taken.is_empty() {
+        term::tell(&format!(
+            "mustlink run FILE --out {} makes the report by what FILE says",
+            shell_word(&args.out.display().to_string())
+        ));
+    }
     term::tell(&format!("report: {}", report.page.display()));
     Ok(if report.failed > 0 { 1 } else { 0 })
 }

@@ -260,6 +260,17 @@ fn parts_are_merged_and_compared() {
     let refused = "error: merged: holds results already; choose another --out\n";
     bench.run("merge part1 --out merged").failed(3, refused);
     assert_eq!(bench.run("run e.toml --out other --quiet --set experiment.seed=7").status, 0);
+    // What only the report is made by is that of the first part, which is said.
+    assert_eq!(bench.run("run e.toml --out wide --quiet --set stats.level=0.9").status, 0);
+    let wide = bench.run("merge whole wide --out both").err;
+    assert!(
+        wide.contains(
+            "note: wide: stats.level is 0.95 there and 0.9 here; what whole has there is taken\n\
+             mustlink run FILE --out both makes the report by what FILE says\n"
+        ),
+        "{wide}"
+    );
+    assert!(!again.err.contains("note:"), "{}", again.err);
     bench.run("merge part1 other --out never").failed(
         3,
         "error: other: is no part of the study in part1 (experiment.seed is 0 there and 7 here); parts may \

@@ -231,6 +231,17 @@ pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
     out
 }
 
+/// What differs between two resolved configurations and alters no row, but what the report makes of rows.
+pub(crate) fn report_differences(there: &Value, here: &Value) -> Vec<String> {
+    let mut out = Vec::new();
+    for section in ["stats", "plot", "criterion"] {
+        compare(&there[section], &here[section], section, &mut out);
+    }
+    let description = |config: &Value| config["experiment"]["description"].clone();
+    compare(&description(there), &description(here), "experiment.description", &mut out);
+    out
+}
+
 fn take(value: &mut Value, key: &str) -> Value {
     value.as_object_mut().and_then(|map| map.remove(key)).unwrap_or_default()
 }
