@@ -191,6 +191,7 @@ impl Grid {
                 ));
             }
             notes.extend(last.and_then(|last| self.beyond_all_pairs(at, last)));
+            notes.extend(self.beyond_all_objects(at));
         }
         notes
     }
@@ -210,6 +211,28 @@ impl Grid {
                 "{}: the curve goes on to {last} questions, but {objects} objects to ask about make {pairs} pairs: \
                  from there on it is flat",
                 set.id
+            )
+        })
+    }
+
+    /// What is said of methods that want more clusters than a data set has objects.
+    fn beyond_all_objects(&self, dataset: usize) -> Option<String> {
+        let set = &self.datasets[dataset];
+        let n = set.set.n();
+        let too_many = |m: &&GridMethod| {
+            let ResolvedMethod { method, k, config, .. } = &m.resolved;
+            let wanted = method.clusterer.is_some()
+                || method.selector.as_ref().is_some_and(|s| s.properties().needs_k);
+            let of_clusterer = config["clusterer"]["k"].as_u64().map(|k| k as usize);
+            k.filter(|_| wanted).max(of_clusterer).is_some_and(|k| k > n)
+        };
+        let methods = self.methods[dataset].iter().filter(too_many);
+        let ids: Vec<&str> = methods.map(|m| m.resolved.id.as_str()).collect();
+        (!ids.is_empty()).then(|| {
+            format!(
+                "{}: {}: more clusters than the {n} objects, so that every cell of them fails: choose another k",
+                set.id,
+                ids.join(", ")
             )
         })
     }

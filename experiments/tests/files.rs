@@ -535,6 +535,19 @@ fn scores_of_data_without_classes_are_named_beforehand() {
 }
 
 #[test]
+fn more_clusters_than_objects_are_named_beforehand() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x.csv"), "a,class\n0,u\n1,u\n9,v\n").unwrap();
+    let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"x\"\npath = \"x.csv\"\n\
+                [[method]]\nid = \"m\"\nk = [3, 4]\nclusterer = \"kmeans\"\n\
+                [[method]]\nid = \"own\"\nclusterer = { type = \"kmeans\", k = 9 }\n";
+    let experiment = Experiment::parse("t.toml", text, dir.path(), &[]).unwrap();
+    let notes = plan(&experiment, &Source::default(), None).unwrap().notes;
+    let said = "x: m[k=4], own: more clusters than the 3 objects, so that every cell of them fails: choose another k";
+    assert_eq!(notes, [said]);
+}
+
+#[test]
 fn a_selector_that_asks_by_batches_clusters_once_for_each() {
     let seconds = |batch: usize| {
         let method = format!(
