@@ -305,7 +305,7 @@ impl Follower<'_> {
             }
             let news = match state {
                 State::Over => break,
-                State::Queued { reason, .. } => reason.map(|r| format!("tasks wait: {r}")),
+                State::Queued { reason, .. } => reason.map(|r| queue::waits(&array.name, &r)),
                 State::Unknown(why) => Some(format!("the cluster does not answer: {why}")),
             };
             if news != told {
