@@ -323,13 +323,11 @@ fn read_with(
     decode(&text).map(Some).map_err(|why| damaged(&path, &why))
 }
 
+/// What a reader of a damaged file is told to do. A run, which makes it again, tells the rest of the error.
+pub(crate) const AGAIN: &str = "; mustlink run with the same file and --out makes it again";
+
 fn damaged(path: &Path, why: &str) -> Error {
-    Error::Data {
-        place: path.display().to_string(),
-        message: format!(
-            "damaged: {why}; mustlink run with the same file and --out makes it again"
-        ),
-    }
+    Error::Data { place: path.display().to_string(), message: format!("damaged: {why}{AGAIN}") }
 }
 
 /// The data sets that were read; none in directories that were written before this was kept.

@@ -206,7 +206,9 @@ impl Left {
                     continue;
                 }
                 Err(e) => {
-                    standing.damaged.push(e.to_string());
+                    let said = e.to_string();
+                    let said = said.strip_suffix(journal::AGAIN).unwrap_or(&said);
+                    standing.damaged.push(format!("{said}; its cell is run again"));
                     todo.insert(c, None);
                     continue;
                 }

@@ -52,9 +52,8 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
         Stale::find(&grid, &files, dir)?.strayed(&grid, &journal::read_plan(dir, &stored)?, &files);
     let all = grid.distinct(&(0..grid.cells.len()).collect::<Vec<_>>());
     let left = Left::of(&experiment, &grid, &all, dir, Keep::Current)?;
-    if let Some(damaged) = left.standing.damaged.first() {
-        let place = dir.display().to_string();
-        return Err(Error::Data { place, message: damaged.clone() });
+    if !left.standing.damaged.is_empty() {
+        all.iter().try_for_each(|&c| journal::read_cell(dir, &grid.cells[c].identity).map(drop))?;
     }
     let whole = |c: &usize| {
         let file = journal::read_cell(dir, &grid.cells[*c].identity).ok().flatten();

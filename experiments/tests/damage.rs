@@ -98,6 +98,9 @@ fn a_cell_file_that_was_changed_is_refused_and_run_again() {
         let planned = plan(&experiment(), &Default::default(), Some(&study.out())).unwrap();
         assert_eq!(planned.finished, 2);
         assert!(planned.standing.damaged[0].contains(why), "{planned}");
+        // It is what a run that is under way says as well.
+        assert!(planned.standing.damaged[0].ends_with("; its cell is run again"), "{planned}");
+        assert!(!planned.standing.damaged[0].contains("mustlink run"), "{planned}");
         assert!(planned.to_string().contains(&file.display().to_string()), "{planned}");
         assert_eq!(study.run(), 1);
         assert_eq!(study.rows(), rows);
