@@ -11,8 +11,10 @@ use maud::html;
 use mustlink_core::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::figure::remove;
 use crate::section::Section;
-use crate::sheet::{Cell, Line, Sheet};
+use crate::sheet::{Cell, Line, Sheet, difference};
+use crate::tables::UNFINISHED;
 use mustlink_experiments::{Experiment, write_whole};
 
 const FILE: &str = "moved.csv";
@@ -90,13 +92,24 @@ fn methods(summary: &[u8]) -> BTreeSet<String> {
 }
 
 /// Compares the files in `dir`, before they are overwritten, with their new contents. Nothing in a
-/// directory without a report; where nothing changed, what moved the last time something did.
+/// directory without a report; where nothing changed, what moved the last time something did. Cells that
+/// were still to come are no news either: nothing where the study was or is not `finished`.
 ///
 /// # Errors
 /// `Data` when the list cannot be written.
-pub(crate) fn since_last(dir: &Path, summary: &[u8], statistics: &[u8]) -> Result<Vec<Move>> {
+pub(crate) fn since_last(
+    dir: &Path,
+    summary: &[u8],
+    statistics: &[u8],
+    finished: bool,
+) -> Result<Vec<Move>> {
     let path = dir.join(FILE);
     let Ok(old) = fs::read(dir.join("summary.csv")) else { return Ok(Vec::new()) };
+    let tables = fs::read_to_string(dir.join("tables.md")).unwrap_or_default();
+    if !finished || tables.contains(UNFINISHED) {
+        remove(&path)?;
+        return Ok(Vec::new());
+    }
     let old_statistics = fs::read(dir.join("statistics.csv")).unwrap_or_default();
     if old == summary && (old_statistics == statistics || statistics.is_empty()) {
         let reader = csv::Reader::from_path(&path);
@@ -157,7 +170,9 @@ pub(crate) fn section(moved: &[Move], experiment: &Experiment) -> Option<Section
             Cell::text(if m.dataset.is_empty() { "all" } else { &m.dataset }),
             Cell::number(m.before, shown),
             Cell::number(m.after, shown),
-            Cell::number(change, |v| format!("{v:+.3}")),
+            Cell::number(change, |v| {
+                if v > 0.0 { format!("+{}", difference(v)) } else { difference(v) }
+            }),
         ];
         let method = experiment.methods.iter().position(|e| e.id == m.method);
         // Of a method that has come there is nothing to hide.
@@ -206,7 +221,7 @@ mod tests {
         };
         let first = (summary("0.5"), statistics("2", "0.04"));
         let report = |(s, t): &(String, String)| {
-            let moved = since_last(dir.path(), s.as_bytes(), t.as_bytes()).unwrap();
+            let moved = since_last(dir.path(), s.as_bytes(), t.as_bytes(), true).unwrap();
             fs::write(dir.path().join("summary.csv"), s).unwrap();
             fs::write(dir.path().join("statistics.csv"), t).unwrap();
             moved
@@ -247,5 +262,22 @@ mod tests {
         let moved = report(&fourth);
         let h = section(&moved, &experiment).unwrap().body.into_string();
         assert!(h.contains("are not compared"), "{h}");
+    }
+
+    #[test]
+    fn cells_that_were_still_to_come_are_no_news() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = |mean: &str, finished: bool| {
+            let summary = format!("dataset,metric,method,p,mean\niris,ari,a,10,{mean}\n");
+            let moved = since_last(dir.path(), summary.as_bytes(), b"", finished).unwrap();
+            fs::write(dir.path().join("summary.csv"), summary).unwrap();
+            let note = if finished { String::new() } else { crate::tables::unfinished(1, 2) };
+            fs::write(dir.path().join("tables.md"), note).unwrap();
+            moved.len()
+        };
+        assert_eq!([report("0.5", false), report("0.6", false), report("0.7", true)], [0, 0, 0]);
+        assert_eq!([report("0.8", true), report("0.8", true)], [1, 1]);
+        assert_eq!([report("0.9", false), report("0.8", true)], [0, 0]);
+        assert!(!dir.path().join(FILE).exists());
     }
 }

@@ -80,7 +80,7 @@ pub fn report(dir: &Path) -> Result<Report> {
     let statistics =
         if significance.is_empty() { Vec::new() } else { statistics_file::to_csv(&significance)? };
     // Before what it compares with is overwritten.
-    let moved = moved::since_last(dir, &summary, &statistics)?;
+    let moved = moved::since_last(dir, &summary, &statistics, cells.len() >= planned)?;
     write("summary.csv", &summary)?;
     write_if(!significance.is_empty(), "statistics.csv", &statistics)?;
     let supervision = supervision::compare(&experiment, &results, correction);

@@ -26,6 +26,15 @@ impl Cell {
     }
 }
 
+/// A difference with three decimals; one that would be 0.000 with its first digit.
+pub(crate) fn difference(v: f64) -> String {
+    match v.abs() {
+        size if size >= 0.0005 || v == 0.0 => format!("{v:.3}"),
+        size if size >= 1e-6 => format!("{v:.*}", (-size.log10().floor()) as usize),
+        _ => format!("{v:.0e}"),
+    }
+}
+
 /// A row, with the number of the method it belongs to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Line {
@@ -278,6 +287,12 @@ mod tests {
             lines: vec![Line { method: None, cells: vec![Cell::text("iris<"), best, failed] }],
             words: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_difference_is_never_shown_as_none() {
+        let shown = [0.25, -0.0006, 0.0004, -0.0000213, 3e-8, 0.0].map(difference);
+        assert_eq!(shown, ["0.250", "-0.001", "0.0004", "-0.00002", "3e-8", "0.000"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::figure::{cell, csv};
 use crate::samples;
 use crate::section::Section;
-use crate::sheet::{Cell, Line, Sheet};
+use crate::sheet::{Cell, Line, Sheet, difference};
 use crate::significance::shown_p;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Side, paired_t};
@@ -183,7 +183,8 @@ impl Supervision {
         });
         let three = |v: f64| format!("{v:.3}");
         let line = |b: &&Benefit| {
-            let lower = Cell { bold: b.is_significant(), ..Cell::number(Some(-b.mean), three) };
+            let lower =
+                Cell { bold: b.is_significant(), ..Cell::number(Some(-b.mean), difference) };
             let mut cells = vec![
                 Cell::text(&b.dataset),
                 Cell::text(&b.method),
