@@ -1,12 +1,14 @@
 //! Which files does a command read, which columns of them, and may it write what it is to write?
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use mustlink::Error;
 use mustlink_datasets::{OpenOptions, shell_word};
 
 use crate::failure::Failure;
-use crate::options::DataDir;
+use crate::options::{DataDir, PlotFormats};
 
 /// How the columns of a CSV are read.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -191,19 +193,25 @@ pub(crate) struct Folder<'a> {
     pub files: &'a [&'a str],
 }
 
+/// The files of figures of these names: their numbers, SVG, and the formats that are asked for beside it.
+pub(crate) fn drawn(names: &[impl fmt::Display], formats: &PlotFormats) -> Vec<String> {
+    let others = formats.plot_formats.iter().map(|format| format.ending());
+    let kinds: BTreeSet<&str> = ["csv", "svg"].into_iter().chain(others).collect();
+    let of_name = |name| kinds.iter().map(move |kind| format!("{name}.{kind}"));
+    names.iter().flat_map(of_name).collect()
+}
+
 /// The checks of a verb that writes `out`, and figures of an ensemble named after `prefix` into the folder `plot`.
 pub(crate) fn check_outputs_and_plot(
     out: Option<&str>,
-    plot: Option<&Path>,
+    (plot, formats): (Option<&Path>, &PlotFormats),
     prefix: &str,
     inputs: &[Named<'_>],
 ) -> Result<(), Failure> {
     let outputs = [("--out", out)];
     check_outputs(&outputs, inputs)?;
-    let drawn: Vec<String> = ["co-association", "counts", "members"]
-        .iter()
-        .flat_map(|name| ["csv", "svg"].map(|kind| format!("{prefix}-{name}.{kind}")))
-        .collect();
+    let names = ["co-association", "counts", "members"].map(|name| format!("{prefix}-{name}"));
+    let drawn = drawn(&names, formats);
     let files: Vec<&str> = drawn.iter().map(String::as_str).collect();
     check_folders(&[Folder { option: "--plot", path: plot, files: &files }], &outputs, inputs)
 }

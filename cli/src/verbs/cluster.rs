@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::candidates;
 use crate::failure::Failure;
-use crate::files::{Folder, Named, check_folders, check_outputs};
+use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
 use crate::job::{Job, JobArgs};
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
@@ -244,8 +244,8 @@ fn check_written(args: &Args) -> std::result::Result<(), Failure> {
     let (outputs, inputs) = (outputs(args), args.job.inputs());
     check_outputs(&outputs, &inputs)?;
     let folder = |option, path, files| Folder { option, path, files };
-    let drawn =
-        ["projection.csv", "projection.svg", "candidate-scores.csv", "candidate-scores.svg"];
+    let drawn = drawn(&["projection", "candidate-scores"], &args.formats);
+    let drawn: Vec<&str> = drawn.iter().map(String::as_str).collect();
     let folders = [
         folder("--plot", args.plot.as_deref(), &drawn[..]),
         folder("--profile", args.profile.as_deref(), &profile::FILES[..]),

@@ -126,7 +126,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         ("--constraints", args.constraints.as_deref()),
         ("--data", args.data.as_deref()),
     ];
-    check_outputs_and_plot(args.out.as_deref(), args.plot.as_deref(), "consensus", &inputs)?;
+    let plot = (args.plot.as_deref(), &args.formats);
+    check_outputs_and_plot(args.out.as_deref(), plot, "consensus", &inputs)?;
     let (own, of_data) = columns_of(args)?;
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,

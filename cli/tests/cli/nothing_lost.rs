@@ -73,6 +73,12 @@ fn a_folder_is_no_place_for_what_others_wrote() {
         2,
         "error: --plot .: ./candidate-scores.csv is --out candidate-scores.csv; name another folder\n",
     );
+    if cfg!(feature = "figures") {
+        bench.run(&format!("{line} --plot . --plot-format png --out projection.png")).failed(
+            2,
+            "error: --plot .: ./projection.png is --out projection.png; name another folder\n",
+        );
+    }
     let partitions = "id,p,q\n1,a,x\n2,a,x\n3,b,y\n4,b,y\n";
     bench.write("consensus-members.csv", partitions);
     bench.run("consensus consensus-members.csv --k 2 --plot .").failed(
