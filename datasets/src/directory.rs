@@ -5,6 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use mustlink_core::registry::suggestion;
 use mustlink_core::{Error, Result};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -60,10 +61,28 @@ fn wrong(file: &Path, header: &[&str], e: &csv::Error) -> Error {
     bad(format!("{}{line}", shown(file)), message)
 }
 
+/// The columns that are read. Others are for people.
+const COLUMNS: [&str; 10] =
+    ["name", "kind", "path", "n", "d", "k", "class_sizes", "source", "sha256", "notes"];
+
+/// A note for each column that nobody reads and whose name is nearly that of one that is not there.
+fn mistyped(header: &[&str]) -> Vec<String> {
+    let unread = header.iter().filter(|column| !COLUMNS.contains(column));
+    let said = |column: &&str| {
+        let absent = COLUMNS.into_iter().filter(|known| !header.contains(known));
+        let near = suggestion(column, absent);
+        (!near.is_empty())
+            .then(|| format!("{MANIFEST}: nobody reads its column \"{column}\"{near}"))
+    };
+    unread.filter_map(said).collect()
+}
+
 /// A folder with a manifest.
 pub(crate) struct Directory {
     folder: PathBuf,
     entries: Vec<Entry>,
+    /// What a reader of any of its sets should know.
+    notes: Vec<String>,
 }
 
 impl Directory {
@@ -74,7 +93,7 @@ impl Directory {
         }
         let file = folder.join(MANIFEST);
         if !file.is_file() {
-            return Ok(Directory { folder: folder.into(), entries: Vec::new() });
+            return Ok(Directory { folder: folder.into(), entries: Vec::new(), notes: Vec::new() });
         }
         let content = bytes::read_raw(&file)?;
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(&content[..]);
@@ -95,7 +114,7 @@ impl Directory {
             }
             entries.push(entry);
         }
-        Ok(Directory { folder: folder.into(), entries })
+        Ok(Directory { folder: folder.into(), entries, notes: mistyped(&header) })
     }
 
     pub fn listings(&self) -> Vec<Listing> {
@@ -133,6 +152,7 @@ impl Directory {
         let as_listed = options.wants_columns().is_none();
         entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), as_listed)?;
         dataset.reading.listed = true;
+        dataset.reading.notes.extend(self.notes.iter().cloned());
         dataset.provenance = [&entry.source, &entry.notes]
             .into_iter()
             .filter(|t| !t.is_empty())

@@ -90,6 +90,22 @@ fn what_the_manifest_promises_is_asserted() {
 }
 
 #[test]
+fn a_mistyped_column_of_the_manifest_is_named() {
+    let notes = |head: &str| {
+        let dir = directory("");
+        let manifest = format!("{head}\nfew,few.csv,3,\n");
+        fs::write(dir.path().join("MANIFEST.csv"), manifest).unwrap();
+        open("few", &options(dir.path())).unwrap().reading.notes
+    };
+    let said = "MANIFEST.csv: nobody reads its column \"sha265\"; did you mean \"sha256\"?";
+    assert_eq!(notes("name,path,n,sha265"), [said]);
+    // What is like nothing that is read is for people.
+    assert!(
+        notes("name,path,n,distinct_rows").is_empty() && notes("name,path,n,sha256").is_empty()
+    );
+}
+
+#[test]
 fn names_of_classes_may_hold_spaces() {
     let dir = directory("wild,dense,wild.csv,3,1,2,Iris setosa:2 Iris virginica:1,,,\n");
     let rows = "a,class\n1,Iris setosa\n3,Iris virginica\n5,Iris setosa\n";
