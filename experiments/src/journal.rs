@@ -123,6 +123,7 @@ fn refuse_what_is_no_run(dir: &Path) -> Result<()> {
         "results.csv",
         "results.parquet",
         "summary.csv",
+        "areas.csv",
         "statistics.csv",
         "supervision.csv",
         "verdicts.csv",

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use mustlink_core::Result;
 use serde::Serialize;
 
+use crate::figure::{cell, csv};
 use mustlink_experiments::Experiment;
 use mustlink_experiments::results::CellRows;
 use mustlink_experiments::row::RowStatus;
@@ -196,4 +197,27 @@ pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> 
         }
     }
     writer.into_inner().map_err(|e| fail(&e))
+}
+
+/// Mean heights of curves of more than one point as CSV, a line per curve: what is compared over data sets.
+pub(crate) fn areas_to_csv(curves: &[CurveSummary]) -> Vec<u8> {
+    let lines = curves.iter().filter(|curve| curve.points.len() > 1).map(|curve| {
+        let s = curve.area.as_ref();
+        let ends = s.filter(|s| s.half_width.is_some()).map(Summary::interval);
+        vec![
+            curve.dataset.clone(),
+            curve.metric.clone(),
+            curve.method.clone(),
+            cell(s.map(|s| s.mean)),
+            cell(ends.map(|e| e.0)),
+            cell(ends.map(|e| e.1)),
+            cell(s.and_then(|s| s.sd)),
+            cell(s.and_then(|s| s.se)),
+            cell(s.map(|s| s.median)),
+            cell(s.map(|s| s.min)),
+            cell(s.map(|s| s.max)),
+            s.map_or(0, |s| s.n).to_string(),
+        ]
+    });
+    csv("dataset,metric,method,mean,low,high,sd,se,median,min,max,units", lines)
 }

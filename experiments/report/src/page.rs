@@ -91,6 +91,8 @@ pub(crate) struct Contents<'a> {
     pub latex: &'a str,
     pub markdown: &'a str,
     pub summary: &'a [u8],
+    /// Whether there are areas, in a file of their own.
+    pub areas: bool,
 }
 
 /// The page as HTML.
@@ -422,6 +424,7 @@ fn data(experiment: &Experiment, contents: &Contents) -> Section {
         p {
             a download="summary.csv" href=(data_url("text/csv", contents.summary)) { "summary.csv" }
             ": the means at every point · beside this page: " a href="results.csv" { "results.csv" } ", every row"
+            @if contents.areas { "; " a href="areas.csv" { "areas.csv" } ", the mean heights of curves" }
         }
         "\n"
         @if contents.data.is_empty() {

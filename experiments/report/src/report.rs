@@ -1,8 +1,9 @@
 //! What does a reader get to see?
 //!
 //! Everything here is derived from the journal and can be made again at any time: `results.csv`
-//! with every row, `summary.csv` with the means at every point, the tables for a paper, the figures with their
-//! numbers, a page that holds all of it, and a table for the terminal.
+//! with every row, `summary.csv` with the means at every point, `areas.csv` with the mean heights of
+//! curves, the tables for a paper, the figures with their numbers, a page that holds all of it, and a
+//! table for the terminal.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -82,6 +83,8 @@ pub fn report(dir: &Path) -> Result<Report> {
     // Before what it compares with is overwritten.
     let moved = moved::since_last(dir, &summary, &statistics, cells.len() >= planned)?;
     write("summary.csv", &summary)?;
+    let areas = curves.iter().any(|curve| curve.points.len() > 1);
+    write_if(areas, "areas.csv", &curves::areas_to_csv(&curves))?;
     write_if(!significance.is_empty(), "statistics.csv", &statistics)?;
     let supervision = supervision::compare(&experiment, &results, correction);
     let compared = !supervision.benefits.is_empty();
@@ -139,6 +142,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         latex: &latex,
         markdown: &markdown,
         summary: &summary,
+        areas,
     };
     let page = page::page(&experiment, &page);
     let report = Report {

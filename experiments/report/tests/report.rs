@@ -235,6 +235,25 @@ fn a_failed_cell_has_its_command() {
 }
 
 #[test]
+fn areas_stand_in_a_file_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = page_of(STUDY, dir.path());
+    assert!(page.contains("<a href=\"areas.csv\">areas.csv</a>"));
+    let means = |file: &str, line: &str, at: usize| -> Vec<f64> {
+        let text = std::fs::read_to_string(dir.path().join(file)).unwrap();
+        let lines = text.lines().filter(|l| l.starts_with(line));
+        lines.map(|l| l.split(',').nth(at).unwrap().parse().unwrap()).collect()
+    };
+    let points = means("summary.csv", "iris,ari,asked,", 4);
+    let area = means("areas.csv", "iris,ari,asked,", 3);
+    let expected = (points[0] + 2.0 * points[1] + points[2]) / 4.0;
+    assert!(area.len() == 1 && (area[0] - expected).abs() < 1e-12, "{area:?} {points:?}");
+    // A curve of one point has none.
+    page_of(&STUDY.replace("points = [0, 10, 20]", "points = [10]"), dir.path());
+    assert!(!dir.path().join("areas.csv").exists());
+}
+
+#[test]
 fn what_moved_is_said_and_stays_said() {
     let dir = tempfile::tempdir().unwrap();
     let first = page_of(STUDY, dir.path());
