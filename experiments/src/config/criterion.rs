@@ -64,12 +64,15 @@ pub struct Criterion {
 }
 
 impl Criterion {
-    /// The formulas of `show`, at the commas outside of brackets.
+    /// The formulas of `show`, at the commas outside of brackets and names.
     pub fn shows(&self) -> Vec<&str> {
         let text = self.show.as_deref().unwrap_or_default();
         let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
+        let mut in_name = false;
         for (at, c) in text.char_indices() {
             match c {
+                '\'' => in_name = !in_name,
+                _ if in_name => {}
                 '(' => depth += 1,
                 ')' => depth -= 1,
                 ',' if depth == 0 => {

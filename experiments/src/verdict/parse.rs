@@ -13,7 +13,7 @@ pub(super) const ANY: usize = usize::MAX;
 /// sets), `count_sets`, `sets`, `mean_sets` and `median_sets` (wins and losses, margins, ratios of
 /// times over many data sets), `confidence_resampled` (folds share training objects).
 pub(super) const FUNCTIONS: [(&str, usize); 28] = [
-    // curve('column', 'method'): a curve, for columns with odd names.
+    // curve('column', 'method'): a curve, for columns with odd names. A quote within a name stands twice.
     ("curve", 2),
     // The first point of a curve.
     ("first", 1),
@@ -161,9 +161,14 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
             let used = length(|c| c.is_alphanumeric() || c == '_');
             (Token::Word(rest[..used].to_string()), used)
         } else if c == '\'' {
-            let end = rest[1..].find('\'');
-            let end = end.ok_or_else(|| format!("at character {}: a quote stays open", at + 1))?;
-            (Token::Text(rest[1..=end].to_string()), end + 2)
+            let open = || {
+                format!(
+                    "at character {}: a quote stays open; one within a name stands twice",
+                    at + 1
+                )
+            };
+            let (text, used) = quoted(rest).ok_or_else(open)?;
+            (Token::Text(text), used)
         } else {
             let sign = SIGNS.into_iter().find(|s| rest.starts_with(s));
             let sign =
@@ -175,6 +180,22 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
     }
     out.push((text.len(), Token::End));
     Ok(out)
+}
+
+/// The name between the quote that a text begins with and the one that ends it, and how long that is; a quote
+/// within a name stands twice.
+fn quoted(text: &str) -> Option<(String, usize)> {
+    let (mut name, mut at) = (String::new(), 1);
+    loop {
+        let end = at + text[at..].find('\'')?;
+        name += &text[at..end];
+        at = end + 1;
+        if !text[at..].starts_with('\'') {
+            return Some((name, at));
+        }
+        name.push('\'');
+        at += 1;
+    }
 }
 
 /// Deeper formulas are refused: parsing recurses, and the stack is finite.

@@ -228,7 +228,12 @@ fn mistakes_are_named() {
         ("(1 > 2", "at character 7: expected \")\", found the end"),
         ("1 > 2 > 3", "at character 7: expected \"and\" between two comparisons, found \">\""),
         ("1 > 2 3", "at character 7: expected an operator or the end, found 3"),
-        ("ari('a) > 1", "at character 5: a quote stays open"),
+        ("ari('a) > 1", "at character 5: a quote stays open; one within a name stands twice"),
+        (
+            "last(ari('it's')) > 1",
+            "at character 15: a quote stays open; one within a name stands twice",
+        ),
+        ("last(ari('it''s')) > 0", "no method 'it's'"),
         ("1 % 2 > 1", "at character 3: \"%\" has no meaning"),
         ("1.2.3 > 1", "at character 1: \"1.2.3\" is no number"),
         ("last(arii('a')) > 0", "no function or column \"arii\"; did you mean \"ari\"?"),
@@ -252,6 +257,16 @@ fn mistakes_are_named() {
     assert_eq!(said(&format!("{}1", "1+".repeat(50_000))), "has more than 500 operators");
     let number = Formula::parse("ari('a')").unwrap().check(&names(), false);
     assert_eq!(number.unwrap_err(), "must be a number, is a curve (take last, at, area, …)");
+}
+
+#[test]
+fn a_quote_within_a_name_stands_twice() {
+    let names = Names { methods: vec!["it's", "'", "a"], ..names() };
+    let said = |text: &str| Formula::parse(text).and_then(|f| f.check(&names, true));
+    for good in ["last(ari('it''s')) > 0", "last(ari('''')) < last(curve('ari', 'it''s'))"] {
+        assert_eq!(said(good), Ok(()), "{good}");
+    }
+    assert_eq!(said("last(ari('')) > 0"), Err("no method ''".into()));
 }
 
 #[test]
