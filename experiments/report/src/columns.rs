@@ -79,7 +79,8 @@ impl Column {
     /// What a table shows of one curve: its number, and the cells that are not in it.
     pub fn text(&self, curve: Option<&CurveSummary>) -> String {
         let Some(curve) = curve else { return "–".into() };
-        let (cells, failed) = counts(curve);
+        let (cells, _) = counts(curve);
+        let failed = self.failed(curve);
         let decimals = self.decimals.get(&curve.dataset).copied().unwrap_or(3);
         let number = self.of(curve).map(|s| mean_with(s.mean, s.half_width, decimals));
         let undefined = match self.pick {
@@ -94,7 +95,18 @@ impl Column {
             (None, failed, _) => format!("–, {failed} of {cells} failed"),
             (Some(number), 0, 0) => number,
             (Some(number), 0, n) => format!("{number}, {n} of {cells} undefined"),
-            (Some(number), failed, _) => format!("{number}, {failed} of {cells} failed"),
+            (Some(number), failed, 0) => format!("{number}, {failed} of {cells} failed"),
+            (Some(number), failed, n) => {
+                format!("{number}, {failed} of {cells} failed, {n} undefined")
+            }
+        }
+    }
+
+    /// The cells of one curve that failed where its number is taken.
+    pub fn failed(&self, curve: &CurveSummary) -> usize {
+        match self.pick {
+            Pick::Area => counts(curve).1,
+            Pick::Point(at) => point(curve, at).map_or(0, |p| p.failed),
         }
     }
 

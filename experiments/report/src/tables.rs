@@ -1,6 +1,6 @@
 //! The tables of a report: scores data set by data set, and what they cost.
 
-use crate::columns::{Column, Made, columns, counts, find, legend};
+use crate::columns::{Column, Made, columns, find, legend};
 use crate::samples;
 use crate::sheet::{Cell, Line, Sheet};
 use mustlink_experiments::Experiment;
@@ -42,7 +42,7 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
                 text: column.text(curve),
                 value: curve.and_then(|c| column.of(c)).map(|s| s.mean),
                 bold,
-                bad: curve.is_some_and(|c| counts(c).1 > 0),
+                bad: curve.is_some_and(|c| column.failed(c) > 0),
             });
         }
         Line { method: None, cells }

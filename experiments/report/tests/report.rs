@@ -235,6 +235,30 @@ fn a_failed_cell_has_its_command() {
 }
 
 #[test]
+fn cells_that_failed_are_counted_where_they_failed() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = STUDY
+        .replace(
+            "id = \"asked\"\nclusterer = \"pck_means\"",
+            "id = \"asked\"\nclusterer = \"cop_kmeans\"",
+        )
+        .replace(
+            "\"random_pairs\"",
+            "\"random_pairs\"\noracle = { type = \"noisy\", flip_rate = 0.3 }",
+        )
+        .replace("points = [0, 10, 20]", "points = [0, 400]");
+    page_of(&text, dir.path());
+    let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
+    let line = |head: &str| {
+        let after = tables.split(&format!("**{head} ↑**")).nth(1).unwrap();
+        after.lines().find(|l| l.starts_with("| iris")).unwrap().to_string()
+    };
+    // Without a question no answer is wrong: every cell has a score there.
+    assert!(line("ari at 400").contains("| 6 failed |"), "{tables}");
+    assert!(!line("ari at 0").contains("failed"), "{tables}");
+}
+
+#[test]
 fn areas_stand_in_a_file_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(STUDY, dir.path());
