@@ -79,7 +79,7 @@ impl Column {
     /// What a table shows of one curve: its number, and the cells that are not in it.
     pub fn text(&self, curve: Option<&CurveSummary>) -> String {
         let Some(curve) = curve else { return "–".into() };
-        let (cells, _) = counts(curve);
+        let cells = cells(curve);
         let failed = self.failed(curve);
         let decimals = self.decimals.get(&curve.dataset).copied().unwrap_or(3);
         let number = self.of(curve).map(|s| mean_with(s.mean, s.half_width, decimals));
@@ -105,7 +105,7 @@ impl Column {
     /// The cells of one curve that failed where its number is taken.
     pub fn failed(&self, curve: &CurveSummary) -> usize {
         match self.pick {
-            Pick::Area => counts(curve).1,
+            Pick::Area => curve.area_failed,
             Pick::Point(at) => point(curve, at).map_or(0, |p| p.failed),
         }
     }
@@ -141,7 +141,7 @@ impl Column {
             let of = |c: &&CurveSummary| c.dataset == dataset && c.metric == self.metric;
             made.curves.iter().filter(of)
         };
-        let most = mine().map(|c| counts(c).0).max()?;
+        let most = mine().map(cells).max()?;
         let whole = |p: &PointSummary| p.scored == most;
         let mut rivals: Vec<(f64, &str, Sample)> = mine()
             .filter(|c| c.points.iter().all(whole))
@@ -212,10 +212,9 @@ pub(crate) fn columns(
     out
 }
 
-/// Cells behind a curve: how many ran, how many failed at any point.
-pub(crate) fn counts(curve: &CurveSummary) -> (usize, usize) {
-    let cells = curve.points.iter().map(|p| p.scored + p.undefined + p.failed).max().unwrap_or(0);
-    (cells, curve.points.iter().map(|p| p.failed).max().unwrap_or(0))
+/// Cells behind a curve, those that failed among them.
+pub(crate) fn cells(curve: &CurveSummary) -> usize {
+    curve.points.iter().map(|p| p.scored + p.undefined + p.failed).max().unwrap_or(0)
 }
 
 /// The curve of a method on a data set.

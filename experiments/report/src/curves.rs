@@ -42,6 +42,8 @@ pub struct CurveSummary {
     pub points: Vec<PointSummary>,
     /// Mean height over the whole curve, for curves of more than one point.
     pub area: Option<Summary>,
+    /// Cells without an area, because they failed at some point.
+    pub area_failed: usize,
     /// The mean number of queries after which the selector had no further question, where every cell
     /// came to that before the last point; the curve is flat from there on.
     pub end: Option<f64>,
@@ -108,6 +110,8 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                             _ => at.failed += 1,
                         }
                     }
+                    let failed = cell.rows.iter().any(|row| row.status != RowStatus::Ok);
+                    areas.failed += usize::from(failed);
                     // The area of a curve with holes would be that of another curve.
                     if curve.len() == length
                         && let Some(area) = mean_height(&curve)
@@ -136,6 +140,7 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                         })
                         .collect(),
                     area: areas.summary(unit, level),
+                    area_failed: areas.failed,
                 });
             }
         }
@@ -220,4 +225,43 @@ pub(crate) fn areas_to_csv(curves: &[CurveSummary]) -> Vec<u8> {
         ]
     });
     csv("dataset,metric,method,mean,low,high,sd,se,median,min,max,units", lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use mustlink_experiments::row::Row;
+
+    use super::*;
+
+    #[test]
+    fn a_cell_that_failed_anywhere_has_no_area_and_is_counted_once() {
+        let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"all\"\nrepeats = 3\n\
+                    [curve]\npoints = [0, 5]\n[scoring]\nmetrics = [\"ari\"]\n\
+                    [[method]]\nid = \"a\"\nclusterer = \"kmeans\"\n";
+        let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
+        let row = |p: usize, good: bool| Row {
+            p_requested: Some(p),
+            status: if good { RowStatus::Ok } else { RowStatus::Error },
+            scores: good.then(|| ("ari".to_string(), Some(0.5))).into_iter().collect(),
+            ..Row::default()
+        };
+        let cell = |repeat: usize, good: [bool; 2]| CellRows {
+            dataset: "iris".into(),
+            method: "a".into(),
+            identity: String::new(),
+            repeat,
+            rows: vec![row(0, good[0]), row(5, good[1])],
+            changed: BTreeSet::new(),
+        };
+        let cells = [cell(0, [true, false]), cell(1, [false, true]), cell(2, [true, true])];
+        let curve = summarise(&experiment, &cells).remove(0);
+        assert_eq!(curve.points.iter().map(|p| p.failed).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!((curve.area.as_ref().map(|s| s.n), curve.area_failed), (Some(1), 2));
+        let columns = crate::columns::columns(&experiment, std::slice::from_ref(&curve), false);
+        let shown: Vec<String> = columns.iter().map(|c| c.text(Some(&curve))).collect();
+        assert_eq!(shown, ["0.500 ± 0.000, 1 of 3 failed", "0.500, 2 of 3 failed"]);
+    }
 }

@@ -317,6 +317,7 @@ mod tests {
             metric: "ari".into(),
             points: points.collect(),
             area: None,
+            area_failed: 0,
             end: None,
         }
     }

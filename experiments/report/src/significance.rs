@@ -516,6 +516,7 @@ pub(crate) mod tests {
                         failed: 0,
                     }],
                     area: None,
+                    area_failed: 0,
                     end: None,
                 });
             }

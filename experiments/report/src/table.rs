@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use crate::columns::{columns, counts, find, legend};
+use crate::columns::{self, columns, find, legend};
 use crate::curves::CurveSummary;
 use crate::verdicts::{self, Verdict};
 use mustlink_experiments::Experiment;
@@ -37,7 +37,7 @@ pub(crate) fn table(
             for column in &columns {
                 let curve = find(curves, &dataset.id, &method.id, &column.metric);
                 line.push(column.text(curve));
-                cells = curve.map_or(cells, |c| counts(c).0);
+                cells = curve.map_or(cells, columns::cells);
             }
             line.push(cells.to_string());
             table.add_row(line);

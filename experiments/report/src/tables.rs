@@ -157,7 +157,11 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
             Line { method: None, cells: std::iter::once(Cell::text(set)).chain(numbers).collect() }
         };
         let lines = sets().map(line).collect();
-        let (caption, note) = (caption.to_string(), note.to_string());
+        let (caption, mut note) = (caption.to_string(), note.to_string());
+        let mut at_last = made.curves.iter().filter_map(|curve| curve.points.last());
+        if at_last.any(|point| point.failed > 0) {
+            note += " Without the cells that failed there.";
+        }
         let any = all.iter().any(|m| *m > 0.0);
         any.then(|| Sheet {
             caption,

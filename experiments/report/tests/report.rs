@@ -256,6 +256,10 @@ fn cells_that_failed_are_counted_where_they_failed() {
     // Without a question no answer is wrong: every cell has a score there.
     assert!(line("ari at 400").contains("| 6 failed |"), "{tables}");
     assert!(!line("ari at 0").contains("failed"), "{tables}");
+    assert!(
+        tables.contains("selection included. Without the cells that failed there."),
+        "{tables}"
+    );
 }
 
 #[test]
