@@ -63,6 +63,8 @@ pub(crate) struct Contents<'a> {
     pub finished: usize,
     /// Cells of the experiment.
     pub cells: usize,
+    /// What is said of a study that goes on.
+    pub unfinished: Option<&'a str>,
     /// Cells whose rows another build made, and what of it is another now.
     pub stale: usize,
     pub changed: &'a BTreeSet<String>,
@@ -102,7 +104,7 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
         across(experiment, contents),
         moved::section(contents.moved, experiment),
         contents.supervision.section(experiment),
-        verdicts::section(contents.verdicts),
+        verdicts::section(contents.verdicts, contents.unfinished),
         curves(experiment, contents.figures),
         costs(experiment, contents),
         weights(experiment, contents.figures),

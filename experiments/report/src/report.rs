@@ -92,13 +92,13 @@ pub fn report(dir: &Path) -> Result<Report> {
     let made = Made { curves: &curves, results: &results, correction };
     let mut scores = tables::scores(&experiment, &made);
     let mut across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
-    if cells.len() < planned {
-        let note = tables::unfinished(cells.len(), planned);
-        let sheets = scores.iter_mut().flat_map(|s| &mut s.sheets);
-        sheets.chain(&mut across).for_each(|sheet| sheet.note += &note);
+    let mut costs = tables::costs(&experiment, &made);
+    let mut hurt = supervision.sheet(&experiment);
+    let unfinished = (cells.len() < planned).then(|| tables::unfinished(cells.len(), planned));
+    if let Some(note) = &unfinished {
+        let sheets = scores.iter_mut().flat_map(|s| &mut s.sheets).chain(&mut across);
+        sheets.chain(&mut costs).chain(&mut hurt).for_each(|sheet| sheet.note += note);
     }
-    let costs = tables::costs(&experiment, &made);
-    let hurt = supervision.sheet(&experiment);
     let sheets = || {
         let scores = scores.iter().flat_map(|s| &s.sheets);
         scores.chain(&across).chain(&costs).chain(&hurt)
@@ -124,6 +124,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         dir,
         finished: cells.len(),
         cells: planned,
+        unfinished: unfinished.as_deref(),
         stale,
         changed: &changed,
         scores: &scores,
@@ -153,7 +154,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         unchecked,
         stale,
         changed,
-        table: table::table(&experiment, &curves, &verdicts),
+        table: table::table(&experiment, &curves, &verdicts, unfinished.as_deref()),
         verdicts,
         significance,
         page: dir.join("report.html"),

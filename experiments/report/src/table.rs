@@ -9,11 +9,12 @@ use crate::curves::CurveSummary;
 use crate::verdicts::{self, Verdict};
 use mustlink_experiments::Experiment;
 
-/// A line per data set and method, then the verdicts.
+/// A line per data set and method, then the verdicts, and what is said of a study that goes on.
 pub(crate) fn table(
     experiment: &Experiment,
     curves: &[CurveSummary],
     verdicts: &[Verdict],
+    unfinished: Option<&str>,
 ) -> String {
     let columns = columns(experiment, curves, false);
     let mut table = Table::new();
@@ -53,6 +54,9 @@ pub(crate) fn table(
     let mut text = format!("{}\n{}\n", lines.join("\n"), legend(experiment, curves.iter()));
     if !verdicts.is_empty() {
         let _ = write!(text, "\n{}", verdicts::text(verdicts));
+    }
+    if let Some(note) = unfinished {
+        let _ = writeln!(text, "\n{}", note.trim_start());
     }
     text
 }

@@ -283,8 +283,8 @@ pub(crate) fn text(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// The section of the page.
-pub(crate) fn section(verdicts: &[Verdict]) -> Option<Section> {
+/// The section of the page, with what is said of a study that goes on.
+pub(crate) fn section(verdicts: &[Verdict], unfinished: Option<&str>) -> Option<Section> {
     let heads = ["criterion", "claim", "verdict", "data set", "holds", "numbers"];
     let body = html! {
         div class="scroll" {
@@ -301,6 +301,7 @@ pub(crate) fn section(verdicts: &[Verdict]) -> Option<Section> {
                 }
             }
         }
+        @if let Some(note) = unfinished { p class="dim" { (note.trim_start()) } }
         p { a href="verdicts.csv" { "verdicts.csv" } ": the same as a table" }
     };
     (!verdicts.is_empty()).then(|| Section::new("Criteria", body))

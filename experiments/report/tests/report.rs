@@ -352,7 +352,9 @@ fn a_method_that_fails_everywhere_is_why_nothing_is_compared() {
 fn a_set_of_which_cells_are_missing_is_left_out() {
     let dir = tempfile::tempdir().unwrap();
     // Three sets that are embedded: one that is left by itself is not tested over sets.
-    page_of(&STUDY.replace("\"wine\"\noptional = true", "\"wdbc\""), dir.path());
+    let claim =
+        "\n[[criterion]]\nid = \"c\"\nstatement = \"s\"\ncheck = \"last(ari('plain')) > 0\"\n";
+    page_of(&(STUDY.replace("\"wine\"\noptional = true", "\"wdbc\"") + claim), dir.path());
     let sets = || {
         let statistics = std::fs::read_to_string(dir.path().join("statistics.csv")).unwrap();
         let mut reader = csv::Reader::from_reader(statistics.as_bytes());
@@ -371,8 +373,15 @@ fn a_set_of_which_cells_are_missing_is_left_out() {
         text.contains("\"digits\"") && text.contains("\"asked\"")
     };
     std::fs::remove_file(cells.into_iter().find(of_digits).unwrap()).unwrap();
-    report(dir.path()).unwrap();
+    let table = report(dir.path()).unwrap().table;
     assert_eq!(sets(), before - 1);
+    // Beside claims as well, which are judged by what is there.
+    let judged = "1 criteria: 1 reproduced, 0 partly, 0 not reproduced, 0 without data\n\nThe study is not finished: ";
+    assert!(table.contains(judged), "{table}");
+    let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
+    let criteria = page.split("Claims, judged").nth(1).unwrap();
+    let criteria = criteria.split("verdicts.csv").next().unwrap();
+    assert!(criteria.contains("The study is not finished: "), "{criteria}");
     // Under every table of scores, and of tests over the sets.
     let said = unfinished();
     assert!(said[0] > 3 && said[0] == said[1], "{said:?}");
