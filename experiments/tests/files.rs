@@ -62,6 +62,19 @@ fn metrics_that_leave_pairs_out_are_known() {
 }
 
 #[test]
+fn claims_about_a_point_that_is_none_are_named() {
+    let of = |check: &str| {
+        good(&format!(
+            "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n[[criterion]]\nid = \"c\"\n\
+             statement = \"s\"\ncheck = \"{check}\"\n"
+        ))
+    };
+    let said = "criterion c: the curve has no point at 4, but at 5: the claim will have no data";
+    assert_eq!(of("at(ari('m'), 4) > at(ari('m'), 0)").unread(), [said]);
+    assert!(of("at(ari('m'), 5) > at(ari('m'), 0)").unread().is_empty());
+}
+
+#[test]
 fn lists_are_axes() {
     let e = good(
         "[[method]]\nid = \"m\"\nclusterer = { type = \"pck_means\", weight = [0.1, 1, 10.0], max_iterations = [5, 9] }\n\

@@ -17,6 +17,7 @@ use super::file::{DatasetEntry, Exclude, Head, Plot, Points, RunSection, Scope, 
 use crate::hash::canonical;
 use crate::row::{self, is_fixed_column};
 use crate::split::Split;
+use crate::verdict::Formula;
 
 /// A checked experiment.
 #[derive(Debug, Clone)]
@@ -114,6 +115,7 @@ impl Experiment {
                     .into(),
             );
         }
+        out.extend(self.points_that_are_none());
         let mut same: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for method in &self.methods {
             let mut settings = method.config.clone();
@@ -126,6 +128,28 @@ impl Experiment {
         out.extend(several.map(|ids| {
             format!("{}: the same settings, so that their rows are the same", ids.join(", "))
         }));
+        out
+    }
+
+    /// A line for each claim that names a point which the curve has not.
+    fn points_that_are_none(&self) -> Vec<String> {
+        let Ok(points) = self.points.numbers() else { return Vec::new() };
+        let apart = |p: f64, point: &usize| (*point as f64 - p).abs();
+        let mut out = Vec::new();
+        for criterion in &self.criteria {
+            let formulas = criterion.check.iter().chain(&criterion.value).map(String::as_str);
+            let parsed = formulas.chain(criterion.shows()).filter_map(|f| Formula::parse(f).ok());
+            let named: Vec<f64> = parsed.flat_map(|formula| formula.points()).collect();
+            let none =
+                named.into_iter().find(|p| points.iter().all(|point| apart(*p, point) > 0.0));
+            let Some(p) = none else { continue };
+            let near = points.iter().min_by(|a, b| apart(p, a).total_cmp(&apart(p, b)));
+            let near = near.map(|near| format!(", but at {near}")).unwrap_or_default();
+            out.push(format!(
+                "criterion {}: the curve has no point at {p}{near}: the claim will have no data",
+                criterion.id
+            ));
+        }
         out
     }
 

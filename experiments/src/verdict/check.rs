@@ -88,6 +88,13 @@ fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
                     }
                     known("method", method, &names.methods)
                 }
+                (column, _) if names.columns.contains(&column) => {
+                    let method = names.methods.first().copied().unwrap_or("method");
+                    let method = method.replace('\'', "''");
+                    Err(format!(
+                        "{column} takes a method between single quotes: {column}('{method}')"
+                    ))
+                }
                 (other, _) => {
                     let near = suggestion(other, FUNCTIONS.iter().map(|f| f.0));
                     Err(format!("no function \"{other}\"{near}; a column takes a 'method'"))

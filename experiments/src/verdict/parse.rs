@@ -171,8 +171,9 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
             (Token::Text(text), used)
         } else {
             let sign = SIGNS.into_iter().find(|s| rest.starts_with(s));
-            let sign =
-                sign.ok_or_else(|| format!("at character {}: \"{c}\" has no meaning", at + 1))?;
+            let unknown =
+                || format!("at character {}: \"{c}\" has no meaning{}", at + 1, instead_of(c));
+            let sign = sign.ok_or_else(unknown)?;
             (Token::Sign(sign), sign.len())
         };
         out.push((at, token));
@@ -180,6 +181,18 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
     }
     out.push((text.len(), Token::End));
     Ok(out)
+}
+
+/// What is written instead of a character that other languages have.
+fn instead_of(c: char) -> &'static str {
+    match c {
+        '=' => "; equal is ==",
+        '"' | '`' | '’' | '‘' => "; names stand between single quotes, as in ari('method')",
+        '&' => "; write and",
+        '|' => "; write or",
+        '!' => "; write not, or != for unequal",
+        _ => "",
+    }
 }
 
 /// The name between the quote that a text begins with and the one that ends it, and how long that is; a quote
@@ -331,6 +344,29 @@ impl Formula {
             Token::End => Ok(Formula { root }),
             _ => parser.fail("an operator or the end"),
         }
+    }
+
+    /// The points of curves that `at` names as numbers.
+    pub fn points(&self) -> Vec<f64> {
+        fn named(node: &Expression, out: &mut Vec<f64>) {
+            match node {
+                Expression::Call(name, arguments) => {
+                    if let ("at", [_, Expression::Number(p)]) = (name.as_str(), &arguments[..]) {
+                        out.push(*p);
+                    }
+                    arguments.iter().for_each(|a| named(a, out));
+                }
+                Expression::Not(a) | Expression::Minus(a) => named(a, out),
+                Expression::Binary(_, a, b) => {
+                    named(a, out);
+                    named(b, out);
+                }
+                _ => {}
+            }
+        }
+        let mut out = Vec::new();
+        named(&self.root, &mut out);
+        out
     }
 
     /// Whether it speaks of all data sets together.

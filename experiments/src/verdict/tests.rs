@@ -236,6 +236,12 @@ fn mistakes_are_named() {
         ("last(ari('it''s')) > 0", "no method 'it's'"),
         ("1 % 2 > 1", "at character 3: \"%\" has no meaning"),
         ("1.2.3 > 1", "at character 1: \"1.2.3\" is no number"),
+        ("1 = 1", "at character 3: \"=\" has no meaning; equal is =="),
+        (
+            "ari(\"a\") > 1",
+            "at character 5: \"\"\" has no meaning; names stand between single quotes, as in ari('method')",
+        ),
+        ("last(ari(a)) > 0", "ari takes a method between single quotes: ari('a')"),
         ("last(arii('a')) > 0", "no function or column \"arii\"; did you mean \"ari\"?"),
         ("last(ari('x')) > 0", "no method 'x'"),
         ("in_set('irsi', n) > 0", "no data set 'irsi'; did you mean \"iris\"?"),
@@ -257,6 +263,13 @@ fn mistakes_are_named() {
     assert_eq!(said(&format!("{}1", "1+".repeat(50_000))), "has more than 500 operators");
     let number = Formula::parse("ari('a')").unwrap().check(&names(), false);
     assert_eq!(number.unwrap_err(), "must be a number, is a curve (take last, at, area, …)");
+}
+
+#[test]
+fn points_that_a_formula_names_are_known() {
+    let of = |text: &str| Formula::parse(text).unwrap().points();
+    assert_eq!(of("not at(ari('a'), 10) > -at(ari('a') - ari('b + c'), 20)"), [10.0, 20.0]);
+    assert!(of("last(ari('a')) > at(ari('a'), n)").is_empty());
 }
 
 #[test]
