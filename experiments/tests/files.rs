@@ -186,6 +186,20 @@ fn every_mistake_is_told_at_once() {
 }
 
 #[test]
+fn a_section_that_stands_twice_says_how_lists_are_written() {
+    let method = |brackets: [&str; 2]| {
+        let head = brackets.join("method");
+        format!("{head}\nid = \"m\"\nclusterer = \"kmeans\"\n")
+    };
+    let twice = method(["[", "]"]) + &method(["[", "]"]);
+    let said = bad(&twice);
+    let way = "; sections of which there are several are written [[method]]";
+    assert!(said.contains("not TOML: duplicate key") && said.contains(way), "{said}");
+    let key = bad(&(method(["[[", "]]"]) + "id = \"n\"\n"));
+    assert!(key.contains("not TOML: duplicate key") && !key.contains(way), "{key}");
+}
+
+#[test]
 fn what_no_schema_says() {
     let method = "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\n";
     for (text, part) in [

@@ -286,6 +286,14 @@ pub struct Document {
     source: Arc<Source>,
 }
 
+/// The name of a section of its own, `[name]`, in whose header `at` is.
+fn section_at(text: &str, at: usize) -> Option<&str> {
+    let before = text.get(..at)?;
+    let line = text[before.rfind('\n').map_or(0, |end| end + 1)..].lines().next()?.trim_start();
+    let name = line.strip_prefix('[')?.split(']').next()?.trim();
+    (!name.starts_with('[')).then_some(name)
+}
+
 impl Document {
     /// Parses TOML, or JSON where `name` ends in `.json`.
     ///
@@ -304,7 +312,12 @@ impl Document {
             return Ok(Document { root: Node::from_json(&value, &source), source });
         }
         let table = toml::de::DeTable::parse(text).map_err(|e| {
-            let message = format!("not TOML: {}", e.message());
+            let twice = e.span().filter(|_| e.message().contains("duplicate key"));
+            let again = twice.and_then(|span| section_at(text, span.start));
+            let way = again.map_or(String::new(), |name| {
+                format!("; sections of which there are several are written [[{name}]]")
+            });
+            let message = format!("not TOML: {}{way}", e.message());
             Error::Config(vec![complaint(&source, e.span(), "", message)])
         })?;
         let mut out = Vec::new();
