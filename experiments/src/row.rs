@@ -241,7 +241,7 @@ pub(crate) fn is_fixed_column(name: &str) -> bool {
 }
 
 /// The numbers of a row that a report can summarise, beside scores and diagnostics.
-pub(crate) fn counted() -> impl Iterator<Item = &'static str> {
+pub fn counted() -> impl Iterator<Item = &'static str> {
     FIELDS.iter().filter(|f| f.number.is_some()).map(|f| f.name)
 }
 

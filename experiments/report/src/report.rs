@@ -94,6 +94,11 @@ pub fn report(dir: &Path) -> Result<Report> {
     let mut across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
     let mut costs = tables::costs(&experiment, &made);
     let mut hurt = supervision.sheet(&experiment);
+    let unknown = tables::unknown_records(&experiment, &cells);
+    for (record, why) in &unknown {
+        let sheets = scores.iter_mut().filter(|s| s.metric == *record).flat_map(|s| &mut s.sheets);
+        sheets.for_each(|sheet| sheet.note += why);
+    }
     let unfinished = (cells.len() < planned).then(|| tables::unfinished(cells.len(), planned));
     if let Some(note) = &unfinished {
         let sheets = scores.iter_mut().flat_map(|s| &mut s.sheets).chain(&mut across);
@@ -146,6 +151,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         areas,
     };
     let page = page::page(&experiment, &page);
+    let notes: Vec<&str> = unknown.iter().map(|u| &*u.1).chain(unfinished.as_deref()).collect();
     let report = Report {
         dir: dir.to_path_buf(),
         cells: planned,
@@ -154,7 +160,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         unchecked,
         stale,
         changed,
-        table: table::table(&experiment, &curves, &verdicts, unfinished.as_deref()),
+        table: table::table(&experiment, &curves, &verdicts, &notes),
         verdicts,
         significance,
         page: dir.join("report.html"),

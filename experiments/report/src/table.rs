@@ -9,12 +9,12 @@ use crate::curves::CurveSummary;
 use crate::verdicts::{self, Verdict};
 use mustlink_experiments::Experiment;
 
-/// A line per data set and method, then the verdicts, and what is said of a study that goes on.
+/// A line per data set and method, then the verdicts, and what else is to be known of the numbers.
 pub(crate) fn table(
     experiment: &Experiment,
     curves: &[CurveSummary],
     verdicts: &[Verdict],
-    unfinished: Option<&str>,
+    notes: &[&str],
 ) -> String {
     let columns = columns(experiment, curves, false);
     let mut table = Table::new();
@@ -55,7 +55,7 @@ pub(crate) fn table(
     if !verdicts.is_empty() {
         let _ = write!(text, "\n{}", verdicts::text(verdicts));
     }
-    if let Some(note) = unfinished {
+    for note in notes {
         let _ = writeln!(text, "\n{}", note.trim_start());
     }
     text

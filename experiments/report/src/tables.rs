@@ -1,9 +1,15 @@
 //! The tables of a report: scores data set by data set, and what they cost.
 
+use std::collections::BTreeSet;
+
+use mustlink_core::registry::suggestion;
+
 use crate::columns::{Column, Made, columns, find, legend};
 use crate::samples;
 use crate::sheet::{Cell, Line, Sheet};
 use mustlink_experiments::Experiment;
+use mustlink_experiments::results::CellRows;
+use mustlink_experiments::row::{self, RowStatus};
 use mustlink_experiments::statistics::Unit;
 
 /// A metric's tables.
@@ -87,6 +93,26 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
         lines,
         words: Vec::new(),
     }
+}
+
+/// The records of the experiment that no row has, each with what is said of it. Which there are shows with the
+/// first rows alone: clusterers report what they like.
+pub(crate) fn unknown_records(
+    experiment: &Experiment,
+    cells: &[CellRows],
+) -> Vec<(String, String)> {
+    let rows = || cells.iter().flat_map(|c| &c.rows).filter(|row| row.status == RowStatus::Ok);
+    if rows().next().is_none() {
+        return Vec::new();
+    }
+    let mut names: BTreeSet<&str> = row::counted().collect();
+    names.extend(rows().flat_map(|row| row.diagnostics.keys().map(String::as_str)));
+    let unknown = experiment.stats.records.iter().filter(|r| !names.contains(r.as_str()));
+    let said = |record: &String| {
+        let near = suggestion(record, names.iter().copied());
+        (record.clone(), format!(" No row has a number \"{record}\"{near}"))
+    };
+    unknown.map(said).collect()
 }
 
 /// How a sentence under numbers of a study that goes on begins; a later report knows those of this one by it.

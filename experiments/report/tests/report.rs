@@ -263,6 +263,21 @@ fn cells_that_failed_are_counted_where_they_failed() {
 }
 
 #[test]
+fn a_record_that_no_row_has_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = format!("{STUDY}\n[stats]\nrecords = [\"violation\", \"lower_bound\"]\n");
+    page_of(&text, dir.path());
+    let said = "No row has a number \"violation\"; did you mean \"violations\"?";
+    let table = report(dir.path()).unwrap().table;
+    assert!(
+        table.contains(&format!("\n{said}\n")) && !table.contains("\"lower_bound\""),
+        "{table}"
+    );
+    let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
+    assert!(tables.contains(said), "{tables}");
+}
+
+#[test]
 fn areas_stand_in_a_file_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(STUDY, dir.path());
