@@ -24,7 +24,9 @@ pub struct ColumnDiff {
     pub rows: usize,
     /// Those that differ.
     pub differ: usize,
-    /// Mean over these rows in the first directory; absent for columns that are no number.
+    /// Rows with a result and a number here in both directories: those of the means.
+    pub compared: usize,
+    /// Mean over these rows in the first directory; absent where there are none.
     pub mean_a: Option<f64>,
     /// The same in the second.
     pub mean_b: Option<f64>,
@@ -78,16 +80,29 @@ pub fn diff(a: &Path, b: &Path) -> Result<Diff> {
         }
     }
     for ((dataset, method, column), differ) in changed {
-        let mine = |p: &&Place| p.0 == dataset && p.1 == method;
-        let both = || old.1.keys().filter(mine).filter(|p| new.1.contains_key(*p));
-        let mean = |rows: &BTreeMap<Place, Row>| {
-            let ok = both().filter_map(|p| rows.get(p)).filter(|r| r.status == RowStatus::Ok);
-            let values: Vec<f64> = ok.filter_map(|r| r.number(&column)).collect();
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
-        let (mean_a, mean_b) = (mean(&old.1), mean(&new.1));
+        let mine = |p: &Place| p.0 == dataset && p.1 == method;
+        let number = |row: &Row| row.number(&column).filter(|_| row.status == RowStatus::Ok);
+        // Means over other rows would differ by what failed on one side.
+        let pairs = old.1.iter().filter(|(place, _)| mine(place)).filter_map(|(place, x)| {
+            let y = new.1.get(place)?;
+            Some((number(x)?, number(y)?))
+        });
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        let compared = a.len();
+        let mean =
+            |values: &[f64]| (compared > 0).then(|| values.iter().sum::<f64>() / compared as f64);
+        let (mean_a, mean_b) = (mean(&a), mean(&b));
         let rows = counts[&(&*dataset, &*method)];
-        out.changed.push(ColumnDiff { rows, differ, mean_a, mean_b, dataset, method, column });
+        out.changed.push(ColumnDiff {
+            rows,
+            differ,
+            compared,
+            mean_a,
+            mean_b,
+            dataset,
+            method,
+            column,
+        });
     }
     Ok(out)
 }
@@ -127,6 +142,11 @@ impl Diff {
     }
 }
 
+/// With four decimals; what would be 0 with them by its size.
+fn change(by: f64) -> String {
+    if by.abs() < 5e-5 { format!("{by:+.0e}") } else { format!("{by:+.4}") }
+}
+
 impl fmt::Display for Diff {
     /// One finding per line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,7 +165,15 @@ impl fmt::Display for Diff {
             let place = format!("{}, {}, {}", c.dataset, c.method, c.column);
             write!(f, "{place}: {} of {} rows differ", c.differ, c.rows)?;
             match (c.mean_a, c.mean_b) {
-                (Some(a), Some(b)) => writeln!(f, "; mean {a:.4} and {b:.4} ({:+.4})", b - a)?,
+                (Some(a), Some(b)) if a != b => {
+                    let of = match c.compared {
+                        compared if compared < c.rows => {
+                            format!(" of {compared} rows with results")
+                        }
+                        _ => String::new(),
+                    };
+                    writeln!(f, "; mean{of} {a:.4} and {b:.4} ({})", change(b - a))?;
+                }
                 _ => writeln!(f)?,
             }
         }
@@ -154,5 +182,30 @@ impl fmt::Display for Diff {
         } else {
             write!(f, "{} rows in both", self.common)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_that_moved_are_of_rows_with_results() {
+        let column = |compared: usize, mean_a: f64, mean_b: f64| ColumnDiff {
+            dataset: "iris".into(),
+            method: "a".into(),
+            column: "ari".into(),
+            rows: 9,
+            differ: 2,
+            compared,
+            mean_a: Some(mean_a),
+            mean_b: Some(mean_b),
+        };
+        let changed = vec![column(9, 0.5, 0.25), column(8, 0.5, 0.50001), column(8, 0.5, 0.5)];
+        let said = Diff { changed, ..Diff::default() }.to_string();
+        let expected = "iris, a, ari: 2 of 9 rows differ; mean 0.5000 and 0.2500 (-0.2500)\n\
+                        iris, a, ari: 2 of 9 rows differ; mean of 8 rows with results 0.5000 and 0.5000 (+1e-5)\n\
+                        iris, a, ari: 2 of 9 rows differ\n";
+        assert!(said.starts_with(expected), "{said}");
     }
 }

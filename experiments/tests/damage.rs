@@ -269,7 +269,11 @@ fn cells_that_two_parts_have_must_agree() {
     assert_eq!((merged.cells, report(&at("both")).unwrap().failed), (3, 3));
     let found = diff(&at("two"), &at("three")).unwrap();
     let ari = found.changed.iter().find(|c| c.column == "ari").unwrap();
-    assert_eq!((ari.rows, ari.differ), (6, 6));
+    assert_eq!((ari.rows, ari.differ, ari.compared), (6, 6, 6));
     assert!(ari.mean_a.unwrap() != ari.mean_b.unwrap());
+    // Means are of the same rows: where one side failed there is none.
+    let failed = diff(&at("two"), &at("broken")).unwrap();
+    let ari = failed.changed.iter().find(|c| c.column == "ari").unwrap();
+    assert_eq!((ari.differ, ari.compared, ari.mean_a, ari.mean_b), (6, 0, None, None));
     assert!(!found.changed.iter().any(|c| c.column.starts_with("time_")), "{found}");
 }
