@@ -323,31 +323,33 @@ impl fmt::Display for Plan {
         for note in &self.notes {
             writeln!(f, "note: {note}")?;
         }
+        let there = self.datasets.iter().filter(|d| d.read.is_ok() || !d.optional).count();
+        write!(f, "{} cells ({there} data sets × {} methods), ", self.cells, self.methods)?;
+        if self.missing().next().is_some() {
+            return write!(
+                f,
+                "{} rows; what is finished and what the rest takes shows once all data sets can be read",
+                self.rows
+            );
+        }
         writeln!(
             f,
-            "{} cells ({} data sets × {} methods), {} finished; {} rows; {} selections",
-            self.cells,
-            self.datasets.iter().filter(|d| d.read.is_ok() || !d.optional).count(),
-            self.methods,
-            self.finished,
-            self.rows,
-            self.selections
+            "{} finished; {} rows; {} selections",
+            self.finished, self.rows, self.selections
         )?;
         write!(f, "{}", self.standing)?;
-        if self.missing().next().is_none() {
-            if self.finished == self.cells {
-                write!(f, "nothing is left to do")?;
-            } else {
-                write!(f, "about {} on one thread{}", duration(self.seconds), self.timing)?;
-            }
-            write!(f, "; up to {} per cell, its data among it", bytes(self.memory))?;
-            if !self.unmeasured.is_empty() {
-                write!(
-                    f,
-                    "\nnot counted: the programs of {}, whose time shows with the first cell",
-                    self.unmeasured.join(", ")
-                )?;
-            }
+        if self.finished == self.cells {
+            write!(f, "nothing is left to do")?;
+        } else {
+            write!(f, "about {} on one thread{}", duration(self.seconds), self.timing)?;
+        }
+        write!(f, "; up to {} per cell, its data among it", bytes(self.memory))?;
+        if !self.unmeasured.is_empty() {
+            write!(
+                f,
+                "\nnot counted: the programs of {}, whose time shows with the first cell",
+                self.unmeasured.join(", ")
+            )?;
         }
         Ok(())
     }

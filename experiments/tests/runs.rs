@@ -672,6 +672,8 @@ fn the_plan_counts_what_a_run_does() {
     let missing = plan(&experiment, &Source::default(), None).unwrap();
     assert_eq!(missing.missing().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["left", "right"]);
     assert!(missing.to_string().contains("left: MISSING: "));
+    // Nobody looked what is finished.
+    assert!(!missing.to_string().contains("0 finished"), "{missing}");
 }
 
 #[test]
