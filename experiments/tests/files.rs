@@ -102,6 +102,22 @@ fn lists_are_axes() {
 }
 
 #[test]
+fn what_names_a_method_of_several_values_says_so() {
+    let method = "[[method]]\nid = \"m\"\nk = [2, 3]\nclusterer = \"kmeans\"\n";
+    let way = "; its lists stand for 2 methods, the first of which is \"m[k=2]\"";
+    for (rest, said) in [
+        ("[stats]\ncontrol = \"m\"\n", "stats.control: no method has the id \"m\""),
+        (
+            "[[criterion]]\nid = \"c\"\nstatement = \"s\"\ncheck = \"last(ari('m')) > 0\"\n",
+            "criterion[0].check: no method 'm'",
+        ),
+    ] {
+        let error = bad(&format!("{method}{rest}"));
+        assert!(error.contains(&format!("{said}{way}")), "{error}");
+    }
+}
+
+#[test]
 fn axes_of_one_name_keep_their_slots_apart() {
     let e = good(
         "[[method]]\nid = \"m\"\nclusterer = { type = \"pck_means\", k = [2, 3] }\nk = [2, 3]\n",

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use mustlink_config::Node;
 use mustlink_core::error::Diagnostic;
-use mustlink_core::registry;
 
 use super::criterion;
 use super::experiment::{Experiment, ResolvedMethod, SOME_CLASSES};
 use super::file::{MAX_POINTS, Points, Range};
 use crate::hash::canonical;
-use crate::verdict::Names;
+use crate::verdict::{Names, instead};
 
 /// More cells than this are refused before they are laid out.
 const MAX_CELLS: usize = 1_000_000;
@@ -109,7 +108,7 @@ fn judge_scores(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>)
         let Some(id) = id.as_deref().filter(|id| !ids().any(|m| m == *id)) else { continue };
         let node = root.get(section).unwrap_or(root);
         let node = node.get(key).unwrap_or(node);
-        let near = registry::suggestion(id, ids());
+        let near = instead(id, ids());
         let message = format!("no method has the id \"{id}\"{near}");
         out.push(node.diagnostic(&format!("{section}.{key}"), message));
     }
@@ -186,8 +185,7 @@ fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<D
             }
             Some(_) => {}
             None => {
-                let near =
-                    registry::suggestion(id, experiment.methods.iter().map(|m| m.id.as_str()));
+                let near = instead(id, experiment.methods.iter().map(|m| m.id.as_str()));
                 let whole =
                     matches!(&experiment.points, Points::FromRun(text) if text.trim() == id);
                 out.push(complain(if whole {

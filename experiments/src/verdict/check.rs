@@ -44,6 +44,18 @@ impl Formula {
     }
 }
 
+/// What is said of an id that no method has: that its lists made several methods of it, or the nearest id.
+pub(crate) fn instead<'a>(id: &str, ids: impl Iterator<Item = &'a str> + Clone) -> String {
+    let of_lists = |other: &&str| other.strip_prefix(id).is_some_and(|rest| rest.starts_with('['));
+    match ids.clone().find(of_lists) {
+        Some(first) => {
+            let several = ids.filter(of_lists).count();
+            format!("; its lists stand for {several} methods, the first of which is \"{first}\"")
+        }
+        None => suggestion(id, ids),
+    }
+}
+
 fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
     let known = |what: &str, name: &str, list: &[&str]| {
         if list.contains(&name) {
@@ -51,6 +63,10 @@ fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
         } else {
             Err(format!("no {what} '{name}'{}", suggestion(name, list.iter().copied())))
         }
+    };
+    let method = |name: &str| match names.methods.contains(&name) {
+        true => Ok(()),
+        false => Err(format!("no method '{name}'{}", instead(name, names.methods.iter().copied()))),
     };
     match node {
         Expression::Number(_) | Expression::Text(_) => Ok(()),
@@ -67,9 +83,9 @@ fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
                 return Err(format!("{name} takes {wanted} arguments, got {}", arguments.len()));
             }
             match (name.as_str(), &arguments[..]) {
-                ("curve", [Expression::Text(column), Expression::Text(method)]) => {
+                ("curve", [Expression::Text(column), Expression::Text(id)]) => {
                     known("column", column, &names.columns)?;
-                    known("method", method, &names.methods)
+                    method(id)
                 }
                 ("curve", _) => Err("curve takes 'column' and 'method'".into()),
                 ("in_set", [Expression::Text(set), rest]) => {
@@ -79,14 +95,14 @@ fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
                 (_, rest) if function.is_some() => {
                     rest.iter().try_for_each(|a| check_names(a, names))
                 }
-                (column, [Expression::Text(method)]) => {
+                (column, [Expression::Text(id)]) => {
                     let functions = FUNCTIONS.iter().map(|f| f.0);
                     if !names.columns.contains(&column) {
                         let near =
                             suggestion(column, functions.chain(names.columns.iter().copied()));
                         return Err(format!("no function or column \"{column}\"{near}"));
                     }
-                    known("method", method, &names.methods)
+                    method(id)
                 }
                 (column, _) if names.columns.contains(&column) => {
                     let method = names.methods.first().copied().unwrap_or("method");

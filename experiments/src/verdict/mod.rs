@@ -12,6 +12,7 @@ mod tests;
 mod value;
 
 pub use check::Names;
+pub(crate) use check::instead;
 pub use evaluate::{Results, SetResults, shown};
 pub use parse::Formula;
 pub use value::{CurveValues, EvalError, Sample};
