@@ -284,7 +284,12 @@ fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report
     }
     if finished < outcome.total {
         let missing = outcome.total - finished;
-        term::tell(&if outcome.stopped {
+        term::tell(&if outcome.stopped && outcome.forced > 0 {
+            format!(
+                "{missing} cells are left; the same command begins anew, without --force it goes on with those \
+                 that are not there"
+            )
+        } else if outcome.stopped {
             format!("{missing} cells are left; the same command goes on with them")
         } else {
             format!("{missing} cells are missing; the same command tries them again")

@@ -128,6 +128,14 @@ fn failed_cells_end_with_1() {
         "{}",
         some.err
     );
+    let forced = bench.run("run e.toml --out third --quiet --max-fails 1 --threads 1 --force");
+    assert!(
+        forced
+            .err
+            .contains(" cells are left; the same command begins anew, without --force it goes on"),
+        "{}",
+        forced.err
+    );
     let refused = bench.run("run e.toml --out third --max-fails 0");
     assert_eq!(refused.status, 2);
     let slow = bench.run("run e.toml --out fourth --quiet --cell-timeout 0.000000001");
