@@ -95,6 +95,8 @@ pub(crate) struct Contents<'a> {
     pub summary: &'a [u8],
     /// Whether there are areas, in a file of their own.
     pub areas: bool,
+    /// Whether every cell of some point of a curve failed.
+    pub all_failed: bool,
 }
 
 /// The page as HTML.
@@ -105,7 +107,7 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
         moved::section(contents.moved, experiment),
         contents.supervision.section(experiment),
         verdicts::section(contents.verdicts, contents.unfinished),
-        curves(experiment, contents.figures),
+        curves(experiment, contents),
         costs(experiment, contents),
         weights(experiment, contents.figures),
         failures(contents),
@@ -240,7 +242,8 @@ fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     any.then(|| Section::new("Over all data sets", body))
 }
 
-fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
+fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
+    let figures = contents.figures;
     let body = html! {
         p class="dim" {
             "Lines: means"
@@ -249,6 +252,7 @@ fn curves(experiment: &Experiment, figures: &Figures) -> Option<Section> {
             }
             ". A bar across a line: the selector had no further question; what follows is the same \
              clustering. A hollow point: some of its cells failed, and it is the mean of the others."
+            @if contents.all_failed { " Where all of its cells failed a line has no point." }
             (few_repeats(experiment))
         }
         "\n"

@@ -149,6 +149,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         markdown: &markdown,
         summary: &summary,
         areas,
+        all_failed: curves.iter().flat_map(|c| &c.points).any(|p| p.failed > 0 && p.scored == 0),
     };
     let page = page::page(&experiment, &page);
     let notes: Vec<&str> = unknown.iter().map(|u| &*u.1).chain(unfinished.as_deref()).collect();

@@ -247,7 +247,8 @@ fn cells_that_failed_are_counted_where_they_failed() {
             "\"random_pairs\"\noracle = { type = \"noisy\", flip_rate = 0.3 }",
         )
         .replace("points = [0, 10, 20]", "points = [0, 400]");
-    page_of(&text, dir.path());
+    let page = page_of(&text, dir.path());
+    assert!(page.contains("Where all of its cells failed a line has no point."));
     let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
     let line = |head: &str| {
         let after = tables.split(&format!("**{head} ↑**")).nth(1).unwrap();
