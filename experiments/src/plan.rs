@@ -39,6 +39,8 @@ pub struct Plan {
     pub cells: usize,
     /// Cells that are finished in the results directory given.
     pub finished: usize,
+    /// Those of them that failed.
+    pub failed: usize,
     /// What that directory holds beside them.
     pub standing: Standing,
     /// Rows.
@@ -128,6 +130,7 @@ fn size(experiment: &Experiment, source: &Source) -> Plan {
         methods: experiment.methods.len(),
         cells: per_set * there,
         finished: 0,
+        failed: 0,
         standing: Standing::default(),
         rows: per_set * there * points,
         selections: 0,
@@ -232,6 +235,10 @@ fn lay_out(
         }
     }
     plan.finished = grid.cells.len() - unfinished.len();
+    let identity = |c: usize| grid.cells[c].identity.as_str();
+    let failed: BTreeSet<&str> =
+        left.iter().flat_map(|l| &l.failed).map(|&c| identity(c)).collect();
+    plan.failed = (0..grid.cells.len()).filter(|&c| failed.contains(identity(c))).count();
     plan.selections = grid.selections.len();
     plan.notes = grid.notes(experiment);
     if let (Err(id), None, false) = (&numbers, try_for, unfinished.is_empty()) {
@@ -334,8 +341,15 @@ impl fmt::Display for Plan {
         }
         writeln!(
             f,
-            "{} finished; {} rows; {} selections",
-            self.finished, self.rows, self.selections
+            "{} finished{}; {} rows; {} selections",
+            self.finished,
+            if self.failed > 0 {
+                format!(", {} of them failed", self.failed)
+            } else {
+                String::new()
+            },
+            self.rows,
+            self.selections
         )?;
         write!(f, "{}", self.standing)?;
         if self.finished == self.cells {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use mustlink_core::Result;
 
-use crate::cell_file::{CellFile, Wanted};
+use crate::cell_file::{CellFile, Wanted, has_failed};
 use crate::config::{Experiment, stored};
 use crate::grid::{Grid, PlanLine};
 use crate::identity::{self, Build};
@@ -146,6 +146,8 @@ pub(crate) struct Left {
     pub seconds: BTreeMap<(usize, usize), (f64, usize)>,
     /// The cells whose rows of another build are kept.
     pub adopted: Vec<(usize, StaleFile)>,
+    /// The finished cells that failed.
+    pub failed: Vec<usize>,
 }
 
 impl Left {
@@ -173,6 +175,7 @@ impl Left {
             ..Standing::default()
         };
         let (mut todo, mut adopted) = (BTreeMap::new(), Vec::new());
+        let mut failed = Vec::new();
         let mut seconds = BTreeMap::new();
         let mut note_time = |c: usize, file: &CellFile| {
             let (sum, count) =
@@ -220,9 +223,12 @@ impl Left {
                 todo.insert(c, None);
                 continue;
             }
-            let (_, missing) = file.select(&wanted);
+            let (rows, missing) = file.select(&wanted);
             if file.has_all(&wanted) {
                 standing.finished += 1;
+                if has_failed(rows) {
+                    failed.push(c);
+                }
                 continue;
             }
             standing.partial += 1;
@@ -233,7 +239,7 @@ impl Left {
             }
             todo.insert(c, wanted.points.is_some().then_some(missing));
         }
-        Ok(Left { standing, wanted, todo, seconds, adopted })
+        Ok(Left { standing, wanted, todo, seconds, adopted, failed })
     }
 }
 

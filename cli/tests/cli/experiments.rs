@@ -100,6 +100,8 @@ fn failed_cells_end_with_1() {
         "{}",
         run.err
     );
+    let plan = bench.run("plan e.toml --out out").out;
+    assert!(plan.contains("8 finished, 4 of them failed; 16 rows"), "{plan}");
     let run = bench.run("run e.toml --out 'my out' --data-dir . --quiet");
     let advice = "mustlink retry 'my out' --data-dir . runs them again\n";
     assert!(run.err.ends_with(advice), "{}", run.err);
