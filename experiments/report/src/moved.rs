@@ -40,32 +40,63 @@ pub(crate) struct Move {
 /// Numbers by metric, data set and method.
 type Numbers = BTreeMap<(String, String, String), Option<f64>>;
 
-fn column(text: &[u8], name: &str) -> Numbers {
+/// What a number is of, metric, data set and method; the point where there are points; the number.
+type Point = ((String, String, String), String, Option<f64>);
+
+fn lines(text: &[u8], name: &str) -> Vec<Point> {
     let mut reader = csv::Reader::from_reader(text);
-    let Ok(heads) = reader.headers().cloned() else { return Numbers::new() };
+    let Ok(heads) = reader.headers().cloned() else { return Vec::new() };
     let at = |name: &str| heads.iter().position(|h| h == name);
     let (Some(metric), Some(method), Some(value)) = (at("metric"), at("method"), at(name)) else {
-        return Numbers::new();
+        return Vec::new();
     };
-    let dataset = at("dataset");
+    let (dataset, point) = (at("dataset"), at("p"));
     let line = |r: csv::StringRecord| {
         let get = |at: usize| r.get(at).unwrap_or_default().to_string();
-        let key = (get(metric), dataset.map_or(String::new(), get), get(method));
-        (key, get(value).parse().ok())
+        let optional = |at: Option<usize>| at.map_or(String::new(), get);
+        let key = (get(metric), optional(dataset), get(method));
+        (key, optional(point), get(value).parse().ok())
     };
-    // Points of a curve follow one another: the last one stays.
     reader.records().flatten().map(line).collect()
 }
 
-/// The numbers that are not the same in both; those of time never are, and say nothing.
+fn column(text: &[u8], name: &str) -> Numbers {
+    lines(text, name).into_iter().map(|(key, _, value)| (key, value)).collect()
+}
+
+/// The means at the last points of curves, before and now; only where there was that point before.
+fn means(before: &[u8], after: &[u8]) -> (Numbers, Numbers) {
+    let before: BTreeMap<_, _> =
+        lines(before, "mean").into_iter().map(|(key, p, mean)| ((key, p), mean)).collect();
+    // Points of a curve follow one another: the last one stays.
+    let last: BTreeMap<_, _> =
+        lines(after, "mean").into_iter().map(|(key, p, mean)| (key, (p, mean))).collect();
+    let (mut old, mut new) = (Numbers::new(), Numbers::new());
+    for (key, (p, mean)) in last {
+        if let Some(was) = before.get(&(key.clone(), p)) {
+            old.insert(key.clone(), *was);
+            new.insert(key, mean);
+        }
+    }
+    (old, new)
+}
+
+/// The metrics of numbers.
+fn metrics(numbers: &Numbers) -> BTreeSet<&str> {
+    numbers.keys().map(|key| key.0.as_str()).collect()
+}
+
+/// The numbers that are not the same in both, of metrics that both have; those of time never are, and say nothing.
 fn moves(
     what: &str,
     before: &Numbers,
     after: &Numbers,
     matters: impl Fn(f64, f64) -> bool,
 ) -> Vec<Move> {
+    let both: BTreeSet<&str> = &metrics(before) & &metrics(after);
     let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    let moved = keys.into_iter().filter_map(|key| {
+    let keys = keys.into_iter().filter(|key| both.contains(key.0.as_str()));
+    let moved = keys.filter_map(|key| {
         let get = |numbers: &Numbers| numbers.get(key).copied().flatten();
         let (before, after) = (get(before), get(after));
         let same = match (before, after) {
@@ -139,8 +170,8 @@ pub(crate) fn since_last(
         let crossed = |m: &Move| significant(m.before) != significant(m.after);
         out.extend(moves("p (Holm)", &before, &after, apart).into_iter().filter(crossed));
     }
-    let mut means = moves("mean", &column(&old, "mean"), &column(summary, "mean"), apart);
-    means.retain(|m| before.contains(&m.method) && after.contains(&m.method));
+    let (before, after) = means(&old, summary);
+    let mut means = moves("mean", &before, &after, apart);
     let size = |m: &Move| (m.before.unwrap_or(0.0) - m.after.unwrap_or(0.0)).abs();
     means.sort_by(|a, b| size(b).total_cmp(&size(a)));
     out.extend(means);
@@ -262,6 +293,26 @@ mod tests {
         let moved = report(&fourth);
         let h = section(&moved, &experiment).unwrap().body.into_string();
         assert!(h.contains("are not compared"), "{h}");
+    }
+
+    #[test]
+    fn what_was_not_there_before_has_not_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = |lines: &[&str], ranks: &str| {
+            let summary = format!("dataset,metric,method,p,mean\n{}\n", lines.join("\n"));
+            let statistics = format!("metric,method,mean_rank,p_holm\n{ranks}");
+            let moved = since_last(dir.path(), summary.as_bytes(), statistics.as_bytes(), true);
+            fs::write(dir.path().join("summary.csv"), summary).unwrap();
+            fs::write(dir.path().join("statistics.csv"), statistics).unwrap();
+            moved.unwrap().into_iter().map(|m| (m.metric, m.before, m.after)).collect::<Vec<_>>()
+        };
+        assert!(report(&["iris,ari,a,0,0.1", "iris,ari,a,200,0.5"], "ari,a,1,\n").is_empty());
+        // Another last point, another metric, another data set.
+        let more =
+            ["iris,ari,a,0,0.1", "iris,ari,a,40,0.3", "iris,vi,a,40,1.5", "wine,ari,a,40,0.2"];
+        assert!(report(&more, "ari,a,1,\nvi,a,1,\n").is_empty());
+        let back = ["iris,ari,a,0,0.1", "iris,ari,a,40,0.4"];
+        assert_eq!(report(&back, "ari,a,1,\n"), [("ari".to_string(), Some(0.3), Some(0.4))]);
     }
 
     #[test]
