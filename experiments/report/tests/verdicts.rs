@@ -159,6 +159,14 @@ fn mistakes_in_claims_are_named() {
         ("value = \"n\"", "criterion[0].printed: missing: the numbers to compare with"),
         (
             "value = \"n\"\nprinted = { irsi = 3 }",
+            "c.toml:12:11: criterion[0].printed: no data set \"irsi\"; did you mean \"iris\"?",
+        ),
+        (
+            "value = \"n\"\nprinted = { iris = 3 }\ntolerance = { irsi = 1 }",
+            "criterion[0].tolerance: no data set \"irsi\"; did you mean \"iris\"?",
+        ),
+        (
+            "datasets = [\"irsi\"]\ncheck = \"n > 0\"",
             "criterion[0].datasets: no data set \"irsi\"; did you mean \"iris\"?",
         ),
         (

@@ -177,11 +177,16 @@ pub(super) fn complaints(
             Some(Tolerance::Each(map)) => map.keys().collect(),
             _ => Vec::new(),
         };
-        let named = criterion.datasets.iter().flatten();
-        let named = named.chain(printed.iter().flat_map(|p| p.keys())).chain(each);
-        for id in named.filter(|id| !names.datasets.contains(&id.as_str())) {
-            let near = suggestion(id, names.datasets.iter().copied());
-            complain("datasets", format!("no data set \"{id}\"{near}"));
+        let named: [(&str, Vec<&String>); 3] = [
+            ("datasets", criterion.datasets.iter().flatten().collect()),
+            ("printed", printed.iter().flat_map(|p| p.keys()).collect()),
+            ("tolerance", each),
+        ];
+        for (key, ids) in named {
+            for id in ids.into_iter().filter(|id| !names.datasets.contains(&id.as_str())) {
+                let near = suggestion(id, names.datasets.iter().copied());
+                complain(key, format!("no data set \"{id}\"{near}"));
+            }
         }
     }
     out
