@@ -132,10 +132,25 @@ impl Fitted for Encoded {
 
     fn unseen(&self, data: &Data) -> Vec<(usize, String)> {
         let mut unseen = Vec::new();
+        if data.d() != self.words.len() {
+            return unseen;
+        }
+        let x = data.to_dense();
         for (s, list) in self.words.iter().enumerate() {
-            let (Some(list), Some(words)) = (list, data.words(s)) else { continue };
-            let known: HashSet<&String> = list.iter().collect();
-            unseen.extend(words.iter().filter(|w| !known.contains(w)).map(|w| (s, w.clone())));
+            let Some(list) = list else { continue };
+            if let Some(words) = data.words(s) {
+                let known: HashSet<&String> = list.iter().collect();
+                unseen.extend(words.iter().filter(|w| !known.contains(w)).map(|w| (s, w.clone())));
+                continue;
+            }
+            // All words of these rows look like numbers, and were read as such.
+            let mut known: HashSet<u64> =
+                by_value(list).into_iter().flatten().map(|(value, _)| value).collect();
+            for v in x.column(s).iter().filter(|v| !v.is_nan()) {
+                if known.insert(bits(*v)) {
+                    unseen.push((s, v.to_string()));
+                }
+            }
         }
         unseen
     }
@@ -213,6 +228,11 @@ mod tests {
         };
         assert_eq!(made(&["1", "2", "A"], 2.0).unwrap(), [0.0, 1.0, 0.0]);
         assert_eq!(made(&["1", "2", "A"], 3.0).unwrap(), [0.0, 0.0, 0.0]);
+        let data =
+            Data::table(array![[0.0], [1.0]], vec![Some(["2", "A"].map(String::from).into())]);
+        let fitted = OneHot { max_words: 9 }.fit(&Problem::new(data.unwrap()), &Context::new(1));
+        let new = Data::table(array![[2.0], [3.5], [GAP], [3.5]], vec![None]).unwrap();
+        assert_eq!(fitted.unwrap().unseen(&new), [(0, "3.5".to_string())]);
         // Which of two is meant, or whether this is the column at all, nobody knows.
         assert!(made(&["1", "01", "A"], 1.0).is_err() && made(&["A", "B"], 1.0).is_err());
     }

@@ -179,4 +179,12 @@ fn words_that_the_model_has_never_seen_are_named() {
     assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
     let same = bench.run("predict --model m.json --data old.csv");
     assert!(!same.err.contains("never seen"), "{}", same.err);
+    // Words that are numbers, of rows in which there is no other word.
+    bench.write("rooms.csv", "size,rooms\n1.5,2\n1,2\n8,3\n9.5,3\n2,many\n");
+    let cluster = cluster.replace("old.csv", "rooms.csv").replace("\"impute_missing\",", "");
+    assert_eq!(bench.run(&cluster).status, 0);
+    bench.write("new.csv", "size,rooms\n1.5,2\n2,7\n8,7\n");
+    let done = bench.run("predict --model m.json --data new.csv");
+    let said = "warning: words that the model has never seen count as none: rooms 7\n";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
 }
