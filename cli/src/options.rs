@@ -1,5 +1,6 @@
 //! Options that several verbs share.
 
+use std::num::IntErrorKind;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -107,7 +108,12 @@ pub(crate) fn in_pool<T: Send>(
 
 /// Reads a number that counts something; a sign is no reason for a riddle.
 pub(crate) fn count(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| format!("must be a whole number >= 0, got {text}"))
+    text.parse::<usize>().map_err(|e| match e.kind() {
+        IntErrorKind::PosOverflow => {
+            format!("is too large: must be in 0..={}, got {text}", usize::MAX)
+        }
+        _ => format!("must be a whole number >= 0, got {text}"),
+    })
 }
 
 /// Reads a seed.
@@ -142,6 +148,19 @@ mod tests {
         assert_eq!(bytes("7"), Ok(7));
         for wrong in ["", "GiB", "4 X", "-1", "0", "1e40", "1.2.3", "99999999TiB"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn counts_that_are_too_large_are_not_called_negative() {
+        assert_eq!(count("0"), Ok(0));
+        let large = count("99999999999999999999").unwrap_err();
+        assert!(large.starts_with("is too large: must be in 0..=18446744073709551615"), "{large}");
+        for wrong in ["-1", "-99999999999999999999", "1.5", ""] {
+            assert!(
+                count(wrong).unwrap_err().starts_with("must be a whole number >= 0"),
+                "{wrong}"
+            );
         }
     }
 
