@@ -57,8 +57,9 @@ impl<'a> Objects<'a> {
                 Ok(i) => Err(bad(
                     place,
                     format!(
-                        "object {i} does not exist; accepted are the row numbers 0..={}",
-                        n - 1
+                        "object {i} does not exist; accepted are the row numbers 0..={}{}",
+                        n - 1,
+                        next_step(i, n)
                     ),
                 )),
                 Err(_) => Err(bad(
@@ -74,6 +75,15 @@ impl<'a> Objects<'a> {
 
     pub fn name(&self, i: u32) -> String {
         if self.by_id.is_some() { self.dataset.id(i as usize) } else { i.to_string() }
+    }
+}
+
+/// What to do about a row number that is none of `n`: counted from 1 the last is `n`, others are no count.
+fn next_step(i: usize, n: usize) -> &'static str {
+    if i == n {
+        "; where they are counted from 1, take 1 from each; or are these ids? (--id)"
+    } else {
+        "; are these ids? (--id)"
     }
 }
 
@@ -422,7 +432,12 @@ mod tests {
         );
         assert_eq!(
             message("0,1,must_link,1\n0,5,must_link,1"),
-            "c.csv, line 3: object 5 does not exist; accepted are the row numbers 0..=4"
+            "c.csv, line 3: object 5 does not exist; accepted are the row numbers 0..=4; where they are \
+             counted from 1, take 1 from each; or are these ids? (--id)"
+        );
+        assert_eq!(
+            message("0,1,must_link,1\n0,1005,must_link,1"),
+            "c.csv, line 3: object 1005 does not exist; accepted are the row numbers 0..=4; are these ids? (--id)"
         );
         assert_eq!(
             message("a,1,must_link,1"),

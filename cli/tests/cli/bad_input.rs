@@ -121,7 +121,8 @@ fn constraints_about_nobody() {
     bench.write("d.csv", "x,class\n0,p\n1,p\n9,q\n");
     bench.run("cluster --data d.csv --constraints p.csv").failed(
         3,
-        "error: p.csv, line 2: object 3 does not exist; accepted are the row numbers 0..=2\n",
+        "error: p.csv, line 2: object 3 does not exist; accepted are the row numbers 0..=2; where they are counted \
+         from 1, take 1 from each; or are these ids? (--id)\n",
     );
 }
 

@@ -172,7 +172,13 @@ impl Objects<'_> {
             None => cell.parse().ok().filter(|&o: &u32| (o as usize) < self.n).ok_or_else(|| {
                 let last = self.n.saturating_sub(1);
                 let message = format!("\"{cell}\" is not a row number in 0..={last}");
-                self.table.bad(line, format!("{message}; are these ids? (by_id = true)"))
+                let next = match cell.parse::<usize>() {
+                    Ok(count) if count == self.n => {
+                        "where they are counted from 1, take 1 from each; or "
+                    }
+                    _ => "",
+                };
+                self.table.bad(line, format!("{message}; {next}are these ids? (by_id = true)"))
             }),
         }
     }

@@ -333,6 +333,10 @@ fn scripts_are_followed() {
     let strict = Scripted { missing: Missing::Refuse, ..script.clone() };
     let outcome = strict.open(&scene).unwrap().ask(&question(0, 2)).unwrap();
     assert_eq!(outcome, Outcome::Refused(Refusal::OutOfScope));
+    std::fs::write(&file, "i,j,reply\n1,2,must_link\n3,4,must_link\n").unwrap();
+    let counted = "line 3: \"4\" is not a row number in 0..=3; where they are counted from 1, take 1 from each; or are \
+                   these ids? (by_id = true)";
+    assert!(message(&script, &scene).ends_with(counted), "{}", message(&script, &scene));
     std::fs::write(&file, "i,j,reply\na,d,must_link\n").unwrap();
     script.by_id = true;
     assert_eq!(
