@@ -126,6 +126,9 @@ impl Job {
         if let Some(said) = notices::one_feature(&job.method, &job.problem.data, names) {
             args.note(&said);
         }
+        if let Some(said) = notices::never_unsure(&job.method) {
+            args.note(&said);
+        }
         job.choose_k(args);
         job.judge(args, selecting).map_err(|e| job.named(&e))?;
         Ok(job)

@@ -4,6 +4,7 @@ use mustlink_core::clustering::Clustering;
 use mustlink_core::method::Method;
 use mustlink_core::roles::{BaseClusterer, RoleObject};
 use mustlink_core::{Data, DataKind};
+use serde_json::Value;
 
 /// What is said of `given` constraints where nothing of the method reads them.
 pub fn unread(method: &Method, given: usize) -> Option<String> {
@@ -46,6 +47,20 @@ pub fn one_feature(method: &Method, data: &Data, names: &[String]) -> Option<Str
             100.0 * share
         )
     })
+}
+
+/// What is said where an oracle that is to leave some questions unanswered leaves none, as where it is only named.
+pub fn never_unsure(method: &Method) -> Option<String> {
+    let mut oracle = method.oracle.as_ref()?.to_value();
+    while !oracle.is_null() {
+        let none = |share: &str| oracle[share].as_f64() == Some(0.0);
+        if oracle["type"] == "dont_know" && none("rate") && none("by_object") {
+            let said = "the oracle dont_know leaves no question unanswered: its rate and its by_object are 0";
+            return Some(said.into());
+        }
+        oracle = oracle.get_mut("source").map(Value::take).unwrap_or_default();
+    }
+    None
 }
 
 /// What is said where the result has not as many clusters as were asked for; `name` grouped the objects.

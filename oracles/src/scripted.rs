@@ -111,6 +111,15 @@ impl Oracle for Scripted {
                 }
             }
         }
+        if replies.is_empty() && groups.is_empty() {
+            let fate = match self.missing {
+                Missing::DontKnow => "every question is answered \"don't know\"",
+                Missing::Refuse => "the first question is refused",
+            };
+            scene
+                .ctx
+                .warn(format!("scripted has no replies, so {fate}; give some by replies or file"));
+        }
         let mut apart: HashMap<u32, Vec<usize>> = HashMap::new();
         for (at, members) in groups.into_values().enumerate() {
             members.into_iter().for_each(|o| apart.entry(o).or_default().push(at));

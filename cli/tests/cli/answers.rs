@@ -53,6 +53,22 @@ fn a_method_says_what_becomes_of_contradicting_answers() {
 }
 
 #[test]
+fn an_oracle_that_is_only_named_says_what_it_does() {
+    let bench = Bench::new();
+    let select = "select --data iris --selector random_pairs --budget 4 --out p.csv --oracle";
+    let never = "note: the oracle dont_know leaves no question unanswered: its rate and its by_object are 0\n";
+    for oracle in ["dont_know", "'{type=\"cost\",source=\"dont_know\"}'"] {
+        let done = bench.run(&format!("{select} {oracle}"));
+        assert!(done.status == 0 && done.err.contains(never), "{}", done.err);
+    }
+    let done = bench.run(&format!("{select} '{{type=\"dont_know\",rate=0.5}}'"));
+    assert!(done.status == 0 && !done.err.contains("note: the oracle"), "{}", done.err);
+    let done = bench.run(&format!("{select} scripted"));
+    let said = "scripted has no replies, so every question is answered \"don't know\"; give some by replies or file";
+    assert!(done.err.contains("4 without an answer") && done.err.contains(said), "{}", done.err);
+}
+
+#[test]
 fn nobody_is_asked_where_nobody_reads() {
     let bench = Bench::new();
     let ask = "cluster --data iris --clusterer kmeans --selector random_pairs --budget 4 --quiet";

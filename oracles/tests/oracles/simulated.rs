@@ -356,6 +356,17 @@ fn scripts_are_followed() {
     ));
     std::fs::write(&file, "i,j,reply\na,a,must_link\n").unwrap();
     assert!(message(&script, &scene).ends_with("line 2: object a with itself"));
+    assert_eq!(scene.ctx.warnings(), [""; 0]);
+    for (missing, fate) in [
+        (Missing::DontKnow, "every question is answered \"don't know\""),
+        (Missing::Refuse, "the first question is refused"),
+    ] {
+        let silent = Scripted { missing, ..Scripted::default() };
+        let scene = Scene { ctx: Context::new(1), ..scene.clone() };
+        assert!(silent.open(&scene).is_ok());
+        let said = format!("scripted has no replies, so {fate}; give some by replies or file");
+        assert_eq!(scene.ctx.warnings(), [said]);
+    }
     let wrong = Scripted { replies: vec![line(0, 4, MustLink)], ..Scripted::default() };
     let said = "replies[0]: must be two different objects in 0..=3, got (0, 4)";
     assert_eq!(message(&wrong, &scene), said);
