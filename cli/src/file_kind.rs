@@ -69,12 +69,26 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
         document.set(set)?;
     }
     let root = document.root();
+    if root.to_value().as_object().is_some_and(|table| table.is_empty()) {
+        return Err(Failure::Error(Error::Data {
+            place: file.display().to_string(),
+            message: "says nothing; a method file names a clusterer or a selector, an experiment file has \
+                      [experiment], [[dataset]] and [[method]]; mustlink init writes either"
+                .into(),
+        }));
+    }
     let (resolved, kind) = if root.get("consensus").is_some() {
         config::build::<ConsensusFile>(root, "")?;
         (config::resolve::<ConsensusFile>(root)?, "a method of consensus")
     } else {
         config::build::<MethodFile>(root, "")?;
-        (config::resolve::<MethodFile>(root)?, "a method")
+        let named = ["clusterer", "selector"].iter().any(|slot| root.get(slot).is_some());
+        let kind = if named {
+            "a method"
+        } else {
+            "a part of a method: its clusterer or selector is named by --clusterer or --selector"
+        };
+        (config::resolve::<MethodFile>(root)?, kind)
     };
     Ok(File::Method { document, resolved, kind })
 }

@@ -510,6 +510,19 @@ fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
 }
 
 #[test]
+fn a_file_that_says_nothing_is_no_method() {
+    let bench = Bench::with("part.toml", "k = 3\n");
+    let part = bench.run("check part.toml").out;
+    assert!(part.starts_with("part.toml: in order; a part of a method: its clusterer"), "{part}");
+    for text in ["", "# nothing yet\n"] {
+        bench.write("empty.toml", text);
+        let done = bench.run("check empty.toml");
+        let said = "error: empty.toml: says nothing; a method file names a clusterer or a selector";
+        assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
+    }
+}
+
+#[test]
 fn negative_numbers_are_named() {
     let bench = Bench::new();
     let done = bench.run("cluster --data iris --budget -3");
