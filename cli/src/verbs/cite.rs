@@ -85,8 +85,14 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
 }
 
 fn check(file: &Path, text: &str) -> Result<(), Failure> {
-    let parsed = Bibliography::parse(text).map(drop);
-    parsed.map_err(|e| data(file, &format!("not BibTeX: {}", e.kind)))
+    // Text between entries is a remark in BibTeX, so any file without an @ is read.
+    match Bibliography::parse(text) {
+        Ok(read) if read.is_empty() => {
+            Err(data(file, "not BibTeX: no entry in it, such as @article{key, title = {…}}"))
+        }
+        Ok(_) => Ok(()),
+        Err(e) => Err(data(file, &format!("not BibTeX: {}", e.kind))),
+    }
 }
 
 fn data(file: &Path, message: &str) -> Failure {

@@ -314,6 +314,11 @@ fn cited_are_exactly_the_methods_of_a_run() {
     let named = bench.run("cite cop_kmeans pck_means");
     assert_eq!((named.status, named.err.as_str()), (0, ""));
     assert!(named.out.contains("Wagstaff2001") && named.out.contains("Basu2004"), "{}", named.out);
+    bench.write("x.csv", "a,b\n1,2\n");
+    bench.run("cite pck_means --bib x.csv").failed(
+        3,
+        "error: x.csv: not BibTeX: no entry in it, such as @article{key, title = {…}}\n",
+    );
     bench.run("cite pck_mean").failed(
         3,
         "error: pck_mean: no file and no plugin is called so; did you mean \"pck_means\"?\n",
