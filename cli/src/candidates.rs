@@ -11,6 +11,7 @@ use mustlink_datasets::{write_rows, write_text};
 use serde::Serialize;
 use serde_json::{Map, json};
 
+use crate::failure::Failure;
 use crate::files::make_folder;
 use crate::job::Job;
 use crate::toml_text::as_toml;
@@ -100,6 +101,20 @@ pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, S
         lines.push(("", format!("and {} more", combined.len() - most)));
     }
     lines
+}
+
+/// Refuses before the work a method in which nothing tries others.
+pub(crate) fn check(job: &Job) -> std::result::Result<(), Failure> {
+    match job.clusterers() {
+        Some(tags) if !tags.contains(&"auto") => Err(none(job)),
+        _ => Ok(()),
+    }
+}
+
+/// What is said of a method that tried no others.
+pub(crate) fn none(job: &Job) -> Failure {
+    let text = "tries no other methods; auto does";
+    Failure::usage(format!("--out-candidates: {} {text}", job.clusterer()))
 }
 
 /// What [`write`] writes.

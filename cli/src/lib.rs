@@ -19,6 +19,7 @@ mod candidates;
 mod complaint;
 mod complete;
 mod failure;
+mod feature_weights;
 mod file_kind;
 mod files;
 mod interrupt;

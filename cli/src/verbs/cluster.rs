@@ -11,7 +11,6 @@ use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::candidates;
 use crate::failure::Failure;
 use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
 use crate::job::{Job, JobArgs};
@@ -19,9 +18,9 @@ use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
 use crate::profile::{self, Crosstab};
 use crate::progress::duration;
-use crate::term;
 use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement_of, shown};
+use crate::{candidates, feature_weights, term};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
@@ -262,6 +261,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if args.validate {
         Validation::check(&job)?;
     }
+    if args.weights.is_some() {
+        feature_weights::check(&job)?;
+    }
+    if args.out_candidates.is_some() {
+        candidates::check(&job)?;
+    }
     let made = in_pool(args.job.threads, || Made::new(args, &job))?;
     let warnings = job.finish(&args.job);
     let Made { selection, clustered, scores, scored, validation, seconds } =
@@ -348,16 +353,16 @@ fn write(
     if let Some(folder) = &args.out_candidates {
         let tried = &clustering.extras.tried;
         if tried.is_empty() {
-            return Err(Failure::usage(format!(
-                "--out-candidates: {} tries no other methods; auto does",
-                job.clusterer()
-            )));
+            return Err(candidates::none(job));
         }
         candidates::write(folder, tried, job, clustering.k)?;
     }
-    // Last: no property tells beforehand whether weights are learned, and what else was made is kept.
+    // Last: of some methods nobody knows beforehand whether they learn weights, and what else was made is kept.
     if let Some(path) = &args.weights {
-        let weights = clustered.weights.as_ref().ok_or_else(|| no_weights(job, args))?;
+        let weights = clustered.weights.as_ref().ok_or_else(|| {
+            let labels = args.out.as_deref().unwrap_or("-");
+            feature_weights::none(job, Some(labels))
+        })?;
         mustlink_datasets::write_weights(path, weights)?;
         let constant = mustlink_report::near_constant_features(weights);
         if !constant.is_empty() {
@@ -369,18 +374,6 @@ fn write(
         }
     }
     Ok(())
-}
-
-fn no_weights(job: &Job, args: &Args) -> Failure {
-    let saved = match &args.out {
-        Some(out) if out != "-" => format!(" (the labels are in {out})"),
-        _ => String::new(),
-    };
-    Failure::usage(format!(
-        "--weights: {} learned no feature weights{saved}; lac, clac, mpck_means and hmrf_kmeans do, and \
-         the transforms itml, mmc and rca from constraints",
-        job.clusterer()
-    ))
 }
 
 /// How many clusters there are, and how large the first ones.

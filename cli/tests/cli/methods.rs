@@ -150,9 +150,10 @@ fn what_was_tried_is_shown_and_written() {
     let again = bench.run(&again);
     assert_eq!(again.status, 0, "{}", again.err);
     assert!(again.json()["scores"]["ari"].as_f64().unwrap() > 0.85);
-    bench
-        .run(&format!("{line} --clusterer kmeans --selection-only --out-candidates t"))
-        .failed(2, "error: --out-candidates: kmeans tries no other methods; auto does\n");
+    let one = format!("{line} --clusterer kmeans --selection-only --out k.csv --out-candidates t");
+    let said = "error: --out-candidates: kmeans tries no other methods; auto does\n";
+    bench.run(&one).failed(2, said);
+    assert!(!bench.path("k.csv").exists());
 }
 
 #[test]
@@ -460,9 +461,13 @@ fn weights_of_features_are_written_under_their_names() {
         bench.run("cluster --data flat.csv --features all --k 2 --clusterer mpck_means --weights fw.csv --quiet");
     assert!(done.err.contains("warning: --weights: lip hardly varies"), "{}", done.err);
 
-    let done = run(
-        "--clusterer kmeans --out labels.csv --weights w2.csv --save-model m.json --plot figs --quiet",
-    );
+    let files = "--out labels.csv --weights w2.csv --save-model m.json --plot figs --quiet";
+    let done = run(&format!("--clusterer kmeans {files}"));
+    let said = "error: --weights: kmeans learns no feature weights; lac, ";
+    assert!(done.status == 2 && done.err.starts_with(said), "{}", done.err);
+    assert!(!bench.path("labels.csv").exists() && !bench.path("figs").exists());
+    // Without a must-link this transform learns nothing.
+    let done = run(&format!("--method rca.toml {files}"));
     assert_eq!((done.status, done.out.as_str()), (2, ""));
     assert!(done.err.starts_with("error: --weights: kmeans learned no feature weights (the labels are in labels.csv); lac, "), "{}", done.err);
     assert!(!bench.path("w2.csv").exists() && bench.path("labels.csv").exists());
