@@ -8,7 +8,7 @@ use std::path::Path;
 use mustlink::ndarray::Array2;
 use mustlink::prelude::*;
 use mustlink::run::{Steps, Transformed, check_magnitude};
-use mustlink_datasets::Dataset;
+use mustlink_datasets::{Dataset, NotNumbers, Way};
 use mustlink_kernels::distance::kd_tree::KdTree;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
@@ -233,7 +233,7 @@ impl Model {
             data = fitted.apply(&data).map_err(placed)?;
         }
         if data.kind() == DataKind::Table {
-            set.require_numbers()?;
+            require_numbers(set)?;
         }
         // Smaller ones than methods take are near the centres of others, and their squares are numbers.
         match check_magnitude(&data) {
@@ -299,6 +299,27 @@ impl Model {
         let method = method.and_then(Value::as_str).unwrap_or("a method");
         format!("{} clusters found by {method} on {}", self.centres.k(), self.data)
     }
+}
+
+/// Refuses objects that are no numbers. The steps are those of the model, and none can be added: of the ways out
+/// those are left that read the cells as numbers.
+///
+/// # Errors
+/// `Data` with the places of missing values and words.
+pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
+    let Some(NotNumbers { place, told, ways }) = set.not_numbers() else { return Ok(()) };
+    let mut said = vec![told.as_str()];
+    said.extend(ways.iter().filter_map(|way| match way {
+        Way::Read(text) => Some(text.as_str()),
+        Way::Method(_) => None,
+    }));
+    if ways.iter().any(|way| matches!(way, Way::Method(_))) {
+        said.push(
+            "the model was made without a transform that takes this: drop the rows, or cluster again with \
+             transforms = [\"impute_missing\", …] and --save-model",
+        );
+    }
+    Err(Error::Data { place: place.clone(), message: said.join("; ") })
 }
 
 /// Row `i` with all its values.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use mustlink_core::random::SeedPath;
 use mustlink_core::roles::Scene;
-use mustlink_core::{Constraint, Constraints, Context, Data, DataKind, Error, Group, Result};
+use mustlink_core::{Constraint, Constraints, Context, Data, DataKind, Group, Result};
+
+use crate::incomplete::NotNumbers;
 
 /// Classes of objects, for oracles and metrics. Methods never see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +112,7 @@ pub struct Reading {
     /// What a reader should know: features that may be classes.
     pub notes: Vec<String>,
     /// Why its data is a table and not numbers, with the first places and the ways out.
-    pub(crate) incomplete: Option<Error>,
+    pub(crate) incomplete: Option<NotNumbers>,
     /// Opened by a name that stands for its content: one built in, or one of a manifest.
     pub(crate) listed: bool,
 }
@@ -270,10 +272,12 @@ impl Dataset {
     /// # Errors
     /// `Data` with the places of missing values and words, and the ways out.
     pub fn require_numbers(&self) -> Result<()> {
-        match (&self.reading.incomplete, self.data.kind()) {
-            (Some(error), DataKind::Table) => Err(error.clone()),
-            _ => Ok(()),
-        }
+        self.not_numbers().map_or(Ok(()), |found| Err(found.error()))
+    }
+
+    /// Why its data are a table that no transform has made numbers of; `None` where they are numbers.
+    pub fn not_numbers(&self) -> Option<&NotNumbers> {
+        self.reading.incomplete.as_ref().filter(|_| self.data.kind() == DataKind::Table)
     }
 
     /// Number of objects.

@@ -4,10 +4,42 @@ use mustlink_core::Error;
 
 use crate::bytes::bad;
 use crate::columns::{Roles, option_word};
+use crate::dates::is_date;
 use crate::thousands;
 
 /// Places shown of cells that are no numbers.
 const SHOWN: usize = 5;
+
+/// Why the data of a file are a table and no matrix of numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotNumbers {
+    /// The file.
+    pub place: String,
+    /// What is missing and what is no number, with the first places.
+    pub told: String,
+    /// What can be done about it.
+    pub ways: Vec<Way>,
+}
+
+/// What can be done about cells that are no numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Way {
+    /// They are numbers that have to be written, or read, in another way.
+    Read(String),
+    /// A transform makes numbers of them, or the column is no feature.
+    Method(String),
+}
+
+impl NotNumbers {
+    /// All of it as an error.
+    pub fn error(&self) -> Error {
+        let ways = self.ways.iter().map(|way| match way {
+            Way::Read(text) | Way::Method(text) => text.as_str(),
+        });
+        let ways: Vec<&str> = ways.collect();
+        bad(&self.place, format!("{}; {}", self.told, ways.join("; ")))
+    }
+}
 
 /// A feature without a number.
 pub(crate) struct Odd {
@@ -70,12 +102,12 @@ pub(crate) struct Incomplete<'a> {
 impl<'a> Incomplete<'a> {
     /// What is missing and what is no number, with the first places and the ways out; `None` where everything is
     /// one.
-    pub fn error(&self, place: &str) -> Option<Error> {
+    pub fn found(&self, place: &str) -> Option<NotNumbers> {
         let told = self.told();
         if told.is_empty() {
             return None;
         }
-        Some(bad(place, format!("{}; {}", told.join("; "), self.ways())))
+        Some(NotNumbers { place: place.into(), told: told.join("; "), ways: self.ways() })
     }
 
     /// The name of a feature.
@@ -103,7 +135,8 @@ impl<'a> Incomplete<'a> {
         told
     }
 
-    fn ways(&self) -> String {
+    fn ways(&self) -> Vec<Way> {
+        use Way::{Method, Read};
         let features = 0..self.roles.features.len();
         let of = |words: &[&Odd], feature: usize| {
             words.iter().filter(|odd| odd.feature == feature).count()
@@ -119,19 +152,19 @@ impl<'a> Incomplete<'a> {
         let sparse: Vec<&str> =
             features.clone().filter(mostly_empty).map(|f| self.name(f)).collect();
         if let Some(name) = sparse.first().map(|&name| option(name)) {
-            ways.push(format!(
+            ways.push(Method(format!(
                 "a column with the known classes of some objects is named by --labels {name}, one that is of no \
                  use left out by --ignore {name}"
-            ));
+            )));
         }
         let words: Vec<&Odd> = self.words.iter().collect();
         let fits = |f: usize| {
             self.gaps.of(f) > 0 && (!sparse.contains(&self.name(f)) || of(&words, f) == 0)
         };
         if features.clone().any(fits) {
-            ways.push(
+            ways.push(Method(
                 "fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into(),
-            );
+            ));
         }
         // Whole columns of them: as words they would become columns of 0 and 1. Where commas part the cells, one
         // before three digits is between thousands.
@@ -144,21 +177,21 @@ impl<'a> Incomplete<'a> {
             words.into_iter().partition(|odd| thousands::without_sign(&odd.word).is_some());
         if let Some(word) = signed.first().map(|odd| odd.word.as_str()) {
             let bare = thousands::without_sign(word).unwrap_or_default();
-            ways.push(format!(
+            ways.push(Read(format!(
                 "signs beside numbers are not read: write {word} as {bare}, in every cell of the column"
-            ));
+            )));
         }
         let point = |odd: &Odd| self.decimal.is_some() && odd.word.parse::<f64>().is_ok();
         let with_points = words.iter().any(|&odd| point(odd) && mark(odd).is_none());
         let (points, words): (Vec<&Odd>, Vec<&Odd>) =
             words.into_iter().partition(|&odd| with_points && point(odd));
         if let (false, Some(sign)) = (points.is_empty(), self.decimal) {
-            ways.push(format!("a decimal point is read without --decimal {sign}"));
+            ways.push(Read(format!("a decimal point is read without --decimal {sign}")));
         }
         let (grouped, words): (Vec<&Odd>, Vec<&Odd>) =
             words.into_iter().partition(|&odd| mark(odd).is_some());
         if let Some((first, mark)) = grouped.first().and_then(|&odd| Some((odd, mark(odd)?))) {
-            ways.push(thousands::told(&first.word, mark));
+            ways.push(Read(thousands::told(&first.word, mark)));
         }
         let comma = |odd: &&Odd| {
             odd.word.contains(',') && odd.word.replacen(',', ".", 1).parse::<f64>().is_ok()
@@ -166,32 +199,71 @@ impl<'a> Incomplete<'a> {
         let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
         if let Some(first) = commas.first() {
             if commas.iter().all(|odd| thousands::undecided(&odd.word)) {
-                ways.push(thousands::told(&first.word, ','));
+                ways.push(Read(thousands::told(&first.word, ',')));
             }
-            ways.push("a decimal comma is read by --decimal ,".into());
+            ways.push(Read("a decimal comma is read by --decimal ,".into()));
         }
         let is_dense = |odd: &&Odd| !sparse.contains(&self.name(odd.feature));
         let words: Vec<&Odd> = words.into_iter().filter(is_dense).collect();
+        let mut columns: Vec<Vec<&Odd>> = vec![Vec::new(); features.len()];
+        words.iter().for_each(|&odd| columns[odd.feature].push(odd));
+        let in_units: Vec<bool> = columns.iter().map(|own| have_units(own)).collect();
+        let dated = |own: &Vec<&Odd>| {
+            2 * own.len() >= self.rows && own.iter().all(|odd| is_date(&odd.word))
+        };
+        let dated: Vec<bool> = columns.iter().map(dated).collect();
+        let (measured, words): (Vec<&Odd>, Vec<&Odd>) =
+            words.into_iter().partition(|odd| in_units[odd.feature]);
+        if let Some(word) = measured.first().map(|odd| odd.word.as_str()) {
+            let bare = thousands::with_unit(word).map_or(word, |(number, _)| number);
+            ways.push(Read(format!(
+                "units beside numbers are not read: write {word} as {bare}, in every cell of the column and in \
+                 one unit"
+            )));
+        }
+        let (dates, words): (Vec<&Odd>, Vec<&Odd>) =
+            words.into_iter().partition(|odd| dated[odd.feature]);
+        if let Some(odd) = dates.first() {
+            ways.push(Method(format!(
+                "dates and times are not read: put a number in their place, of days for example, or leave the \
+                 column out by --ignore {}",
+                option(self.name(odd.feature))
+            )));
+        }
         if let Some(&Odd { feature, .. }) = words.first().copied() {
             let name = option(self.name(feature));
             if 2 * of(&words, feature) < self.rows {
-                ways.push(format!(
+                ways.push(Method(format!(
                     "correct the cells, or name what stands for a missing value by --na, or leave the \
                      column out by --ignore {name}"
-                ));
+                )));
             } else {
-                ways.push(format!(
+                ways.push(Method(format!(
                     "a column of classes or ids is named by --class {name} or --id {name}, left out by \
                      --ignore {name}, or turned into columns of 0 and 1 by --set \
                      'transforms=[\"one_hot\"]'"
-                ));
+                )));
             }
         }
         if self.gaps.len().min(words.len()) > 0 && commas.is_empty() && sparse.is_empty() {
-            ways.push("both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'".into());
+            ways.push(Method("both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'".into()));
         }
-        ways.join("; ")
+        ways
     }
+}
+
+/// Whether the words of a feature are numbers with units: all with the same one, or with a blank before it.
+fn have_units(words: &[&Odd]) -> bool {
+    let parts = words.iter().map(|odd| {
+        let (number, unit) = thousands::with_unit(&odd.word)?;
+        Some((unit, number.len() + unit.len() < odd.word.len()))
+    });
+    let parts: Option<Vec<(&str, bool)>> = parts.collect();
+    parts.is_some_and(|parts| match &parts[..] {
+        [] => false,
+        [(_, apart)] => *apart,
+        [(first, _), ..] => parts.iter().all(|(unit, apart)| *apart || unit == first),
+    })
 }
 
 /// The first of some places, and whether there are more.

@@ -11,7 +11,7 @@ use ndarray::Array2;
 use crate::bytes::{Input, bad};
 use crate::columns::Roles;
 use crate::dataset::{Classes, Dataset, Reading};
-use crate::incomplete::{Gaps, Incomplete, Odd};
+use crate::incomplete::{Gaps, Incomplete, Odd, Way};
 use crate::options::OpenOptions;
 use crate::sheet::Sheet;
 
@@ -163,7 +163,12 @@ pub(crate) fn read(
     let decimal = options.decimal;
     let incomplete =
         Incomplete { gaps, words, rows: n, roles: &roles, header: &header, separator, decimal };
-    let incomplete = incomplete.error(&place).map(hinted);
+    let mut incomplete = incomplete.found(&place);
+    if let (Some(found), [one]) = (&mut incomplete, header.as_slice())
+        && one.contains(' ')
+    {
+        found.ways.push(Way::Read(SPACES.into()));
+    }
     let [classes, known, apart, display] = all.texts;
     // What the options call missing is no class either.
     let own = |cell: &String| cells.missing.iter().any(|m| m == cell);
@@ -253,11 +258,13 @@ fn opened<'a>(input: Input<'a>, options: &OpenOptions) -> Result<Sheet<'a>> {
     Sheet::open_as(input, options.separator, expected, !options.no_header)
 }
 
+const SPACES: &str = "if spaces stand between columns, write --sep ' '";
+
 /// A single column whose name holds a space may be several.
 fn with_hint(e: Error, name: &str) -> Error {
     match e {
         Error::Data { place, message } if name.contains(' ') => {
-            bad(place, format!("{message}; if spaces stand between columns, write --sep ' '"))
+            bad(place, format!("{message}; {SPACES}"))
         }
         other => other,
     }

@@ -1,5 +1,5 @@
-//! Which cells are numbers with marks between their thousands, or signs beside them? They are not read, but told how
-//! to be written.
+//! Which cells are numbers with marks between their thousands, or signs or units beside them? They are not read, but
+//! told how to be written.
 
 const MARKS: [char; 7] = ['.', ',', ' ', '\u{a0}', '\u{202f}', '\'', '’'];
 
@@ -40,7 +40,19 @@ pub(crate) fn without_sign(cell: &str) -> Option<&str> {
     (number && cell.contains(signs)).then_some(bare)
 }
 
-/// What is said of such a cell.
+/// The number of a cell with its unit: 12 and kg of "12 kg". A single letter close behind is more often part of a
+/// name, as that of a house.
+pub(crate) fn with_unit(cell: &str) -> Option<(&str, &str)> {
+    let (number, unit) = cell.split_at(cell.find(|c: char| c.is_alphabetic() || c == '°')?);
+    let of_unit = |c: char| c.is_alphabetic() || "°²³/".contains(c);
+    let bare = number.trim_end();
+    let is_unit = unit.chars().all(of_unit) && unit.chars().count() <= 8;
+    let close = bare.len() == number.len() && unit.chars().count() == 1;
+    let is_number = bare.replacen(',', ".", 1).parse::<f64>().is_ok_and(f64::is_finite);
+    (is_number && is_unit && (!close || "mglsh".contains(unit))).then_some((bare, unit))
+}
+
+/// What is said of such a cell with a mark.
 pub(crate) fn told(cell: &str, mark: char) -> String {
     let marks = match mark {
         '.' => "points",
@@ -81,6 +93,12 @@ mod tests {
         let bare = ["$5", "5.5 %", "12,5€", "-3%"].map(|cell| without_sign(cell).unwrap());
         assert_eq!(bare, ["5", "5.5", "12,5", "-3"]);
         assert!(["5", "a%", "%", "5%6", ""].iter().all(|cell| without_sign(cell).is_none()));
+        let units =
+            ["12 kg", "3.5cm", "-2,5 °C", "7g", "20 km/h"].map(|cell| with_unit(cell).unwrap().1);
+        assert_eq!(units, ["kg", "cm", "°C", "g", "km/h"]);
+        for cell in ["12", "12a", "kg", "Q1", "12 kg net", "1e5", "3 x 4", "", "A 12", "nan"] {
+            assert_eq!(with_unit(cell), None, "{cell}");
+        }
         let both = ["1,234", "-12,000"].map(undecided);
         let one = ["0,123", "1,5", "1,2345", "1,234,567", "1,234.5", "a,234"].map(undecided);
         assert_eq!((both, one), ([true; 2], [false; 6]));

@@ -8,7 +8,7 @@ use mustlink_datasets::Dataset;
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
-use crate::model::{Model, Predicted};
+use crate::model::{Model, Predicted, require_numbers};
 use crate::options::DataDir;
 use crate::{complete, term};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let set = objects(args, &model)?;
     if model.needs_numbers() {
-        set.require_numbers().map_err(without_steps)?;
+        require_numbers(&set)?;
     }
     let Predicted { labels, distances, probabilities, far, unseen } = model.predict(&set)?;
     if !unseen.is_empty() && !args.quiet {
@@ -152,21 +152,4 @@ fn objects(args: &Args, model: &Model) -> Result<Dataset, Failure> {
         ));
     }
     Ok(set)
-}
-
-/// What is said of objects that are no numbers: the steps are those of the model, none can be added here.
-fn without_steps(error: Error) -> Error {
-    match error {
-        // Where the columns are read wrongly no transform is missing.
-        Error::Data { place, message } if !message.ends_with("--decimal ,") => {
-            let what = message.split("; ").take_while(|part| !part.contains("--set"));
-            let what = what.collect::<Vec<_>>().join("; ");
-            let message = format!(
-                "{what}; the model was made without a transform that takes this: drop the rows, or \
-                 cluster again with transforms = [\"impute_missing\", …] and --save-model"
-            );
-            Error::Data { place, message }
-        }
-        other => other,
-    }
 }

@@ -127,6 +127,24 @@ fn what_is_wrong_is_named() {
             "bad.csv: 1 cell is not a number: line 2, column \"x\" (\"1,5\"); a decimal comma is read \
              by --decimal ,",
         ),
+        (
+            "x,w\n1,12 kg\n2,\"2,5 kg\"\n3,11 kg\n",
+            "bad.csv: 3 cells are not numbers: line 2, column \"w\" (\"12 kg\"); line 3, column \"w\" (\"2,5 kg\"); \
+             line 4, column \"w\" (\"11 kg\"); units beside numbers are not read: write 12 kg as 12, in every \
+             cell of the column and in one unit",
+        ),
+        (
+            "x,day\n1,2024-01-31\n2,2024-02-01\n",
+            "bad.csv: 2 cells are not numbers: line 2, column \"day\" (\"2024-01-31\"); line 3, column \"day\" \
+             (\"2024-02-01\"); dates and times are not read: put a number in their place, of days for example, \
+             or leave the column out by --ignore day",
+        ),
+        (
+            "x,size\n1,12a\n2,3b\n",
+            "bad.csv: 2 cells are not numbers: line 2, column \"size\" (\"12a\"); line 3, column \"size\" \
+             (\"3b\"); a column of classes or ids is named by --class size or --id size, left out by --ignore \
+             size, or turned into columns of 0 and 1 by --set 'transforms=[\"one_hot\"]'",
+        ),
         ("x,y\n1,inf\n", "bad.csv, line 2, column \"y\": inf is not a finite number"),
         ("x,y\n1,1e999\n", "bad.csv, line 2, column \"y\": 1e999 is not a finite number"),
         ("x,y,x\n1,2,3\n", "bad.csv, line 1: columns 1 and 3 are both named \"x\""),
