@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use mustlink_core::{Error, Result};
 use mustlink_ledger::lock::{Sharing, try_lock};
+use mustlink_ledger::sync_folder_of;
 use serde::Serialize;
 
 use crate::cell_file::{CellFile, Wanted};
@@ -70,7 +71,7 @@ pub fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
         // Half a file would take room where there may be none left; the error is what matters.
         let _ = fs::remove_file(&aside);
     }
-    written.and_then(|()| sync_directory_of(path))
+    written.and_then(|()| sync_folder_of(path))
 }
 
 fn write_aside(aside: &Path, content: &[u8]) -> Result<()> {
@@ -85,16 +86,6 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io(path)(e)),
         _ => Ok(()),
     }
-}
-
-/// Makes the name of a file last. Where directories cannot be opened (Windows), renaming is all there is.
-fn sync_directory_of(path: &Path) -> Result<()> {
-    if cfg!(unix) {
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-        let dir = dir.unwrap_or(Path::new("."));
-        File::open(dir).and_then(|d| d.sync_all()).map_err(io(path))?;
-    }
-    Ok(())
 }
 
 fn lock(path: &Path, sharing: Sharing) -> Result<File> {

@@ -117,7 +117,9 @@ impl Ledger {
             }
             None => {
                 ledger.write(&[Line::Header(ledger.header.clone())])?;
-                ledger.sync_directory()?;
+                if durability != Durability::None {
+                    sync_folder_of(path)?;
+                }
             }
         }
         for line in content.lines {
@@ -294,16 +296,19 @@ impl Ledger {
         self.unsynced = 0;
         Ok(())
     }
+}
 
-    /// Makes the name of a new file last. Where folders cannot be opened (Windows) there is no such call.
-    fn sync_directory(&self) -> Result<()> {
-        if cfg!(unix) && self.durability != Durability::None {
-            let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
-            File::open(folder).and_then(|d| d.sync_all()).map_err(io(&self.path))?;
-        }
-        Ok(())
+/// Makes the name of a file last. Where folders cannot be opened (Windows) there is no such call.
+///
+/// # Errors
+/// `Data` for a folder that cannot be written to disk.
+pub fn sync_folder_of(path: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        File::open(folder).and_then(|d| d.sync_all()).map_err(io(path))?;
     }
+    Ok(())
 }
 
 impl Record for Ledger {

@@ -12,6 +12,6 @@ mod format;
 pub mod lock;
 mod replay;
 
-pub use file::{Durability, Ledger};
+pub use file::{Durability, Ledger, sync_folder_of};
 pub use format::{Header, is_ledger, utc};
 pub use replay::{Report, answers, cut_off};
