@@ -53,15 +53,37 @@ impl Node {
             let fresh = default_plugin(at, step).unwrap_or_else(|| json!({}));
             let fresh = node.replaced(Node::synthetic(&fresh).kind);
             let written = as_written(at, step);
+            at.may_hold(step, &steps[..depth], path)?;
             at = at.child(&written, &steps[..depth], fresh)?;
             if step != "type" {
                 at.name_to_table();
             }
         }
         let written = as_written(at, last);
+        at.may_hold(last, way, path)?;
         let there = at.child(&written, way, node.clone())?;
         *there = node;
         Ok(())
+    }
+
+    /// Refuses a step in brackets below a table, whose items have no places.
+    fn may_hold(
+        &self,
+        step: &str,
+        before: &[String],
+        path: &str,
+    ) -> std::result::Result<(), String> {
+        let NodeKind::Table(entries) = &self.kind else { return Ok(()) };
+        let place = format!("[{step}]");
+        if step.parse::<usize>().is_err() || !path.contains(&place) || self.get(step).is_some() {
+            return Ok(());
+        }
+        let here = shown(before);
+        Err(if entries.is_empty() {
+            format!("there is no list {here} yet; write it whole: {here}=[…]")
+        } else {
+            format!("{here} is a table, it has no {place}")
+        })
     }
 
     /// What stands at one step below; in a table, `fresh` where nothing does.
@@ -71,7 +93,7 @@ impl Node {
         before: &[String],
         fresh: Node,
     ) -> std::result::Result<&mut Node, String> {
-        let here = before.join(".");
+        let here = shown(before);
         if matches!(self.kind, NodeKind::Table(_)) {
             if self.get(step).is_none() {
                 self.insert(step, fresh);
@@ -147,6 +169,23 @@ fn path_and_value(assignment: &str) -> Option<(&str, &str)> {
     Some((&assignment[..at], &assignment[at + 1..]))
 }
 
+/// Steps as a path is written: `a.b[0].c`.
+fn shown(steps: &[String]) -> String {
+    let mut path = String::new();
+    for step in steps {
+        if step.parse::<usize>().is_ok() {
+            path += &format!("[{step}]");
+            continue;
+        }
+        if !path.is_empty() {
+            path.push('.');
+        }
+        let quoted = step.contains(['.', '[', ']']);
+        path += &if quoted { format!("\"{step}\"") } else { step.clone() };
+    }
+    path
+}
+
 /// The steps of a dotted path: `a.b[0].c` is a, b, 0, c; a step in quotes may hold dots and brackets.
 pub fn path_steps(path: &str) -> Vec<String> {
     let (mut steps, mut quoted) = (vec![String::new()], false);
@@ -192,6 +231,30 @@ mod tests {
         assert_eq!(path_steps("a.b[0].c"), ["a", "b", "0", "c"]);
         assert_eq!(path_steps("method.\"x.k\".k"), ["method", "x.k", "k"]);
         assert_eq!(path_steps("method.\"a[1]\".k"), ["method", "a[1]", "k"]);
+    }
+
+    #[test]
+    fn places_in_lists_keep_their_brackets() {
+        let set = |assignment: &str| {
+            let text =
+                "transforms = [{ type = \"z_score\", deviation = \"sample\" }]\n[clusterer]\n";
+            let mut document = Document::parse("m.toml", text).unwrap();
+            document.set(assignment).unwrap_err().to_string()
+        };
+        for (assignment, said) in [
+            ("transforms[0].deviation.x=1", "transforms[0].deviation is a value, it has no \"x\""),
+            ("transforms[1]=pca", "transforms has 1 items, there is no [1]"),
+            (
+                "transforms[0].deviation[0].x=1",
+                "transforms[0].deviation is a value, it has no \"0\"",
+            ),
+            ("selector[0]=pca", "there is no list selector yet; write it whole: selector=[…]"),
+            ("a.b[0].c=3", "there is no list a.b yet; write it whole: a.b=[…]"),
+            ("transforms[0][1]=3", "transforms[0] is a table, it has no [1]"),
+        ] {
+            let message = set(assignment);
+            assert!(message.ends_with(said), "{assignment}: {message}");
+        }
     }
 
     #[test]
