@@ -208,10 +208,17 @@ impl Job {
         let Some(selector) = &self.method.selector else { return Ok(None) };
         let tag = selector.typetag_name();
         let oracle = self.oracle()?.ok_or_else(|| {
+            let (why, column) = match &self.set.known {
+                None => ("no classes are known", "their column"),
+                Some(_) => (
+                    "the classes of --labels are told to the method, not asked for",
+                    "a column of classes that answer",
+                ),
+            };
             Error::Usage(format!(
-                "the selector {tag} needs somebody who answers, and no classes are known; name \
-                 their column by --class, or an oracle by --oracle, or answer yourself by \"mustlink label\", or in \
-                 a sheet by \"mustlink select --questions\""
+                "the selector {tag} needs somebody who answers, and {why}; name {column} by --class, or an oracle \
+                 by --oracle, or answer yourself by \"mustlink label\", or in a sheet by \"mustlink select \
+                 --questions\""
             ))
         })?;
         // What the command line names starts where the program does, not at the method file.

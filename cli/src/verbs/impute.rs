@@ -273,12 +273,18 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
     match found.or_else(|| first_generator(&method).cloned()) {
         Some(config) => <dyn EnsembleGenerator as RoleObject>::from_value(config)
             .map_err(|message| Error::Plugin { tag: "generator".into(), message }),
-        None => Err(Error::Usage(
-            "nothing makes an ensemble: the method names no generator; name one by --generator (run \
-             \"mustlink list ensemble-generators\"), for example --generator subsample, which committee and its kin \
-             take where none is named"
-                .into(),
-        )),
+        None => {
+            // Beside --generator these are refused.
+            let instead = match args.job.given(&["--selector", "--clusterer", "--oracle"]) {
+                Some(option) => format!(", in place of {option}"),
+                None => String::new(),
+            };
+            Err(Error::Usage(format!(
+                "nothing makes an ensemble: the method names no generator; name one by --generator{instead} (run \
+                 \"mustlink list ensemble-generators\"), for example --generator subsample, which committee and its \
+                 kin take where none is named"
+            )))
+        }
     }
 }
 

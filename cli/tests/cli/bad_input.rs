@@ -200,6 +200,13 @@ fn a_class_column_that_is_not_there() {
          name their column by --class, or an oracle by --oracle, or answer yourself by \"mustlink label\", or in a sheet \
          by \"mustlink select --questions\"\n",
     );
+    let told = bench.run("cluster --data iris --labels class --selector random_pairs --budget 2 --clusterer pck_means");
+    let said = "somebody who answers, and the classes of --labels are told to the method, not asked for; name a column \
+                of classes that answer by --class, or an oracle by --oracle";
+    assert!(told.status == 2 && told.err.contains(said), "{}", told.err);
+    let made = bench.run("impute --data iris --k 3 --selector committee");
+    let said = "name one by --generator, in place of --selector (run \"mustlink list ensemble-generators\")";
+    assert!(made.status == 2 && made.err.contains(said), "{}", made.err);
     bench.run("select --data iris --selector npu --budget 2 --clusterer none").failed(
         2,
         "error: selector: npu asks a clusterer between questions, and the method has none; add one, for example \
