@@ -69,13 +69,19 @@ impl Job {
         // A slip in the method file is found before a large data set is read.
         let document = args.method.as_deref().map(file_kind::method).transpose()?;
         let original = mustlink_datasets::open(&args.data, &open)?;
-        let given = match &args.constraints {
+        let (given, unused) = match &args.constraints {
             Some(file) => {
-                mustlink_datasets::read_constraints(file, &original, args.columns.id.is_some())
+                let by_id = args.columns.id.is_some();
+                mustlink_datasets::read_constraints_and_unused(file, &original, by_id)
                     .map_err(|e| Failure::named(&e, &|i| original.id(i)))?
             }
-            None => Constraints::default(),
+            None => Default::default(),
         };
+        if let (Some(file), 1..) = (&args.constraints, unused)
+            && !given.is_empty()
+        {
+            args.note(&format!("rows of weight 0 in {file}, which constrain nothing: {unused}"));
+        }
         let mut warnings = Vec::new();
         if let Some(file) = args.constraints.as_ref().filter(|_| given.is_empty()) {
             warnings.push(nothing_said(file));

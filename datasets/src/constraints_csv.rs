@@ -95,6 +95,18 @@ fn next_step(i: usize, n: usize) -> &'static str {
 /// # Errors
 /// `Data`, with the line and what is wrong on it.
 pub fn read_constraints(path: &str, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
+    read_constraints_and_unused(path, dataset, by_id).map(|(constraints, _)| constraints)
+}
+
+/// The same, with the number of rows of weight 0, which constrain nothing.
+///
+/// # Errors
+/// Those of [`read_constraints`].
+pub fn read_constraints_and_unused(
+    path: &str,
+    dataset: &Dataset,
+    by_id: bool,
+) -> Result<(Constraints, usize)> {
     parse(Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?, dataset, by_id)
 }
 
@@ -185,7 +197,7 @@ impl Part {
     }
 }
 
-fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
+fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<(Constraints, usize)> {
     let (header, place) = (sheet.header().to_vec(), sheet.place().to_string());
     let answers = header.iter().any(|c| c == "answer");
     let needed =
@@ -213,13 +225,16 @@ fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<Constraints
     };
     sheet.each(take, |part| all.append(part))?;
     let Part { pairs, alone, members } = all;
+    let unused = pairs.iter().filter(|c| c.weight == 0.0 && c.i != c.j).count()
+        + members.iter().filter(|m| m.weight == 0.0).count();
     let mut groups = Groups::default();
     for member in members {
         let place = format!("{place}, line {}", member.line);
         groups.add(member, &place)?;
     }
     let listed = Constraints::new(dataset.n(), pairs)?;
-    Ok(listed.with_groups(dataset.n(), groups.all)?.with_neighbourhoods(alone))
+    let all = listed.with_groups(dataset.n(), groups.all)?.with_neighbourhoods(alone);
+    Ok((all, unused))
 }
 
 /// `answers`: the file is a sheet of questions, answered or not.
@@ -368,7 +383,7 @@ mod tests {
 
     fn read(text: &str, set: &Dataset, by_id: bool) -> Result<Constraints> {
         let sheet = Sheet::open(Input::of(text.as_bytes(), "c.csv"), None, EXPECTED)?;
-        parse(sheet, set, by_id)
+        parse(sheet, set, by_id).map(|(constraints, _)| constraints)
     }
 
     fn of(text: &str) -> Result<Constraints> {

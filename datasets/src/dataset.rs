@@ -170,6 +170,11 @@ impl Dataset {
             self.n(),
             self.d()
         );
+        match self.data.weights().map_or(0, |all| all.iter().filter(|&&w| w == 0.0).count()) {
+            0 => {}
+            1 => text += "; 1 object of weight 0",
+            some => text += &format!("; {some} objects of weight 0"),
+        }
         if !reading.ignored.is_empty() {
             text += &format!("; left out: {}", named(&reading.ignored, 6));
         }

@@ -38,7 +38,7 @@ pub use answers_csv::{FileAnswer, read_answers, write_questions};
 pub use builtin::builtin_names;
 pub use bytes::{check_writable, write_rows, write_text};
 pub use columns::shell_word;
-pub use constraints_csv::{read_constraints, write_constraints};
+pub use constraints_csv::{read_constraints, read_constraints_and_unused, write_constraints};
 pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::{FeatureWeights, weights_csv, write_weights};
 pub use incomplete::{NotNumbers, Way};

@@ -69,6 +69,19 @@ fn an_oracle_that_is_only_named_says_what_it_does() {
 }
 
 #[test]
+fn what_counts_for_nothing_is_counted() {
+    let bench = Bench::with("f.csv", "x,count\n0,3\n1,1\n10,1\n7,0\n");
+    let line = "cluster --data f.csv --object-weights count --k 2 --clusterer pck_means";
+    let done = bench.run(line);
+    assert!(done.out.contains("nothing missing; 1 object of weight 0\n"), "{}", done.out);
+    bench
+        .write("p.csv", "i,j,type,weight\n0,1,must_link,1\n1,2,cannot_link,0\n0,2,cannot_link,0\n");
+    let done = bench.run(&format!("{line} --constraints p.csv"));
+    let said = "note: rows of weight 0 in p.csv, which constrain nothing: 2\n";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
+}
+
+#[test]
 fn nobody_is_asked_where_nobody_reads() {
     let bench = Bench::new();
     let ask = "cluster --data iris --clusterer kmeans --selector random_pairs --budget 4 --quiet";
