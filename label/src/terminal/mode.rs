@@ -1,9 +1,9 @@
 //! What do keys do in each mode of the terminal?
 
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use mustlink_core::roles::Reply;
 
 use crate::chain::Link;
@@ -85,6 +85,10 @@ pub(crate) struct Face {
     pub message: String,
     /// Lines scrolled down; never further than the end, once that was drawn.
     pub scroll: Cell<usize>,
+    /// The last key, and when all was done that it did.
+    last: Option<(KeyCode, Instant)>,
+    /// The key that is taken came again by itself, as one does that is held down.
+    held: bool,
 }
 
 /// What a key is called in [`Keys`].
@@ -102,6 +106,20 @@ const PAGE: usize = 10;
 impl Face {
     /// Takes one key.
     pub fn press(
+        &mut self,
+        key: &KeyEvent,
+        view: &View,
+        session: &Session,
+        objects: &Objects<'_>,
+        keys: &Keys,
+    ) {
+        let again = |(code, at): (KeyCode, Instant)| code == key.code && at.elapsed() < HELD;
+        self.held = key.kind == KeyEventKind::Repeat || self.last.is_some_and(again);
+        self.taken(key, view, session, objects, keys);
+        self.last = Some((key.code, Instant::now()));
+    }
+
+    fn taken(
         &mut self,
         key: &KeyEvent,
         view: &View,
@@ -188,6 +206,11 @@ impl Face {
     }
 
     fn does(&mut self, what: &str, view: &View, session: &Session) {
+        // The next question came up under the finger, and nobody has read it.
+        if self.held && matches!(what, "same" | "different" | "unsure" | "later" | "undo") {
+            self.message = "a key that is held down counts once: let go of it first".into();
+            return;
+        }
         let reply = match what {
             "same" => Some(Reply::MustLink),
             "different" => Some(Reply::CannotLink),
@@ -333,6 +356,9 @@ impl Face {
     }
 }
 
+/// A key that comes again before this is held down: many terminals tell that by nothing else.
+const HELD: Duration = Duration::from_millis(150);
+
 /// Longest wait for the next question before keys are looked at again.
 const SOON: Duration = Duration::from_millis(300);
 
@@ -347,6 +373,34 @@ mod tests {
     use crate::desk::Command;
     use crate::found::Cluster;
     use crate::show::Shown;
+    use crate::view::Open;
+
+    /// Otherwise all questions would be answered in a second.
+    #[test]
+    fn a_key_that_is_held_answers_one_question() {
+        let seen = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap());
+        let (session, work) = Session::new(&seen, None);
+        let objects = Objects {
+            id: &|object| object.to_string(),
+            find: &|_| None,
+            shown: &|_| Shown::default(),
+            folder: Path::new("."),
+        };
+        let mut face = Face::default();
+        let mut press = |key: char| {
+            let open = Open { id: 0, subject: 0, reference: 1, purpose: "test" };
+            work.shared.open(open);
+            let view = session.view(None, Duration::ZERO);
+            let key = KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE);
+            face.press(&key, &view, &session, &objects, &Keys::default());
+            let answered = matches!(work.commands.try_recv(), Ok(Command::Reply(_)));
+            assert_eq!(answered, face.message.is_empty(), "{}", face.message);
+            answered
+        };
+        assert_eq!(['y', 'y', 'y', 'n', 'n'].map(&mut press), [true, false, false, true, false]);
+        std::thread::sleep(HELD);
+        assert!(press('n'));
+    }
 
     /// The method is run beside the session, and may have found others when the number is typed.
     #[test]
