@@ -156,6 +156,7 @@ async function follow() {
     try {
       const came = await fetch("state" + (state ? "?since=" + state.beat : ""));
       const next = await came.json();
+      if ($("message").textContent === GONE) $("message").replaceChildren();
       // An answer may have overtaken it.
       if (state && next.beat < state.beat) continue;
       if (!state || next.turn !== state.turn) { state = next; draw(); }
@@ -166,8 +167,10 @@ async function follow() {
       }
       if (state.ended === "saved") return;
     } catch {
-      $("message").textContent = "The program has ended. Every answer is saved; start it again to go on.";
-      return;
+      if (state && state.ended === "saved") return;
+      // A machine that slept has cut the connection off, and the program may be there still.
+      if ($("message").textContent !== GONE) $("message").textContent = GONE;
+      await new Promise((then) => setTimeout(then, 2000));
     }
   }
 }

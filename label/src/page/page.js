@@ -157,13 +157,21 @@ function whenOf(id) {
   return entry && entry.at ? ", " + entry.at.replace("T", " ").replace("Z", "") : "";
 }
 
+const GONE = "The program has ended, or does not answer. Every answer is saved; start it again to go on.";
 const post = (where, what) => fetch(where, { method: "POST", body: JSON.stringify(what) });
 
 async function act(what) {
   // The next note may be typed before this answer is taken.
   if (what.note) $("note").value = "";
-  const sent = await post("act", { turn: state.turn, ...what });
-  const came = await sent.json();
+  let sent, came;
+  try {
+    sent = await post("act", { turn: state.turn, ...what });
+    came = await sent.json();
+  } catch {
+    if (what.note) $("note").value ||= what.note;
+    $("message").textContent = GONE;
+    return false;
+  }
   $("message").replaceChildren();
   if (sent.status !== 200) {
     if (what.note) $("note").value ||= what.note;

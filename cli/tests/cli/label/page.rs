@@ -252,6 +252,15 @@ fn forty_answers_by_keyboard_with_undo_conflict_kill_and_resume() {
     browser.look(1400, false);
     browser.press(&[ESCAPE]);
     assert_eq!(browser.run("return state.entries.length"), 10);
+    // A connection that was cut off while the machine slept is made again, and what was pressed is not lost in silence.
+    browser.run(
+        "window.awake = window.fetch; window.fetch = () => Promise.reject(new Error('asleep'))",
+    );
+    browser.press(&["n"]);
+    browser.wait("document.getElementById('message').innerText.includes('does not answer')");
+    browser.run("window.fetch = window.awake");
+    browser.wait("document.getElementById('message').innerText === ''");
+    assert_eq!(browser.run("return state.entries.length"), 10);
     label.kill();
     browser.wait("document.getElementById('message').innerText.includes('has ended')");
     let label = Label::start(&bench, &SESSION);
