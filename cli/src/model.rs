@@ -311,9 +311,9 @@ pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
     let mut said = vec![told.as_str()];
     said.extend(ways.iter().filter_map(|way| match way {
         Way::Read(text) => Some(text.as_str()),
-        Way::Method(_) => None,
+        Way::Dates(_) | Way::Other(_) => None,
     }));
-    if ways.iter().any(|way| matches!(way, Way::Method(_))) {
+    if ways.iter().any(|way| !matches!(way, Way::Read(_))) {
         said.push(
             "the model was made without a transform that takes this: drop the rows, or cluster again with \
              transforms = [\"impute_missing\", …] and --save-model",

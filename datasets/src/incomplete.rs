@@ -26,18 +26,31 @@ pub struct NotNumbers {
 pub enum Way {
     /// They are numbers that have to be written, or read, in another way.
     Read(String),
+    /// They are dates, of which words make nothing.
+    Dates(String),
     /// A transform makes numbers of them, or the column is no feature.
-    Method(String),
+    Other(String),
 }
 
 impl NotNumbers {
     /// All of it as an error.
     pub fn error(&self) -> Error {
         let ways = self.ways.iter().map(|way| match way {
-            Way::Read(text) | Way::Method(text) => text.as_str(),
+            Way::Read(text) | Way::Dates(text) | Way::Other(text) => text.as_str(),
         });
         let ways: Vec<&str> = ways.collect();
         bad(&self.place, format!("{}; {}", self.told, ways.join("; ")))
+    }
+
+    /// What no transform of words should be given, as an error; `None` where there is nothing of it.
+    pub fn no_words(&self) -> Option<Error> {
+        let ways = self.ways.iter().filter_map(|way| match way {
+            Way::Read(text) | Way::Dates(text) => Some(text.as_str()),
+            Way::Other(_) => None,
+        });
+        let ways: Vec<&str> = ways.collect();
+        let told = || format!("{}; {}", self.told, ways.join("; "));
+        (!ways.is_empty()).then(|| bad(&self.place, told()))
     }
 }
 
@@ -136,7 +149,7 @@ impl<'a> Incomplete<'a> {
     }
 
     fn ways(&self) -> Vec<Way> {
-        use Way::{Method, Read};
+        use Way::{Dates, Other, Read};
         let features = 0..self.roles.features.len();
         let of = |words: &[&Odd], feature: usize| {
             words.iter().filter(|odd| odd.feature == feature).count()
@@ -152,7 +165,7 @@ impl<'a> Incomplete<'a> {
         let sparse: Vec<&str> =
             features.clone().filter(mostly_empty).map(|f| self.name(f)).collect();
         if let Some(name) = sparse.first().map(|&name| option(name)) {
-            ways.push(Method(format!(
+            ways.push(Other(format!(
                 "a column with the known classes of some objects is named by --labels {name}, one that is of no \
                  use left out by --ignore {name}"
             )));
@@ -162,7 +175,7 @@ impl<'a> Incomplete<'a> {
             self.gaps.of(f) > 0 && (!sparse.contains(&self.name(f)) || of(&words, f) == 0)
         };
         if features.clone().any(fits) {
-            ways.push(Method(
+            ways.push(Other(
                 "fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into(),
             ));
         }
@@ -224,7 +237,7 @@ impl<'a> Incomplete<'a> {
         let (dates, words): (Vec<&Odd>, Vec<&Odd>) =
             words.into_iter().partition(|odd| dated[odd.feature]);
         if let Some(odd) = dates.first() {
-            ways.push(Method(format!(
+            ways.push(Dates(format!(
                 "dates and times are not read: put a number in their place, of days for example, or leave the \
                  column out by --ignore {}",
                 option(self.name(odd.feature))
@@ -233,12 +246,12 @@ impl<'a> Incomplete<'a> {
         if let Some(&Odd { feature, .. }) = words.first().copied() {
             let name = option(self.name(feature));
             if 2 * of(&words, feature) < self.rows {
-                ways.push(Method(format!(
+                ways.push(Other(format!(
                     "correct the cells, or name what stands for a missing value by --na, or leave the \
                      column out by --ignore {name}"
                 )));
             } else {
-                ways.push(Method(format!(
+                ways.push(Other(format!(
                     "a column of classes or ids is named by --class {name} or --id {name}, left out by \
                      --ignore {name}, or turned into columns of 0 and 1 by --set \
                      'transforms=[\"one_hot\"]'"
@@ -246,7 +259,7 @@ impl<'a> Incomplete<'a> {
             }
         }
         if self.gaps.len().min(words.len()) > 0 && commas.is_empty() && sparse.is_empty() {
-            ways.push(Method("both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'".into()));
+            ways.push(Other("both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'".into()));
         }
         ways
     }

@@ -167,7 +167,7 @@ pub(crate) fn read(
     if let (Some(found), [one]) = (&mut incomplete, header.as_slice())
         && one.contains(' ')
     {
-        found.ways.push(Way::Read(SPACES.into()));
+        found.ways.push(Way::Other(SPACES.into()));
     }
     let [classes, known, apart, display] = all.texts;
     // What the options call missing is no class either.

@@ -510,6 +510,23 @@ fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
 }
 
 #[test]
+fn a_first_file_makes_no_words_of_numbers_and_days() {
+    let bench = Bench::with("units.csv", "x,w\n1,12 kg\n2.5,13 kg\n7,12 kg\n");
+    bench.write("commas.csv", "x;y\n1,5;2\n2,5;7\n1,5;9\n");
+    bench.write("days.csv", "x,day\n1,2024-01-31\n2.5,2024-01-31\n7,2024-02-01\n");
+    for (file, said) in [
+        ("units.csv", "write 12 kg as 12, in every cell of the column and in one unit"),
+        ("commas.csv", "a decimal comma is read by --decimal ,"),
+        ("days.csv", "dates and times are not read: put a number in their place"),
+    ] {
+        let done = bench.run(&format!("init --data {file} --method"));
+        assert!(done.status == 3 && done.err.contains(said), "{file}: {}", done.err);
+        assert!(!done.err.contains("one_hot"), "{}", done.err);
+    }
+    assert_eq!(bench.run("init --data days.csv --features x --method").status, 0);
+}
+
+#[test]
 fn a_file_that_says_nothing_is_no_method() {
     let bench = Bench::with("part.toml", "k = 3\n");
     let part = bench.run("check part.toml").out;
