@@ -56,8 +56,19 @@ pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize
     if header.len() > 20 {
         columns.push_str(&format!(", … ({} in all)", header.len()));
     }
+    if let Some(title) = title(header) {
+        return Err(bad(place, format!("no column \"{name}\"; {title}")));
+    }
     let near = suggestion(name, header.iter().map(String::as_str));
     Err(bad(place, format!("no column \"{name}\"{near}; columns: {columns}")))
+}
+
+/// What is said of a first row with one cell and several empty ones, as spreadsheets write a title above a table.
+fn title(header: &[String]) -> Option<String> {
+    let (one, others) = header.split_first()?;
+    let alone = !one.is_empty() && others.len() > 1 && others.iter().all(String::is_empty);
+    let says = "stands alone in the first row, which must name the columns: remove what is above their names";
+    alone.then(|| format!("\"{one}\" {says}"))
 }
 
 /// A word of a command line, in quotes where a shell would part it.
@@ -115,9 +126,11 @@ pub(crate) fn check_names(
     }
     let unnamed = (0..header.len()).find(|at| header[*at].is_empty() && !settled.contains(at));
     if let Some(at) = unnamed.map(|at| at + 1) {
-        let message = format!(
-            "column {at} has no name; say what it is by its place: --id '#{at}' or --ignore '#{at}'"
-        );
+        let message = title(header).unwrap_or_else(|| {
+            format!(
+                "column {at} has no name; say what it is by its place: --id '#{at}' or --ignore '#{at}'"
+            )
+        });
         return Err(bad(line(), message));
     }
     // There may be a hundred thousand of them.

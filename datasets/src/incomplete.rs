@@ -10,6 +10,12 @@ use crate::thousands;
 /// Places shown of cells that are no numbers.
 const SHOWN: usize = 5;
 
+/// What spreadsheets write where a formula has no value.
+const ERRORS: [&str; 11] = [
+    "#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#NV", "#WERT!", "#BEZUG!",
+    "#ZAHL!",
+];
+
 /// Why the data of a file are a table and no matrix of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotNumbers {
@@ -218,6 +224,17 @@ impl<'a> Incomplete<'a> {
         }
         let is_dense = |odd: &&Odd| !sparse.contains(&self.name(odd.feature));
         let words: Vec<&Odd> = words.into_iter().filter(is_dense).collect();
+        let (errors, words): (Vec<&Odd>, Vec<&Odd>) =
+            words.into_iter().partition(|odd| ERRORS.contains(&odd.word.as_str()));
+        if !errors.is_empty() {
+            let there = |error: &&&str| errors.iter().any(|odd| odd.word == **error);
+            let list: Vec<&str> = ERRORS.iter().filter(there).copied().collect();
+            ways.push(Other(format!(
+                "cells with {} are errors of a spreadsheet: mend them there, or read them as missing by --na '{}'",
+                list[0],
+                list.join(",")
+            )));
+        }
         let mut columns: Vec<Vec<&Odd>> = vec![Vec::new(); features.len()];
         words.iter().for_each(|&odd| columns[odd.feature].push(odd));
         let in_units: Vec<bool> = columns.iter().map(|own| have_units(own)).collect();

@@ -145,6 +145,12 @@ fn what_is_wrong_is_named() {
              (\"3b\"); a column of classes or ids is named by --class size or --id size, left out by --ignore \
              size, or turned into columns of 0 and 1 by --set 'transforms=[\"one_hot\"]'",
         ),
+        (
+            "x,y\n1,#N/A\n2,#DIV/0!\n4,5\n",
+            "bad.csv: 2 cells are not numbers: line 2, column \"y\" (\"#N/A\"); line 3, column \"y\" \
+             (\"#DIV/0!\"); cells with #N/A are errors of a spreadsheet: mend them there, or read them as missing by \
+             --na '#N/A,#DIV/0!'",
+        ),
         ("x,y\n1,inf\n", "bad.csv, line 2, column \"y\": inf is not a finite number"),
         ("x,y\n1,1e999\n", "bad.csv, line 2, column \"y\": 1e999 is not a finite number"),
         ("x,y,x\n1,2,3\n", "bad.csv, line 1: columns 1 and 3 are both named \"x\""),
@@ -152,6 +158,11 @@ fn what_is_wrong_is_named() {
             ",x\n1,2\n",
             "bad.csv, line 1: column 1 has no name; say what it is by its place: --id '#1' or \
              --ignore '#1'",
+        ),
+        (
+            "Report of May;;\n\nname;x;y\na;1;2\n",
+            "bad.csv, line 1: \"Report of May\" stands alone in the first row, which must name the columns: \
+             remove what is above their names",
         ),
         (
             "5,3,setosa\n4,3,setosa\n",
