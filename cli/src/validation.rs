@@ -56,7 +56,8 @@ impl Validation {
     /// What can be said before anything runs.
     ///
     /// # Errors
-    /// `Usage` with fewer than two objects of known class a fold, or of one class alone.
+    /// `Usage` with fewer than two objects of known class a fold, or of one class alone, and for a method that
+    /// reads no constraints.
     pub fn check(job: &Job) -> Result<()> {
         let sizes = job.set.known.as_ref().map(Classes::sizes).unwrap_or_default();
         let (objects, least) = (sizes.iter().sum::<usize>(), 2 * FOLDS);
@@ -67,6 +68,12 @@ impl Validation {
         }
         if sizes.iter().filter(|size| **size > 0).count() < 2 {
             return refused(ONE_CLASS);
+        }
+        if let Some(unread) = job.method.unread_by() {
+            return refused(&format!(
+                "{unread} reads no constraints, so known classes change nothing; pck_means, mpck_means and \
+                 cop_kmeans are among those that do"
+            ));
         }
         Ok(())
     }

@@ -342,6 +342,10 @@ fn known_classes_are_held_out_and_judge_themselves() {
         (0..30).map(|i| format!("{i}.5,{}\n", if i < 9 { "a" } else { "" })).collect();
     bench.write("few.csv", format!("x,known\n{rows}"));
     let line = "cluster --data few.csv --labels known --k 3 --validate --quiet --out l.csv";
+    let unread = bench
+        .run("cluster --data many.csv --labels known --k 3 --clusterer kmeans --validate --quiet");
+    let said = "error: --validate: kmeans reads no constraints, so known classes change nothing; ";
+    assert!(unread.status == 2 && unread.err.starts_with(said), "{}", unread.err);
     let refused = "error: --validate: the class of 9 objects is known; of at least 10 it must be\n";
     bench.run(line).failed(2, refused);
     bench.write("few.csv", format!("x,known\n{}", rows.replace(",\n", ",a\n")));
