@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::{
     Asked, Closed, Header, Id, Line, Retracted, Stated, VERSION, Versioned, bad, content, io,
-    may_begin, told,
+    may_begin, told, unmarked,
 };
 use crate::lock::{self, Sharing};
 use crate::replay::{Report, State};
@@ -78,8 +78,11 @@ impl Ledger {
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io(path))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io(path))?;
-        let content = content(&bytes, path)?;
-        if content.header.is_none() && !may_begin(&bytes) {
+        // What an editor put in front stays there.
+        let own = unmarked(&bytes);
+        let mut content = content(own, path)?;
+        content.whole += bytes.len() - own.len();
+        if content.header.is_none() && !may_begin(own) {
             let message = "is not a ledger, and is left as it is; choose another file";
             return Err(bad(path, 0, message));
         }
