@@ -46,9 +46,12 @@ impl<'a> Objects<'a> {
         let n = self.dataset.n();
         match &self.by_id {
             Some(ids) => ids.get(cell).map(|&i| i as usize).ok_or_else(|| {
-                // Only near slips are worth the search in long lists.
-                let near =
-                    suggestion(cell, ids.keys().copied().take(if n <= 10_000 { n } else { 0 }));
+                let mut near = same_number(cell, ids.keys().copied());
+                if near.is_empty() {
+                    // Only near slips are worth the search in long lists.
+                    let most = if n <= 10_000 { n } else { 0 };
+                    near = suggestion(cell, ids.keys().copied().take(most));
+                }
                 // Blanks and marks that do not show are written out.
                 bad(place, format!("no object has the id {cell:?}{near}"))
             }),
@@ -76,6 +79,16 @@ impl<'a> Objects<'a> {
     pub fn name(&self, i: u32) -> String {
         if self.by_id.is_some() { self.dataset.id(i as usize) } else { i.to_string() }
     }
+}
+
+/// Spreadsheets take zeros in front of an id for those of a number, and programs add decimals to it.
+fn same_number<'a>(cell: &str, ids: impl Iterator<Item = &'a str>) -> String {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
+    let Some(value) = number(cell) else { return String::new() };
+    let same = ids.filter(|id| number(id) == Some(value)).min();
+    same.map_or(String::new(), |id| {
+        format!("; \"{id}\" is the same number, and ids are compared as they are written")
+    })
 }
 
 /// What to do about a row number that is none of `n`: counted from 1 the last is `n`, others are no count.
@@ -534,6 +547,19 @@ mod tests {
             message.to_string(),
             "c.csv, line 2: no object has the id \"Anna\\u{a0}Bell\"; did you mean \"Anna Bell\"?"
         );
+    }
+
+    #[test]
+    fn ids_that_a_spreadsheet_took_for_numbers_are_named() {
+        let ids = ["0071", "1203", "x"].map(String::from).to_vec();
+        let set = Dataset { ids: Some(ids.into()), ..set(3) };
+        for (cell, id) in [("71", "0071"), ("1203.0", "1203")] {
+            let message = read(&format!("i,j,type\nx,{cell},must_link\n"), &set, true).unwrap_err();
+            let same =
+                format!("\"{id}\" is the same number, and ids are compared as they are written");
+            let said = format!("c.csv, line 2: no object has the id \"{cell}\"; ");
+            assert_eq!(message.to_string(), said + &same);
+        }
     }
 
     #[test]

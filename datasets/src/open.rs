@@ -189,6 +189,10 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
         options.refuse_of_csv(&shown(path))?;
         return npy(path, stem);
     }
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    if ["xlsx", "xlsm", "xls", "ods", "numbers"].contains(&ending.as_str()) {
+        return Err(bad(shown(path), "is a workbook; save the sheet as CSV"));
+    }
     Err(bad(
         shown(path),
         "unknown kind of file; accepted are .csv, .tsv, .txt and .mtx, also with .gz; .npy; folders with matrix.mtx",
