@@ -226,6 +226,13 @@ impl Model {
         for (at, step) in self.steps.iter().enumerate() {
             let placed = |e: Error| e.at(&format!("steps[{at}]"));
             let fitted = step.transform.restore(&step.fitted).map_err(placed)?;
+            let takes_table = step.transform.properties().accepts.contains(&DataKind::Table);
+            if data.kind() == DataKind::Table && !takes_table {
+                require_values(set)?;
+            }
+            if let Some(&feature) = fitted.of_other_kind(&data).first() {
+                return Err(other_kind(set, feature, data.words(feature).is_some()));
+            }
             for (feature, word) in fitted.unseen(&data) {
                 let name = set.feature_names.get(feature).map_or("", String::as_str);
                 unseen.push(format!("{name} {word}"));
@@ -233,7 +240,7 @@ impl Model {
             data = fitted.apply(&data).map_err(placed)?;
         }
         if data.kind() == DataKind::Table {
-            require_numbers(set)?;
+            require_values(set)?;
         }
         // Smaller ones than methods take are near the centres of others, and their squares are numbers.
         match check_magnitude(&data) {
@@ -307,19 +314,38 @@ impl Model {
 /// # Errors
 /// `Data` with the places of missing values and words.
 pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
-    let Some(NotNumbers { place, told, ways }) = set.not_numbers() else { return Ok(()) };
+    let Some(found) = set.not_numbers() else { return Ok(()) };
+    let NotNumbers { place, ways, .. } = found;
+    let told = found.told();
     let mut said = vec![told.as_str()];
     said.extend(ways.iter().filter_map(|way| match way {
         Way::Read(text) => Some(text.as_str()),
         Way::Dates(_) | Way::Other(_) => None,
     }));
     if ways.iter().any(|way| !matches!(way, Way::Read(_))) {
-        said.push(
-            "the model was made without a transform that takes this: drop the rows, or cluster again with \
-             transforms = [\"impute_missing\", …] and --save-model",
-        );
+        said.push(WITHOUT);
     }
     Err(Error::Data { place: place.clone(), message: said.join("; ") })
+}
+
+const WITHOUT: &str = "the model was made without a transform that takes this: drop the rows, or cluster again with \
+                       transforms = [\"impute_missing\", …] and --save-model";
+
+/// Refuses missing values among numbers, once the steps have made numbers of words.
+fn require_values(set: &Dataset) -> Result<()> {
+    let missing = set.not_numbers().and_then(|found| Some((found, found.missing.as_ref()?)));
+    let Some((found, missing)) = missing else { return set.require_numbers() };
+    Err(Error::Data { place: found.place.clone(), message: format!("{missing}; {WITHOUT}") })
+}
+
+/// A feature holds words, or numbers, and the other in the data of the model.
+fn other_kind(set: &Dataset, feature: usize, words: bool) -> Error {
+    let name = set.feature_names.get(feature).map_or("", String::as_str);
+    let (here, there) = if words { ("words", "numbers") } else { ("numbers", "words") };
+    let message = format!(
+        "column \"{name}\" holds {here}, and {there} in the data that the model was made of"
+    );
+    Error::Data { place: set.name.clone(), message }
 }
 
 /// Row `i` with all its values.

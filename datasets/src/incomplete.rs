@@ -21,8 +21,10 @@ const ERRORS: [&str; 11] = [
 pub struct NotNumbers {
     /// The file.
     pub place: String,
-    /// What is missing and what is no number, with the first places.
-    pub told: String,
+    /// How many values are missing, with the first places.
+    pub missing: Option<String>,
+    /// How many cells are no numbers, with the first places.
+    pub words: Option<String>,
     /// What can be done about it.
     pub ways: Vec<Way>,
 }
@@ -45,7 +47,14 @@ impl NotNumbers {
             Way::Read(text) | Way::Dates(text) | Way::Other(text) => text.as_str(),
         });
         let ways: Vec<&str> = ways.collect();
-        bad(&self.place, format!("{}; {}", self.told, ways.join("; ")))
+        bad(&self.place, format!("{}; {}", self.told(), ways.join("; ")))
+    }
+
+    /// What is missing and what is no number.
+    pub fn told(&self) -> String {
+        let told: Vec<&str> =
+            [&self.missing, &self.words].into_iter().flatten().map(String::as_str).collect();
+        told.join("; ")
     }
 
     /// What no transform of words should be given, as an error; `None` where there is nothing of it.
@@ -55,7 +64,7 @@ impl NotNumbers {
             Way::Other(_) => None,
         });
         let ways: Vec<&str> = ways.collect();
-        let told = || format!("{}; {}", self.told, ways.join("; "));
+        let told = || format!("{}; {}", self.told(), ways.join("; "));
         (!ways.is_empty()).then(|| bad(&self.place, told()))
     }
 }
@@ -122,11 +131,11 @@ impl<'a> Incomplete<'a> {
     /// What is missing and what is no number, with the first places and the ways out; `None` where everything is
     /// one.
     pub fn found(&self, place: &str) -> Option<NotNumbers> {
-        let told = self.told();
-        if told.is_empty() {
+        let (missing, words) = self.told();
+        if missing.is_none() && words.is_none() {
             return None;
         }
-        Some(NotNumbers { place: place.into(), told: told.join("; "), ways: self.ways() })
+        Some(NotNumbers { place: place.into(), missing, words, ways: self.ways() })
     }
 
     /// The name of a feature.
@@ -134,24 +143,23 @@ impl<'a> Incomplete<'a> {
         &self.header[self.roles.features[feature]]
     }
 
-    fn told(&self) -> Vec<String> {
+    fn told(&self) -> (Option<String>, Option<String>) {
         let place =
             |line: u64, feature: usize| format!("line {line}, column \"{}\"", self.name(feature));
         let gaps = self.gaps.first.iter().map(|&(line, feature)| place(line, feature));
         let word = |odd: &Odd| format!("{} (\"{}\")", place(odd.line, odd.feature), odd.word);
         let words = self.words.iter().map(word);
-        let mut told = Vec::new();
-        match self.gaps.len() {
-            0 => {}
-            1 => told.push(format!("1 value is missing: {}", first_of(gaps))),
-            many => told.push(format!("{many} values are missing: {}", first_of(gaps))),
-        }
-        match self.words.len() {
-            0 => {}
-            1 => told.push(format!("1 cell is not a number: {}", first_of(words))),
-            many => told.push(format!("{many} cells are not numbers: {}", first_of(words))),
-        }
-        told
+        let missing = match self.gaps.len() {
+            0 => None,
+            1 => Some(format!("1 value is missing: {}", first_of(gaps))),
+            many => Some(format!("{many} values are missing: {}", first_of(gaps))),
+        };
+        let words = match self.words.len() {
+            0 => None,
+            1 => Some(format!("1 cell is not a number: {}", first_of(words))),
+            many => Some(format!("{many} cells are not numbers: {}", first_of(words))),
+        };
+        (missing, words)
     }
 
     fn ways(&self) -> Vec<Way> {

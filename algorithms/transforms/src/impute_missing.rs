@@ -184,6 +184,20 @@ impl Fitted for Filled {
         Data::table(x, words)
     }
 
+    fn of_other_kind(&self, data: &Data) -> Vec<usize> {
+        if data.d() != self.words.len() {
+            return Vec::new();
+        }
+        let x = data.to_dense();
+        let known =
+            |s: usize| self.lists.get(s).cloned().flatten().and_then(|list| by_value(&list));
+        let other = |s: &usize| match (&self.words[*s], data.words(*s)) {
+            (Some(_), None) => known(*s).is_none() && x.column(*s).iter().any(|v| !v.is_nan()),
+            (word, own) => word.is_none() && own.is_some(),
+        };
+        (0..data.d()).filter(other).collect()
+    }
+
     fn saved(&self) -> Option<Value> {
         kept(self)
     }

@@ -130,6 +130,20 @@ impl Fitted for Encoded {
         Data::table(out, vec![None; columns])
     }
 
+    fn of_other_kind(&self, data: &Data) -> Vec<usize> {
+        if data.d() != self.words.len() {
+            return Vec::new();
+        }
+        let x = data.to_dense();
+        let other = |s: &usize| match (&self.words[*s], data.words(*s)) {
+            (Some(list), None) => {
+                by_value(list).is_none() && x.column(*s).iter().any(|v| !v.is_nan())
+            }
+            (list, own) => list.is_none() && own.is_some(),
+        };
+        (0..data.d()).filter(other).collect()
+    }
+
     fn unseen(&self, data: &Data) -> Vec<(usize, String)> {
         let mut unseen = Vec::new();
         if data.d() != self.words.len() {

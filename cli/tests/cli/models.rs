@@ -197,3 +197,27 @@ fn words_that_the_model_has_never_seen_are_named() {
     let said = "warning: words that the model has never seen count as none: rooms 7\n";
     assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
 }
+
+#[test]
+fn columns_are_named_that_are_not_as_they_were() {
+    let bench = Bench::with("old.csv", "size,colour\n6,red\n1,blue\n7,red\n");
+    for steps in [r#"["impute_missing","one_hot"]"#, r#"["one_hot","z_score"]"#] {
+        let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json --set";
+        let done = bench.run(&format!("{cluster} transforms={steps}"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        for (rows, said) in [
+            ("1,1\n2,2\n", "column \"colour\" holds numbers, and words in the data that the model"),
+            ("big,red\n2,blue\n", "column \"size\" holds words, and numbers in the data that the"),
+        ] {
+            bench.write("new.csv", format!("size,colour\n{rows}"));
+            let done = bench.run("predict --model m.json --data new.csv");
+            assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
+        }
+    }
+    // The last of these models has nothing that fills in a number; the words are none of its troubles.
+    bench.write("new.csv", "size,colour\n,red\n2,blue\n");
+    let done = bench.run("predict --model m.json --data new.csv");
+    let said =
+        "error: new.csv: 1 value is missing: line 2, column \"size\"; the model was made without";
+    assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
+}

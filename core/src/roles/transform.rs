@@ -40,6 +40,13 @@ pub trait Fitted: Send + Sync {
         Vec::new()
     }
 
+    /// Features of other data that hold words where those of the fit held numbers, or numbers where they held
+    /// words: [`Fitted::apply`] refuses such data.
+    fn of_other_kind(&self, data: &Data) -> Vec<usize> {
+        let _ = data;
+        Vec::new()
+    }
+
     /// What [`Transform::restore`] needs to make it again, for models that are kept in a file; absent where
     /// it cannot be kept.
     fn saved(&self) -> Option<Value> {
