@@ -101,6 +101,14 @@ impl Job {
         if !file.transforms.first().is_some_and(|t| takes_table(&**t)) {
             original.require_numbers()?;
         }
+        // These two leave it as it is, or say so of a feature by its number.
+        let ours = |t: &dyn Transform| ["impute_missing", "one_hot"].contains(&t.typetag_name());
+        if let Some(found) = original.not_numbers()
+            && let Some(empty) = &found.empty
+            && file.transforms.first().is_some_and(|t| ours(&**t))
+        {
+            return Err(Error::Data { place: found.place.clone(), message: empty.clone() }.into());
+        }
         notes.iter().for_each(|note| args.note(note));
         let (k, seed) = (args.k.or(file.k), args.seed.or(file.seed).unwrap_or(0));
         let mut config = serde_json::to_value(&file).unwrap_or_default();

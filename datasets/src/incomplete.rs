@@ -25,6 +25,8 @@ pub struct NotNumbers {
     pub missing: Option<String>,
     /// How many cells are no numbers, with the first places.
     pub words: Option<String>,
+    /// What is said of a column that holds nothing, of which nothing makes numbers.
+    pub empty: Option<String>,
     /// What can be done about it.
     pub ways: Vec<Way>,
 }
@@ -57,13 +59,13 @@ impl NotNumbers {
         told.join("; ")
     }
 
-    /// What no transform of words should be given, as an error; `None` where there is nothing of it.
+    /// What no transform of words and gaps should be given, as an error; `None` where there is nothing of it.
     pub fn no_words(&self) -> Option<Error> {
         let ways = self.ways.iter().filter_map(|way| match way {
             Way::Read(text) | Way::Dates(text) => Some(text.as_str()),
             Way::Other(_) => None,
         });
-        let ways: Vec<&str> = ways.collect();
+        let ways: Vec<&str> = self.empty.as_deref().into_iter().chain(ways).collect();
         let told = || format!("{}; {}", self.told(), ways.join("; "));
         (!ways.is_empty()).then(|| bad(&self.place, told()))
     }
@@ -135,7 +137,20 @@ impl<'a> Incomplete<'a> {
         if missing.is_none() && words.is_none() {
             return None;
         }
-        Some(NotNumbers { place: place.into(), missing, words, ways: self.ways() })
+        let (empty, ways) = (self.empty(), self.ways());
+        Some(NotNumbers { place: place.into(), missing, words, empty, ways })
+    }
+
+    /// Whether nothing stands in a feature.
+    fn is_empty(&self, feature: usize) -> bool {
+        self.gaps.of(feature) == self.rows
+    }
+
+    fn empty(&self) -> Option<String> {
+        let feature = (0..self.roles.features.len()).find(|&f| self.is_empty(f))?;
+        let (at, name) = (self.roles.features[feature], self.name(feature));
+        let word = option_word([(at, name)]);
+        Some(format!("column \"{name}\" holds nothing: leave it out by --ignore {word}"))
     }
 
     /// The name of a feature.
@@ -172,10 +187,11 @@ impl<'a> Incomplete<'a> {
             let at = self.header.iter().position(|c| c == name).unwrap_or_default();
             option_word([(at, name)])
         };
-        let mut ways = Vec::new();
+        let mut ways: Vec<Way> = self.empty().map(Other).into_iter().collect();
         // A column that is mostly empty is what somebody knows of some objects, not a measurement; one that was
         // chosen as a feature is one.
-        let mostly_empty = |&f: &usize| self.roles.guessed && 2 * self.gaps.of(f) > self.rows;
+        let mostly_empty =
+            |&f: &usize| self.roles.guessed && 2 * self.gaps.of(f) > self.rows && !self.is_empty(f);
         let sparse: Vec<&str> =
             features.clone().filter(mostly_empty).map(|f| self.name(f)).collect();
         if let Some(name) = sparse.first().map(|&name| option(name)) {
@@ -186,7 +202,9 @@ impl<'a> Incomplete<'a> {
         }
         let words: Vec<&Odd> = self.words.iter().collect();
         let fits = |f: usize| {
-            self.gaps.of(f) > 0 && (!sparse.contains(&self.name(f)) || of(&words, f) == 0)
+            self.gaps.of(f) > 0
+                && !self.is_empty(f)
+                && (!sparse.contains(&self.name(f)) || of(&words, f) == 0)
         };
         if features.clone().any(fits) {
             ways.push(Other(

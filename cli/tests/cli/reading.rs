@@ -527,6 +527,19 @@ fn a_first_file_makes_no_words_of_numbers_and_days() {
 }
 
 #[test]
+fn a_column_that_holds_nothing_is_named() {
+    let bench = Bench::with("gap.csv", "x,gap,z\n1,,3\n2.5,,4\n1,,\n");
+    let said = "column \"gap\" holds nothing: leave it out by --ignore gap";
+    let done = bench.run("cluster --data gap.csv --k 2");
+    assert!(done.err.contains(&format!("{said}; fill in by --set")), "{}", done.err);
+    assert!(!done.err.contains("--labels"), "{}", done.err);
+    let line = "cluster --data gap.csv --k 2 --set transforms=[\"impute_missing\"]";
+    bench.run(line).failed(3, &format!("error: gap.csv: {said}\n"));
+    assert_eq!(bench.run(&format!("{line} --ignore gap")).status, 0);
+    assert!(bench.run("init --data gap.csv --method").err.ends_with(&format!("; {said}\n")));
+}
+
+#[test]
 fn a_file_that_says_nothing_is_no_method() {
     let bench = Bench::with("part.toml", "k = 3\n");
     let part = bench.run("check part.toml").out;
