@@ -8,7 +8,7 @@ use crate::parts::agreement::score;
 ///
 /// 1 − (1/N) · max Σ c_{i,σ(i)}; clusters or classes that stay without a partner have no correct object.
 /// # Cost and randomness
-/// O(min² · max) in the classes and clusters of each connected part of the table; not random.
+/// O(cells · min(classes, clusters)) at worst, in the cells of the table that are not empty; not random.
 /// # References
 /// [DomeniconiAlRazgan2008] Table 2.
 #[options]

@@ -266,7 +266,7 @@ def error_rate(labels_true: Any, labels_pred: Any) -> float:
 
     **Cost and randomness**
 
-    O(min² · max) in the classes and clusters of each connected part of the table; not random.
+    O(cells · min(classes, clusters)) at worst, in the cells of the table that are not empty; not random.
 
     **References**
 

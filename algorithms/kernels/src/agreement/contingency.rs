@@ -9,12 +9,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mustlink_core::closure::UnionFind;
 use mustlink_core::clustering::compact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agreement::linear_assignment::largest_total;
+use crate::agreement::sparse_matching::{Worth, largest_total};
 
 /// How two entropies are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -333,31 +332,11 @@ impl Contingency {
 
     /// Objects in the class of their cluster under the best one-to-one matching of the two.
     pub fn matching(&self) -> u64 {
-        // Classes and clusters without a common object never gain by being matched, so that each
-        // connected part of the table is a problem of its own: many small ones in place of a
-        // large one when groups are many.
-        let rows = self.classes.len() as u32;
-        let mut parts = UnionFind::new(self.classes.len() + self.clusters.len());
-        for cell in &self.cells {
-            parts.union(cell.class, rows + cell.cluster);
-        }
-        let mut by_part: BTreeMap<u32, Vec<Cell>> = BTreeMap::new();
-        for cell in &self.cells {
-            by_part.entry(parts.find(cell.class)).or_default().push(*cell);
-        }
-        by_part.values().map(|cells| matched(cells)).sum()
+        // A class and a cluster without a common object never gain by being matched.
+        let worth = |cell: &Cell| (cell.class, cell.cluster, cell.count);
+        let pairs: Vec<Worth> = self.cells.iter().map(worth).collect();
+        largest_total(&pairs, self.classes.len(), self.clusters.len())
     }
-}
-
-/// Largest sum of counts over one-to-one matchings within `cells`.
-fn matched(cells: &[Cell]) -> u64 {
-    let (classes, rows) = compact(&cells.iter().map(|cell| cell.class).collect::<Vec<_>>());
-    let (clusters, columns) = compact(&cells.iter().map(|cell| cell.cluster).collect::<Vec<_>>());
-    let mut table = vec![0; rows * columns];
-    for (at, cell) in cells.iter().enumerate() {
-        table[classes[at] as usize * columns + clusters[at] as usize] = cell.count;
-    }
-    largest_total(&table, rows, columns).expect("a table of this size")
 }
 
 /// ln(above / below), with all digits when the two are close.
@@ -447,6 +426,15 @@ mod tests {
         let t = Contingency::new((0..200_000).map(|i| (i / 2, i)));
         assert_eq!(t.matching(), 100_000);
         assert_eq!(t.majority(), 200_000);
+    }
+
+    #[test]
+    fn many_groups_that_are_mixed_need_no_large_table() {
+        // A table of 10¹⁰ cells, all of it connected.
+        let n = 200_000u32;
+        let t = Contingency::new((0..n).map(|i| (i / 2, (i + 1) % n / 2)));
+        assert_eq!((t.classes().len(), t.clusters().len()), (100_000, 100_000));
+        assert_eq!(t.matching(), 100_000);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use mustlink_core::{Context, Error, Result};
 /// of two, is not finite.
 pub fn maximise(values: &[f64], rows: usize, cols: usize) -> Result<Vec<Option<usize>>> {
     check(values, rows, cols)?;
-    solve(|r, c| values[r * cols + c], rows, cols, Ties::First, &nobody_waits)
+    solve(|r, c| values[r * cols + c], rows, cols, &nobody_waits)
 }
 
 /// The assignment of largest total value of rows to as many columns or more, with its potentials:
@@ -40,7 +40,7 @@ pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Res
     if rows > cols {
         return Err(Error::bad_param("rows", rows, format!("at most {cols}, the columns")));
     }
-    augment(|r, c| values[r * cols + c], rows, cols, Ties::First, &nobody_waits)
+    augment(|r, c| values[r * cols + c], rows, cols, &nobody_waits)
 }
 
 /// The same for counts; exact, because counts below 2⁵³ are.
@@ -73,22 +73,7 @@ fn maximise_counts_heard(
     if values.len() != rows * cols {
         return Err(wrong_size(values.len(), rows, cols));
     }
-    solve(|r, c| values[r * cols + c] as f64, rows, cols, Ties::First, look)
-}
-
-/// The largest total of counts, without the assignment that has it: of many that may have, one is found
-/// much sooner where most counts are equal, as those of many clusters beside many classes are.
-///
-/// # Errors
-/// `BadParam` when the table has another size.
-pub fn largest_total(values: &[u64], rows: usize, cols: usize) -> Result<u64> {
-    if values.len() != rows * cols {
-        return Err(wrong_size(values.len(), rows, cols));
-    }
-    let value = |r: usize, c: usize| values[r * cols + c] as f64;
-    let chosen = solve(value, rows, cols, Ties::Free, &nobody_waits)?;
-    let pairs = chosen.iter().enumerate();
-    Ok(pairs.filter_map(|(r, col)| col.map(|col| values[r * cols + col])).sum())
+    solve(|r, c| values[r * cols + c] as f64, rows, cols, look)
 }
 
 /// An error where the search is to end; called for every path.
@@ -96,15 +81,6 @@ type Look<'a> = &'a dyn Fn() -> Result<()>;
 
 fn nobody_waits() -> Result<()> {
     Ok(())
-}
-
-/// Which of the columns that cost the same a path takes.
-#[derive(Clone, Copy, PartialEq)]
-enum Ties {
-    /// The first, so that equal tables give equal answers.
-    First,
-    /// One that is no row's, which ends the path.
-    Free,
 }
 
 fn check(values: &[f64], rows: usize, cols: usize) -> Result<()> {
@@ -128,16 +104,15 @@ fn solve(
     value: impl Fn(usize, usize) -> f64,
     rows: usize,
     cols: usize,
-    ties: Ties,
     look: Look<'_>,
 ) -> Result<Vec<Option<usize>>> {
     if rows > cols {
         let mut row_to_col = vec![None; rows];
-        let row_of = augment(|c, r| value(r, c), cols, rows, ties, look)?.column_of;
+        let row_of = augment(|c, r| value(r, c), cols, rows, look)?.column_of;
         row_of.into_iter().enumerate().for_each(|(col, row)| row_to_col[row] = Some(col));
         return Ok(row_to_col);
     }
-    Ok(augment(value, rows, cols, ties, look)?.column_of.into_iter().map(Some).collect())
+    Ok(augment(value, rows, cols, look)?.column_of.into_iter().map(Some).collect())
 }
 
 /// The column of each row; rows <= cols.
@@ -145,7 +120,6 @@ fn augment(
     value: impl Fn(usize, usize) -> f64,
     rows: usize,
     cols: usize,
-    ties: Ties,
     look: Look<'_>,
 ) -> Result<Potentials> {
     // One virtual column `cols` starts every path. The cost is −value; potentials keep all
@@ -173,12 +147,7 @@ fn augment(
                     slack[col] = reduced;
                     previous[col] = at;
                 }
-                let is_free = |col: usize| row_of[col] == usize::MAX;
-                let ends = ties == Ties::Free
-                    && slack[col] == step
-                    && is_free(col)
-                    && next.is_some_and(|n| !is_free(n));
-                if slack[col] < step || next.is_none() || ends {
+                if slack[col] < step || next.is_none() {
                     step = slack[col];
                     next = Some(col);
                 }
@@ -332,8 +301,6 @@ mod tests {
                 maximise_counts(counts, rows, cols).unwrap(),
                 maximise(&numbers, rows, cols).unwrap()
             );
-            let total = total(&numbers, cols, &maximise_counts(counts, rows, cols).unwrap());
-            prop_assert_eq!(largest_total(counts, rows, cols).unwrap() as f64, total);
         }
     }
 }

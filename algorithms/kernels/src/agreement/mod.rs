@@ -3,3 +3,4 @@
 pub mod annotators;
 pub mod contingency;
 pub mod linear_assignment;
+pub mod sparse_matching;
