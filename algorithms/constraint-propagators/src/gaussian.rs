@@ -2,9 +2,12 @@
 
 mod cluster_metrics;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use mustlink_core::closure::{EntailedWeight, MAX_CLOSURE_PAIRS};
 use mustlink_core::constraints::{Duplicates, Origin};
 use mustlink_core::prelude::*;
+use mustlink_core::run::within_memory;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use rayon::prelude::*;
 
@@ -58,7 +61,7 @@ pub enum Search {
 /// each in turn, ordered by index; weights of one pair are added (`full`) or the largest kept.
 /// # Errors
 /// `BadParam`; `NumericalFailure` for a metric that is not positive definite;
-/// `TooManyPropagated` above `max_pairs`.
+/// `TooManyPropagated` above `max_pairs`; `Memory` where so many pairs do not fit.
 /// # Cost and randomness
 /// O(ends · query + Σ objects near each end + pairs) with a k-d tree up to 15 features, else
 /// O(ends · n · d) for the queries; as published Θ(constraints · n² · d). Nothing random.
@@ -95,6 +98,8 @@ pub struct Gaussian {
 const TREE_FEATURES: usize = 15;
 /// Below this, looking at all objects is as quick.
 const TREE_OBJECTS: usize = 2000;
+/// Bytes of a pair, as it is made and as a constraint.
+const PAIR: u64 = 96;
 
 #[plugin("gaussian", cites = ["Eaton2005"])]
 impl ConstraintPropagator for Gaussian {
@@ -123,6 +128,7 @@ impl ConstraintPropagator for Gaussian {
             Mode::Reduced => Duplicates::Max,
         };
         let total = sources.len() + made.iter().map(Vec::len).sum::<usize>();
+        within_memory(PAIR.saturating_mul(total as u64), &problem.data, ctx)?;
         // The canonical form reserves what it is told to expect.
         let all = Expected { items: sources.iter().copied().chain(new), total };
         let all = Constraints::with_duplicates(n, all, duplicates)?;
@@ -136,7 +142,7 @@ impl ConstraintPropagator for Gaussian {
     fn memory(&self, shape: &Shape) -> u64 {
         let (n, d) = (shape.n as u64, shape.d as u64);
         let pairs = (shape.constraints as u64).saturating_mul(n).min(self.max_pairs);
-        16 * n * d + 64 * n + 96 * pairs
+        16 * n * d + 64 * n + PAIR * pairs
     }
 }
 
@@ -227,10 +233,16 @@ impl Gaussian {
         let mut ends: Vec<u32> = sources.iter().flat_map(|c| [c.i, c.j]).collect();
         ends.sort_unstable();
         ends.dedup();
+        // How many pairs there are depends on the data: what they take is known as they are found.
+        let listed = AtomicU64::new(0);
         let within = |&end: &u32| {
             ctx.check()?;
             let reach = metrics.reach(end as usize, self.centrality)?;
-            Ok(reach.within(tau, metrics, tree.as_ref()))
+            let near = reach.within(tau, metrics, tree.as_ref());
+            let bytes = (near.capacity() * size_of::<(f64, u32)>()) as u64;
+            let held = bytes + listed.fetch_add(bytes, Ordering::Relaxed);
+            within_memory(held, &problem.data, ctx)?;
+            Ok(near)
         };
         let near: Vec<Vec<(f64, u32)>> = ends.par_iter().map(within).collect::<Result<_>>()?;
         let of = |end: u32| &near[ends.binary_search(&end).expect("every end is listed")][..];
@@ -238,6 +250,7 @@ impl Gaussian {
         if least > self.max_pairs {
             return Err(Error::TooManyPropagated { pairs: least, limit: self.max_pairs });
         }
+        within_memory(PAIR.saturating_mul(least), &problem.data, ctx)?;
         let fresh = || Scratch { a: vec![f64::INFINITY; n], b: vec![f64::INFINITY; n] };
         let made: Vec<Vec<Made>> = sources
             .par_iter()

@@ -390,3 +390,22 @@ fn the_tree_changes_nothing() {
         assert_eq!(fast, run(&plugin, &given, &clustering, &data.subset(&rows)).unwrap());
     }
 }
+
+#[test]
+fn pairs_that_do_not_fit_are_refused_before_they_are_made() {
+    // 300 objects at one place: every pair of them is near every source.
+    let (data, clustering) = line(&[1.0; 300]);
+    let given = Constraints::new(300, (0..20).map(|i| Constraint::must(i, i + 100))).unwrap();
+    let problem = Problem::new(data);
+    let limited = |bytes: u64| {
+        let ctx = Context::builder(SeedPath::new(1)).memory_limit(Some(bytes)).build();
+        Gaussian::default().propagate(&given, Some(&clustering), &problem, &ctx)
+    };
+    // 20 · 300 · 299 / 2 pairs, and the sources: some 86 MB.
+    assert!(limited(200_000_000).is_ok());
+    let refused = limited(50_000_000);
+    assert!(matches!(refused, Err(Error::Memory { limit: 50_000_000, .. })), "{refused:?}");
+    // Not even what is near each end.
+    let refused = limited(100_000);
+    assert!(matches!(refused, Err(Error::Memory { limit: 100_000, .. })), "{refused:?}");
+}
