@@ -105,7 +105,10 @@ impl ConstraintPropagator for E2cp {
         };
         // The graph of affinities has all of them.
         let graph = (32 * n * self.knn as u64).max(16 * shape.entries as u64);
-        16 * n * ends + graph + made
+        // Solved columns, their rows, and one step of the conjugate gradients of each thread.
+        let columns =
+            16 * n * ends + 8 * ends * ends + 40 * n * rayon::current_num_threads() as u64;
+        columns + graph + made
     }
 }
 
@@ -179,6 +182,7 @@ impl E2cp {
             if f >= 0.0 { 1.0 - (1.0 - f) * (1.0 - w) } else { (1.0 + f) * w }
         };
         for (i, edges) in graph.iter().enumerate() {
+            ctx.check()?;
             for &(j, w) in edges.iter().filter(|e| e.0 as usize > i) {
                 let value = changed(w, flow.strength(i, j as usize)).clamp(0.0, 1.0);
                 out[[i, j as usize]] = value;
@@ -264,10 +268,11 @@ impl Flow {
             ctx.check()?;
             let mut unit = vec![0.0; n];
             unit[end as usize] = 1.0;
-            Ok(conjugate_gradients(times, &unit))
+            conjugate_gradients(times, &unit, ctx)
         };
         let columns: Vec<Vec<f64>> = ends.par_iter().map(solve).collect::<Result<_>>()?;
         let right = Array2::from_shape_fn((n, r), |(i, c)| (1.0 - alpha) * columns[c][i]);
+        drop(columns);
         let mut flow = Flow { left: right.dot(&z), right };
         let largest = flow.largest(ctx)?;
         if largest > 1.0 {
@@ -318,7 +323,14 @@ impl Flow {
 }
 
 /// Solves A·x = b for a symmetric positive definite A.
-fn conjugate_gradients(times: impl Fn(&[f64]) -> Vec<f64>, b: &[f64]) -> Vec<f64> {
+///
+/// # Errors
+/// `Cancelled`, `TimedOut`.
+fn conjugate_gradients(
+    times: impl Fn(&[f64]) -> Vec<f64>,
+    b: &[f64],
+    ctx: &Context,
+) -> Result<Vec<f64>> {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
     let mut x = vec![0.0; b.len()];
     let mut residual = b.to_vec();
@@ -330,6 +342,8 @@ fn conjugate_gradients(times: impl Fn(&[f64]) -> Vec<f64>, b: &[f64]) -> Vec<f64
         if squared <= enough {
             break;
         }
+        // Where all objects are neighbours a step takes n².
+        ctx.check()?;
         let image = times(&direction);
         let step = squared / dot(&direction, &image);
         for i in 0..x.len() {
@@ -341,5 +355,5 @@ fn conjugate_gradients(times: impl Fn(&[f64]) -> Vec<f64>, b: &[f64]) -> Vec<f64
         squared = next;
         direction.iter_mut().zip(&residual).for_each(|(d, r)| *d = r + turn * *d);
     }
-    x
+    Ok(x)
 }

@@ -168,3 +168,17 @@ fn objects_get_a_graph_and_missing_edges_where_asked() {
     assert!((0..4).all(|i| (4..8).all(|j| sparse[[i, j]] == 0.0)));
     assert!(sparse[[1, 2]] < sparse[[5, 6]], "the cannot-link weakens its edge");
 }
+
+#[test]
+fn it_looks_at_the_flag_for_every_step_and_row() {
+    // A ring: a step for every object or two of it until a column is solved.
+    let n = 30;
+    let follows = |i: usize, j: usize| (i + 1) % n == j;
+    let edge = |(i, j)| f64::from(u8::from(follows(i, j) || follows(j, i)));
+    let w = Array2::from_shape_fn((n, n), edge);
+    let problem = Problem::new(Data::affinity(w).unwrap());
+    let given = Constraints::new(n, [Constraint::must(0, 10)]).unwrap();
+    let ctx = Context::builder(SeedPath::new(1)).count_looks().build();
+    E2cp::default().propagate(&given, None, &problem, &ctx).unwrap();
+    assert!(ctx.looks() > n as u64 + 12, "{}", ctx.looks());
+}
