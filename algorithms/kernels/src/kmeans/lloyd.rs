@@ -388,6 +388,8 @@ pub fn refill(
     let (offsets, _) = by_label(labels, k);
     let mut sizes: Vec<usize> = offsets.windows(2).map(|w| w[1] - w[0]).collect();
     let mut moved = 0;
+    // How far each object is from its centre, and the farthest of them, until one is moved.
+    let mut known: Option<(Vec<f64>, usize)> = None;
     for h in 0..k {
         if sizes[h] > 0 {
             continue;
@@ -401,28 +403,37 @@ pub fn refill(
             }
             Empty::Reseed => {}
         }
-        let norms = row_norms(centres);
-        let mut far = vec![0.0; labels.len()];
-        reduce::fill(&mut far, |i| {
-            let own = labels[i] as usize;
-            let distance = || points.distance(i, row(centres, own), norms[own]);
-            if sizes[own] < 2 { 0.0 } else { points.weight(i) * distance() }
-        });
-        let mut object = 0;
-        for (i, &d) in far.iter().enumerate() {
-            if d > far[object] {
-                object = i;
+        let (far, object) = known.get_or_insert_with(|| {
+            let norms = row_norms(centres);
+            let mut far = vec![0.0; labels.len()];
+            reduce::fill(&mut far, |i| {
+                let own = labels[i] as usize;
+                let distance = || points.distance(i, row(centres, own), norms[own]);
+                if sizes[own] < 2 { 0.0 } else { points.weight(i) * distance() }
+            });
+            let mut object = 0;
+            for (i, &d) in far.iter().enumerate() {
+                if d > far[object] {
+                    object = i;
+                }
             }
-        }
-        let Some(centre) = points.centre_at(object) else { continue };
+            (far, object)
+        });
+        let object = *object;
+        // What the other empty clusters could take is no better.
+        let Some(centre) = points.centre_at(object) else { break };
         let norm = centre.iter().map(|v| v * v).sum();
         let weight = points.weight(object);
         let gain = far[object] - weight * points.distance(object, &centre, norm);
         // Distances below the rounding error of the data are not distances.
         let noise = 64.0 * f64::EPSILON * weight * (points.norm(object) + 1e-300);
-        if gain <= noise || penalty.rise(object, h as u32, labels) > gain {
+        if gain <= noise {
+            break;
+        }
+        if penalty.rise(object, h as u32, labels) > gain {
             continue;
         }
+        known = None;
         let own = labels[object] as usize;
         labels[object] = h as u32;
         penalty.moved(object, own as u32, h as u32);
@@ -503,6 +514,20 @@ mod tests {
     /// Every sweep, with all that can differ: labels are in the means, means in the objective.
     fn same(a: &Clustering, b: &Clustering) -> bool {
         a == b
+    }
+
+    #[test]
+    fn empty_clusters_that_nothing_can_fill_take_one_pass() {
+        // 20 000 objects at one place, and as many centres: each look at all objects takes a while.
+        let n = 20_000;
+        let points =
+            Points::new(&Data::dense(Array2::ones((n, 2))).unwrap(), Distortion::default());
+        let points = points.unwrap();
+        let (mut labels, mut centres) = (vec![0; n], Array2::ones((n, 2)));
+        let begun = std::time::Instant::now();
+        let moved = refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ()).unwrap();
+        assert_eq!((moved, &labels[..]), (0, &vec![0; n][..]));
+        assert!(begun.elapsed().as_secs_f64() < 1.0, "{:?}", begun.elapsed());
     }
 
     #[test]
