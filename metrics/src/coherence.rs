@@ -127,15 +127,16 @@ impl Metric for Coherence {
         let pairs = must.len() * cannot.len();
         let looked_at = pairs.min(self.max_pairs);
         let place = SeedPath::new(self.seed).child("coherence");
-        let count = |range: std::ops::Range<usize>| {
+        let count = |range: std::ops::Range<usize>| -> Result<usize> {
+            input.check()?;
             let mut draws = place.index(range.start).stream("pairs");
             let coherent = range.filter(|&at| {
                 let pair = if looked_at == pairs { at } else { draws.below(pairs) };
                 is_coherent(pair / cannot.len(), pair % cannot.len())
             });
-            coherent.count()
+            Ok(coherent.count())
         };
-        let coherent = reduce::reduce(looked_at, count, |a, b| a + b).unwrap_or(0);
+        let coherent = reduce::reduce(looked_at, count, |a, b| Ok(a? + b?)).unwrap_or(Ok(0))?;
         Ok(Some(coherent as f64 / looked_at as f64))
     }
 

@@ -37,6 +37,8 @@ impl Metric for DaviesBouldin {
             .collect();
         let mut worst = vec![0.0f64; k];
         for h in 0..k {
+            // Of singletons there are as many as objects.
+            input.check()?;
             for g in h + 1..k {
                 let apart = centres[h].squared_distance(&centres[g]).sqrt();
                 let ratio = (spread[h] + spread[g]) / apart;

@@ -219,3 +219,20 @@ proptest! {
         prop_assert!((rate - (1.0 - score("rand", &y, &c).unwrap())).abs() < 1e-12);
     }
 }
+
+#[test]
+fn long_scores_hear_that_the_run_is_cancelled() {
+    let data = Data::dense(Array2::from_shape_fn((4, 2), |(i, s)| (i * (s + 1)) as f64)).unwrap();
+    let constraints = set(4, &[(0, 1, MUST), (1, 2, CANNOT)]);
+    for config in ["coherence", "davies_bouldin", "silhouette"] {
+        let ctx = Context::builder(SeedPath::new(1)).cancel_after(0).build();
+        let input = MetricInput {
+            labels: &[0, 0, 1, 1],
+            data: Some(&data),
+            constraints: Some(&constraints),
+            ctx: Some(&ctx),
+            ..MetricInput::default()
+        };
+        assert_eq!(metric(config).score(&input), Err(Error::Cancelled), "{config}");
+    }
+}
