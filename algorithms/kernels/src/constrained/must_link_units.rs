@@ -215,11 +215,13 @@ impl<'a> MustLinkUnits<'a> {
         penalty: &mut impl PenaltyTerm,
     ) -> Result<usize> {
         let k = centres.nrows();
+        let (offsets, _) = by_label(labels, k);
+        let mut sizes: Vec<usize> = offsets.windows(2).map(|w| w[1] - w[0]).collect();
         let mut moved = 0;
+        // The farthest of all, until it is moved.
+        let mut known: Option<(f64, Vec<u32>)> = None;
         for h in 0..k {
-            let (offsets, order) = by_label(labels, k);
-            let members = |h: usize| &order[offsets[h]..offsets[h + 1]];
-            if !members(h).is_empty() {
+            if sizes[h] > 0 {
                 continue;
             }
             match empty {
@@ -230,28 +232,12 @@ impl<'a> MustLinkUnits<'a> {
                 }
                 Empty::Reseed => {}
             }
-            let norms = row_norms(centres);
-            let far = |i: u32| {
-                let own = labels[i as usize] as usize;
-                points.weight(i as usize)
-                    * points.distance(i as usize, row(centres, own), norms[own])
-            };
-            let mut best: Option<(f64, Vec<u32>)> = None;
-            for i in 0..points.n() as u32 {
-                let unit = match self.places[i as usize] {
-                    NONE => vec![i],
-                    u if self.members(u as usize)[0] == i => self.members(u as usize).to_vec(),
-                    _ => continue,
-                };
-                let own = labels[i as usize] as usize;
-                let total: f64 = unit.iter().map(|&i| far(i)).sum();
-                let leaves_others = members(own).len() > unit.len();
-                if leaves_others && best.as_ref().is_none_or(|b| total > b.0) {
-                    best = Some((total, unit));
-                }
+            if known.is_none() {
+                known = self.farthest(points, labels, centres, &sizes);
             }
-            let Some((total, unit)) = best else { continue };
-            let Some(centre) = points.mean(&unit) else { continue };
+            // What the other empty clusters could take is no better.
+            let Some((total, unit)) = &known else { break };
+            let Some(centre) = points.mean(unit) else { break };
             let norm = centre.iter().map(|v| v * v).sum();
             let weight = |i: u32| points.weight(i as usize);
             let to_centre = |i: u32| weight(i) * points.distance(i as usize, &centre, norm);
@@ -259,7 +245,7 @@ impl<'a> MustLinkUnits<'a> {
             let size: f64 = unit.iter().map(|&i| weight(i) * points.norm(i as usize)).sum();
             // Distances below the rounding error of the data are not distances.
             if total - alone <= 64.0 * f64::EPSILON * (size + 1e-300) {
-                continue;
+                break;
             }
             let own = labels[unit[0] as usize] as usize;
             let rise: f64 = unit.iter().map(|&i| penalty.rise(i as usize, h as u32, labels)).sum();
@@ -267,22 +253,54 @@ impl<'a> MustLinkUnits<'a> {
             if rise.is_nan() || rise > total - alone {
                 continue;
             }
-            for &i in &unit {
+            for &i in unit {
                 penalty.moved(i as usize, own as u32, h as u32);
                 labels[i as usize] = h as u32;
             }
             centres.row_mut(h).assign(&ArrayView1::from(&centre));
-            let left: Vec<u32> = members(own)
-                .iter()
-                .copied()
-                .filter(|&i| labels[i as usize] as usize == own)
-                .collect();
+            let left: Vec<u32> =
+                (0..labels.len() as u32).filter(|&i| labels[i as usize] as usize == own).collect();
             if let Some(mean) = points.mean(&left) {
                 centres.row_mut(own).assign(&ArrayView1::from(&mean));
             }
+            sizes[own] -= unit.len();
+            sizes[h] = unit.len();
             moved += unit.len();
+            known = None;
         }
         Ok(moved)
+    }
+
+    /// The unit or free object of the largest total distortion in a cluster that keeps others, with that
+    /// distortion; the first of equals.
+    fn farthest(
+        &self,
+        points: &Points,
+        labels: &[u32],
+        centres: &Array2<f64>,
+        sizes: &[usize],
+    ) -> Option<(f64, Vec<u32>)> {
+        let norms = row_norms(centres);
+        let far = |i: u32| {
+            let own = labels[i as usize] as usize;
+            points.weight(i as usize) * points.distance(i as usize, row(centres, own), norms[own])
+        };
+        let mut best: Option<(f64, Vec<u32>)> = None;
+        for i in 0..points.n() as u32 {
+            let free = [i];
+            let unit = match self.places[i as usize] {
+                NONE => &free[..],
+                u if self.members(u as usize)[0] == i => self.members(u as usize),
+                _ => continue,
+            };
+            let own = labels[i as usize] as usize;
+            let total: f64 = unit.iter().map(|&i| far(i)).sum();
+            let leaves_others = sizes[own] > unit.len();
+            if leaves_others && best.as_ref().is_none_or(|b| total > b.0) {
+                best = Some((total, unit.to_vec()));
+            }
+        }
+        best
     }
 }
 
@@ -323,5 +341,44 @@ pub fn best_attempt(
             Ok(best)
         }
         None => Err(blocked.or(undecided).expect("an attempt succeeds or fails")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distance::points::Distortion;
+    use mustlink_core::closure::OnConflict;
+    use mustlink_core::constraints::{Constraint, Constraints};
+    use mustlink_core::data::Data;
+
+    #[test]
+    fn empty_clusters_that_nothing_can_fill_take_one_pass() {
+        // 20 000 objects at one place, and as many centres: each look at all objects takes a while.
+        let n = 20_000;
+        let data = Data::dense(Array2::ones((n, 2))).unwrap();
+        let points = Points::new(&data, Distortion::SquaredEuclidean).unwrap();
+        let constraints = Constraints::new(n, [Constraint::must(0, 1)]).unwrap();
+        let closure = Closure::new(&constraints, n, OnConflict::Error).unwrap();
+        let units = MustLinkUnits::new(&closure);
+        let (mut labels, mut centres) = (vec![0; n], Array2::ones((n, 2)));
+        let begun = std::time::Instant::now();
+        let moved = units.refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ());
+        assert_eq!((moved.unwrap(), &labels[..]), (0, &vec![0; n][..]));
+        assert!(begun.elapsed().as_secs_f64() < 1.0, "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn empty_clusters_are_filled_by_the_farthest_units_in_turn() {
+        // By distance from the mean at 10: the unit {0, 1}, then 5 from what is left.
+        let x = ndarray::array![[0.0], [0.5], [11.0], [12.0], [13.0], [23.5]];
+        let points = Points::new(&Data::dense(x).unwrap(), Distortion::SquaredEuclidean).unwrap();
+        let constraints = Constraints::new(6, [Constraint::must(0, 1)]).unwrap();
+        let closure = Closure::new(&constraints, 6, OnConflict::Error).unwrap();
+        let units = MustLinkUnits::new(&closure);
+        let (mut labels, mut centres) = (vec![2; 6], ndarray::array![[0.0], [0.0], [10.0]]);
+        let moved = units.refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ());
+        assert_eq!((moved.unwrap(), labels), (3, vec![0, 0, 2, 2, 2, 1]));
+        assert_eq!(centres, ndarray::array![[0.25], [23.5], [12.0]]);
     }
 }
