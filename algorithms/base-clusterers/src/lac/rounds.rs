@@ -235,7 +235,8 @@ impl Rounds<'_> {
                     }
                 }
             }
-            let Some((total, unit)) = best else { continue };
+            // What the other empty clusters could take is no better.
+            let Some((total, unit)) = best else { break };
             let own = now.labels[unit[0] as usize] as usize;
             let (centre, variances) = self.about_mean(unit);
             let weights = self.weights(&variances);
@@ -243,12 +244,12 @@ impl Rounds<'_> {
             let size: f64 = unit.iter().map(|&i| self.data.norm2(i as usize)).sum();
             // An object on its centre stays there, with its duplicates.
             if total - alone <= 64.0 * f64::EPSILON * (size + 1e-300) {
-                continue;
+                break;
             }
             let price = |w| self.h * unit.len() as f64 * negative_entropy(w);
             let before = total + price(now.weights.row(own));
             if alone + price(ArrayView1::from(&weights)) > before {
-                continue;
+                break;
             }
             unit.iter().for_each(|&i| now.labels[i as usize] = h as u32);
             sizes[h] = unit.len();
