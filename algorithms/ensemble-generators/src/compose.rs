@@ -152,7 +152,7 @@ impl EnsembleGenerator for Compose {
             let inner = self.generator.generate(&seen.problem, &own);
             let inner = inner.map_err(|e| e.at("generator"))?;
             let outward = |m: &Member| {
-                let mut member = extend(problem, &seen, m.clone())?;
+                let mut member = extend(problem, &seen, m.clone(), ctx)?;
                 member.provenance = format!("{}; {}", member.provenance, seen.note);
                 Ok(member)
             };
@@ -174,7 +174,8 @@ impl EnsembleGenerator for Compose {
         let inner = self.view.view().memory(shape) + self.generator.memory(shape, false);
         let (members, k) = self.size(shape).unwrap_or((self.members, shape.k));
         let shape = Shape { k, ..*shape };
-        members_memory(members, &shape, labels_only) + threads(self.members) * inner
+        let views = threads(self.members).saturating_mul(inner);
+        members_memory(members, &shape, labels_only).saturating_add(views)
     }
 }
 
@@ -219,6 +220,18 @@ mod tests {
         let g = Compose { members: 700, generator, ..Compose::default() };
         let text = g.generate(&p, &Context::new(2)).unwrap_err().to_string();
         assert_eq!(text, "members: must be at most 65535 members in all, got 490000");
+    }
+
+    #[test]
+    fn the_memory_of_too_many_members_is_a_large_number() {
+        let (p, _) = fixtures::dense(1);
+        let recipe = Recipe { members: MOST_MEMBERS, ..Recipe::default() };
+        let mut g = Compose { members: MOST_MEMBERS, ..Compose::default() };
+        g.generator = Box::new(RandomInit { recipe });
+        for _ in 0..2 {
+            g = Compose { members: MOST_MEMBERS, generator: Box::new(g), ..Compose::default() };
+        }
+        assert!(g.memory(&p.shape(), false) >= 1 << 60);
     }
 
     #[test]

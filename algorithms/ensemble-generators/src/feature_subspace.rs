@@ -55,7 +55,9 @@ impl View for FeatureSubspace {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        (12.0 * self.fraction.clamp(0.0, 1.0) * shape.entries as f64) as u64
+        // One feature at least.
+        let seen = (12.0 * self.fraction.clamp(0.0, 1.0) * shape.entries as f64) as u64;
+        seen.max(8 * shape.n as u64)
     }
 }
 
@@ -64,6 +66,13 @@ mod tests {
     use super::*;
     use mustlink_base_clusterers as _;
     use mustlink_laws::fixtures;
+
+    #[test]
+    fn a_small_share_is_one_feature() {
+        let shape = Shape { n: 100, d: 2, k: 1, entries: 200, constraints: 0 };
+        let view = FeatureSubspace { fraction: 0.01, ..FeatureSubspace::default() };
+        assert_eq!(View::memory(&view, &shape), 800);
+    }
 
     #[test]
     fn centres_come_back_into_the_whole_space() {

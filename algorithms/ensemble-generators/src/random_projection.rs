@@ -48,8 +48,7 @@ impl View for RandomProjection {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {
         problem.data.require_rows("random_projection")?;
         let (n, d) = (problem.n(), problem.d());
-        let usual = d.min(((2.0 * (n as f64).ln()).ceil() as usize).max(2));
-        let m = self.dimensions.unwrap_or(usual);
+        let m = self.dimensions.unwrap_or_else(|| usual(n).min(d));
         if !(1..=d).contains(&m) {
             return Err(Error::bad_param("dimensions", m, format!("in 1..={d}")));
         }
@@ -70,10 +69,14 @@ impl View for RandomProjection {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let usual = || (2.0 * (shape.n as f64).ln()).ceil() as usize;
-        let m = self.dimensions.unwrap_or_else(usual);
+        let m = self.dimensions.unwrap_or_else(|| usual(shape.n));
         (8 * m.min(shape.d) * (shape.n + shape.d)) as u64
     }
+}
+
+/// How many mixtures of `n` objects, where nobody says.
+fn usual(n: usize) -> usize {
+    ((2.0 * (n as f64).ln()).ceil() as usize).max(2)
 }
 
 /// X R, with R of size d × m drawn feature by feature.
@@ -125,6 +128,13 @@ mod tests {
             }
             assert!((ratio - 1.0).abs() < 0.15, "{kind:?}: {ratio}");
         }
+    }
+
+    #[test]
+    fn one_object_has_two_mixtures() {
+        let shape = Shape { n: 1, d: 5, k: 1, entries: 5, constraints: 0 };
+        // Two numbers of the object, and two for each feature.
+        assert_eq!(View::memory(&RandomProjection::default(), &shape), 8 * 2 * 6);
     }
 
     #[test]

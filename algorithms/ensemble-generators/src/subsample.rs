@@ -92,6 +92,18 @@ mod tests {
     }
 
     #[test]
+    fn the_search_for_nearest_objects_looks_at_the_flag() {
+        let (p, _) = fixtures::dense(2);
+        let looks = |out_of_sample| {
+            let recipe = Recipe { members: 4, ..Recipe::default() };
+            let ctx = Context::builder(SeedPath::new(5)).count_looks().build();
+            Subsample { recipe, rate: 0.5, out_of_sample }.generate(&p, &ctx).unwrap();
+            ctx.looks()
+        };
+        assert!(looks(OutOfSample::NearestObject) >= looks(OutOfSample::LeaveOut) + 4);
+    }
+
+    #[test]
     fn cosine_members_classify_by_cosine() {
         // By angle the last object belongs to the first group, by distance to the second.
         let x = array![

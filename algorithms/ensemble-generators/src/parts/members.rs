@@ -41,7 +41,7 @@ impl MemberInput {
         let extras = without_empty(c.extras, &c.labels, c.k);
         let objective = c.objective;
         let member = Member { labels, k, objective, extras, provenance, ..Member::default() };
-        extend(problem, self, member)
+        extend(problem, self, member, ctx)
     }
 }
 
@@ -49,8 +49,13 @@ impl MemberInput {
 /// again; what it says about clusters is kept where it means something in the whole problem.
 ///
 /// # Errors
-/// None for a member that fits what was seen.
-pub fn extend(problem: &Problem, seen: &MemberInput, member: Member) -> Result<Member> {
+/// Of a member that fits what was seen, cancellation.
+pub fn extend(
+    problem: &Problem,
+    seen: &MemberInput,
+    member: Member,
+    ctx: &Context,
+) -> Result<Member> {
     let Member { labels, k, objective, extras, in_sample, weight, provenance } = member;
     let extras = in_whole_space(extras, &seen.space, problem.d());
     let n = problem.n();
@@ -69,7 +74,7 @@ pub fn extend(problem: &Problem, seen: &MemberInput, member: Member) -> Result<M
                 rows.iter().for_each(|&i| drawn[i] = true);
                 (0..n).filter(|&i| !drawn[i]).collect()
             };
-            let found = classify(problem, seen, rows, &labels, k, &extras, &unseen)?;
+            let found = classify(problem, seen, rows, (&labels[..], k, &extras), &unseen, ctx)?;
             unseen.iter().zip(found).for_each(|(&i, l)| all[i] = l);
             // These spoke of the objects seen.
             let extras = Extras { memberships: None, distances: None, ..extras };
@@ -115,15 +120,18 @@ fn in_whole_space(extras: Extras, space: &Space, d: usize) -> Extras {
     }
 }
 
-/// Labels for the objects a member did not see. `rows`, `labels`: those it did.
+/// Objects for which the nearest is sought before it is asked whether the run is to end.
+const CHUNK: usize = 64;
+
+/// Labels for the objects a member did not see. `rows`: those it did, with their labels, the number of clusters
+/// and what is known of these.
 fn classify(
     problem: &Problem,
     seen: &MemberInput,
     rows: &[usize],
-    labels: &[u32],
-    k: usize,
-    extras: &Extras,
+    (labels, k, extras): (&[u32], usize, &Extras),
     unseen: &[usize],
+    ctx: &Context,
 ) -> Result<Vec<u32>> {
     let mut out = vec![NONE; unseen.len()];
     match seen.out_of_sample {
@@ -145,11 +153,17 @@ fn classify(
                 DataKind::Distances => problem.data.pair(i, j),
                 _ => problem.data.row(i).squared_distance(&problem.data.row(j)),
             };
-            reduce::fill(&mut out, |at| {
-                let keyed = candidates.iter().map(|&(j, l)| (far(unseen[at], j), l));
+            let nearest = |i: usize| {
+                let keyed = candidates.iter().map(|&(j, l)| (far(i, j), l));
                 // `min_by` keeps the first of equals.
                 keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(NONE, |c| c.1)
-            });
+            };
+            let some = out.par_chunks_mut(CHUNK).zip(unseen.par_chunks(CHUNK));
+            some.try_for_each(|(out, unseen)| -> Result<()> {
+                ctx.check()?;
+                out.iter_mut().zip(unseen).for_each(|(to, &i)| *to = nearest(i));
+                Ok(())
+            })?;
         }
     }
     Ok(out)
@@ -253,7 +267,8 @@ pub(crate) fn properties<'a>(
 /// Bytes of so many members over all objects: labels, and centres unless nobody reads them.
 pub(crate) fn members_memory(members: usize, shape: &Shape, labels_only: bool) -> u64 {
     let extras = if labels_only { 0 } else { 8 * shape.k * shape.d };
-    (members * (4 * shape.n + extras)) as u64
+    // More members than there may be are refused by their number.
+    (members as u64).saturating_mul((4 * shape.n + extras) as u64).min(1 << 60)
 }
 
 /// Bytes: so many members, and one run of `clusterer` for each thread.
