@@ -129,7 +129,7 @@ impl BaseClusterer for Clac {
             ConstrainedInit::Plain(init) => start(&points, k, init, problem, ctx)?,
             ConstrainedInit::Neighbourhood => {
                 ctx.check()?;
-                self.chunklet_start(&points, k, &closure, ctx)
+                self.chunklet_start(&points, k, &closure, ctx)?
             }
         };
         let rounds = Rounds {
@@ -174,8 +174,7 @@ impl Clac {
         k: usize,
         closure: &Closure,
         ctx: &Context,
-    ) -> Array2<f64> {
-        let mut stream = ctx.stream("start");
+    ) -> Result<Array2<f64>> {
         let mut linked: Vec<usize> =
             (0..closure.components()).filter(|&p| !closure.apart(p).is_empty()).collect();
         let more = match self.when_more_chunklets {
@@ -191,12 +190,13 @@ impl Clac {
                     perturb: Perturb::Additive,
                     rho: 0.7,
                 };
-                return neighbourhood_start(points, k, closure, &sets, rules, &mut stream).0;
+                let mut stream = ctx.stream("start");
+                return Ok(neighbourhood_start(points, k, closure, &sets, rules, &mut stream).0);
             }
             MoreChunklets::Largest => MoreThanK::Largest,
             _ => MoreThanK::WeightedFarthestFirst,
         };
-        chunklet_start(points, k, closure, more, &mut stream)
+        chunklet_start(points, k, closure, more, ctx)
     }
 }
 
@@ -575,7 +575,7 @@ mod tests {
         let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
         let start = |when_more_chunklets| {
             let clac = Clac { when_more_chunklets, ..Clac::default() };
-            clac.chunklet_start(&points, 2, &closure, &Context::new(1))
+            clac.chunklet_start(&points, 2, &closure, &Context::new(1)).unwrap()
         };
         // Of 0 and 5, with as many links, the first.
         assert_eq!(start(MoreChunklets::Degree), array![[0.0], [2.0]]);

@@ -51,8 +51,7 @@ impl Attempts {
             ConstrainedInit::Plain(init) => start(points, k, init, problem, ctx),
             ConstrainedInit::Neighbourhood => {
                 ctx.check()?;
-                let mut stream = ctx.stream("start");
-                Ok(chunklet_start(points, k, closure, self.when_more_neighbourhoods, &mut stream))
+                chunklet_start(points, k, closure, self.when_more_neighbourhoods, ctx)
             }
         }
     }

@@ -14,6 +14,7 @@ use mustlink_core::closure::{Closure, Counted};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Kind;
 use mustlink_core::random::Stream;
+use mustlink_core::{Context, Result};
 
 use crate::constrained::constraint_groups::constant;
 use crate::distance::points::{
@@ -109,21 +110,25 @@ pub fn neighbourhood_start(
 
 /// Centres from the means of the must-link components that cannot-links touch, in order of smallest
 /// object, then from the objects farthest from them; the first of all is random.
+///
+/// # Errors
+/// Cancellation.
 pub fn chunklet_start(
     points: &Points,
     k: usize,
     closure: &Closure,
     more: MoreThanK,
-    stream: &mut Stream,
-) -> Array2<f64> {
+    ctx: &Context,
+) -> Result<Array2<f64>> {
+    let mut stream = ctx.stream("start");
     let touched = (0..closure.components()).filter(|&p| closure.is_apart(p));
     let sets: Vec<Vec<u32>> = touched.map(|p| closure.members(p).to_vec()).collect();
     if sets.is_empty() {
-        return farthest_first(points, k, vec![stream.below(points.n())]);
+        return farthest_first(points, k, vec![stream.below(points.n())], ctx);
     }
     let rules =
         Rules { more, fewer: FewerThanK::FarthestFirst, perturb: Perturb::Additive, rho: 0.7 };
-    neighbourhood_start(points, k, closure, &sets, rules, stream).0
+    Ok(neighbourhood_start(points, k, closure, &sets, rules, &mut stream).0)
 }
 
 /// Fills in the rows of `centres` that are not yet there.

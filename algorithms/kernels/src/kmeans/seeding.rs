@@ -83,7 +83,7 @@ pub fn start(
         }
         Init::FarthestFirst => {
             let first = any_object(points, &mut stream);
-            farthest_first(points, k, vec![first])
+            farthest_first(points, k, vec![first], ctx)?
         }
         Init::Perturb => {
             let mut centres = Vec::with_capacity(k * points.d());
@@ -397,10 +397,19 @@ fn parallel(points: &Points, k: usize, stream: &mut Stream, ctx: &Context) -> Re
 }
 
 /// Farthest-first traversal from the objects in `chosen` until there are k; ties: lowest index.
-pub fn farthest_first(points: &Points, k: usize, mut chosen: Vec<usize>) -> Array2<f64> {
+///
+/// # Errors
+/// Cancellation.
+pub fn farthest_first(
+    points: &Points,
+    k: usize,
+    mut chosen: Vec<usize>,
+    ctx: &Context,
+) -> Result<Array2<f64>> {
     let mut nearest = vec![f64::INFINITY; points.n()];
     let mut seen = 0;
     while chosen.len() < k {
+        ctx.check()?;
         for &object in &chosen[seen..] {
             let with = distances_to(points, object);
             nearest.iter_mut().zip(with).for_each(|(d, new)| *d = d.min(new));
@@ -408,7 +417,7 @@ pub fn farthest_first(points: &Points, k: usize, mut chosen: Vec<usize>) -> Arra
         seen = chosen.len();
         chosen.push(farthest(points, &nearest));
     }
-    rows_as_centres(points, &chosen)
+    Ok(rows_as_centres(points, &chosen))
 }
 
 /// Mean and standard deviation of every feature over all (prepared) objects.
@@ -488,6 +497,17 @@ mod tests {
     use mustlink_core::random::SeedPath;
     use mustlink_laws::fixtures;
     use proptest::prelude::*;
+
+    #[test]
+    fn every_object_of_farthest_first_looks_at_the_flag() {
+        let (problem, _) = fixtures::dense(1);
+        let points = Points::new(&problem.data, Distortion::SquaredEuclidean).unwrap();
+        let ctx = Context::builder(SeedPath::new(1)).count_looks().build();
+        let centres = farthest_first(&points, 9, vec![0], &ctx).unwrap();
+        assert_eq!((centres.nrows(), ctx.looks()), (9, 8));
+        let ctx = Context::builder(SeedPath::new(1)).cancel_after(3).build();
+        assert_eq!(farthest_first(&points, 9, vec![0], &ctx), Err(Error::Cancelled));
+    }
 
     /// Greedy k-means++ as it is written down: every distance taken, every draw by itself.
     fn plain(points: &Points, k: usize, stream: &mut Stream) -> Vec<usize> {
