@@ -308,14 +308,21 @@ fn upward(
         let own = theta.row(clique.node as usize);
         let from: Vec<(&Vec<f64>, Vec<usize>)> =
             children[t].iter().map(|&c| (&messages[c], strides(cliques, t, c, k))).collect();
-        let mut table = vec![0.0; k.pow(count as u32)];
-        labellings(k, count, |at, labels| {
-            let equal = labels[1..].iter().zip(&clique.differs).any(|(l, d)| *d && *l == labels[0]);
-            table[at] = if equal {
-                f64::NEG_INFINITY
-            } else {
-                own[labels[0]] + from.iter().map(|(m, s)| m[index(s, labels)]).sum::<f64>()
-            };
+        let mut table = vec![f64::NEG_INFINITY; k.pow(count as u32)];
+        let mut taken = vec![false; k];
+        let mut starts = vec![0; from.len()];
+        labellings(k, count - 1, |at, others| {
+            taken.fill(false);
+            let differing = others.iter().zip(&clique.differs).filter(|(_, differs)| **differs);
+            differing.for_each(|(l, _)| taken[*l] = true);
+            for (start, (_, s)) in starts.iter_mut().zip(&from) {
+                *start = index(&s[1..], others);
+            }
+            let to = &mut table[at * k..][..k];
+            for h in (0..k).filter(|&h| !taken[h]) {
+                let heard = from.iter().zip(&starts).map(|((m, s), start)| m[start + h * s[0]]);
+                to[h] = own[h] + heard.sum::<f64>();
+            }
         });
         messages.push(table.chunks(k).map(&reduce).collect());
         tables.push(table);
@@ -355,11 +362,18 @@ fn marginals_by_tables(
         let mut sums: Vec<Vec<f64>> =
             children[t].iter().map(|&c| vec![0.0; messages[c].len()]).collect();
         let mut row = vec![0.0; k];
-        labellings(k, count, |at, labels| {
-            let p = tables[t][at].exp();
-            row[labels[0]] += p;
-            for (sum, s) in sums.iter_mut().zip(&to) {
-                sum[index(s, labels)] += p;
+        let mut starts = vec![0; to.len()];
+        labellings(k, count - 1, |at, others| {
+            for (start, s) in starts.iter_mut().zip(&to) {
+                *start = index(&s[1..], others);
+            }
+            let own = tables[t][at * k..][..k].iter().enumerate();
+            for (h, &log) in own.filter(|(_, log)| **log != f64::NEG_INFINITY) {
+                let p = log.exp();
+                row[h] += p;
+                for ((sum, s), start) in sums.iter_mut().zip(&to).zip(&starts) {
+                    sum[start + h * s[0]] += p;
+                }
             }
         });
         for (&c, sums) in children[t].iter().zip(sums) {
