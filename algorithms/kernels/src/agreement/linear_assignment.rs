@@ -4,7 +4,7 @@
 //! O(min² · max) for a rows × cols table. Ties go to the column met first, so that equal tables
 //! give equal answers.
 
-use mustlink_core::{Context, Error, Result};
+use mustlink_core::{Error, Result};
 
 /// The one-to-one assignment of largest total value in a row-major table.
 ///
@@ -15,7 +15,7 @@ use mustlink_core::{Context, Error, Result};
 /// of two, is not finite.
 pub fn maximise(values: &[f64], rows: usize, cols: usize) -> Result<Vec<Option<usize>>> {
     check(values, rows, cols)?;
-    solve(|r, c| values[r * cols + c], rows, cols, &nobody_waits)
+    Ok(solve(|r, c| values[r * cols + c], rows, cols))
 }
 
 /// The assignment of largest total value of rows to as many columns or more, with its potentials:
@@ -40,47 +40,19 @@ pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Res
     if rows > cols {
         return Err(Error::bad_param("rows", rows, format!("at most {cols}, the columns")));
     }
-    augment(|r, c| values[r * cols + c], rows, cols, &nobody_waits)
+    Ok(augment(|r, c| values[r * cols + c], rows, cols))
 }
 
-/// The same for counts; exact, because counts below 2⁵³ are.
+/// The same for counts; exact, because counts below 2⁵³ are. Where most of them are 0,
+/// [`super::sparse_matching::first_of_largest`] finds it sooner.
 ///
 /// # Errors
 /// `BadParam` when the table has another size.
 pub fn maximise_counts(values: &[u64], rows: usize, cols: usize) -> Result<Vec<Option<usize>>> {
-    maximise_counts_heard(values, rows, cols, &nobody_waits)
-}
-
-/// The same, which looks at the flag of `ctx` for every row, or every column where these are fewer.
-///
-/// # Errors
-/// Those of [`maximise_counts`]; cancellation.
-pub fn maximise_counts_within(
-    values: &[u64],
-    rows: usize,
-    cols: usize,
-    ctx: &Context,
-) -> Result<Vec<Option<usize>>> {
-    maximise_counts_heard(values, rows, cols, &|| ctx.check())
-}
-
-fn maximise_counts_heard(
-    values: &[u64],
-    rows: usize,
-    cols: usize,
-    look: Look<'_>,
-) -> Result<Vec<Option<usize>>> {
     if values.len() != rows * cols {
         return Err(wrong_size(values.len(), rows, cols));
     }
-    solve(|r, c| values[r * cols + c] as f64, rows, cols, look)
-}
-
-/// An error where the search is to end; called for every path.
-type Look<'a> = &'a dyn Fn() -> Result<()>;
-
-fn nobody_waits() -> Result<()> {
-    Ok(())
+    Ok(solve(|r, c| values[r * cols + c] as f64, rows, cols))
 }
 
 fn check(values: &[f64], rows: usize, cols: usize) -> Result<()> {
@@ -100,28 +72,18 @@ fn wrong_size(entries: usize, rows: usize, cols: usize) -> Error {
     Error::bad_param("values", format!("{entries} entries"), format!("a {rows} x {cols} table"))
 }
 
-fn solve(
-    value: impl Fn(usize, usize) -> f64,
-    rows: usize,
-    cols: usize,
-    look: Look<'_>,
-) -> Result<Vec<Option<usize>>> {
+fn solve(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Vec<Option<usize>> {
     if rows > cols {
         let mut row_to_col = vec![None; rows];
-        let row_of = augment(|c, r| value(r, c), cols, rows, look)?.column_of;
+        let row_of = augment(|c, r| value(r, c), cols, rows).column_of;
         row_of.into_iter().enumerate().for_each(|(col, row)| row_to_col[row] = Some(col));
-        return Ok(row_to_col);
+        return row_to_col;
     }
-    Ok(augment(value, rows, cols, look)?.column_of.into_iter().map(Some).collect())
+    augment(value, rows, cols).column_of.into_iter().map(Some).collect()
 }
 
 /// The column of each row; rows <= cols.
-fn augment(
-    value: impl Fn(usize, usize) -> f64,
-    rows: usize,
-    cols: usize,
-    look: Look<'_>,
-) -> Result<Potentials> {
+fn augment(value: impl Fn(usize, usize) -> f64, rows: usize, cols: usize) -> Potentials {
     // One virtual column `cols` starts every path. The cost is −value; potentials keep all
     // reduced costs >= 0, so that each path can be found as Dijkstra does.
     let mut row_potential = vec![0.0; rows];
@@ -131,7 +93,6 @@ fn augment(
     let mut slack = vec![f64::INFINITY; cols];
     let mut visited = vec![false; cols + 1];
     for start in 0..rows {
-        look()?;
         row_of[cols] = start;
         slack.fill(f64::INFINITY);
         visited.fill(false);
@@ -173,7 +134,7 @@ fn augment(
         column_of[row_of[col]] = col;
     }
     col_potential.truncate(cols);
-    Ok(Potentials { column_of, rows: row_potential, columns: col_potential })
+    Potentials { column_of, rows: row_potential, columns: col_potential }
 }
 
 #[cfg(test)]
@@ -219,19 +180,6 @@ mod tests {
         assert_eq!(maximise(&[], 0, 3).unwrap(), []);
         assert_eq!(maximise(&[], 2, 0).unwrap(), [None, None]);
         assert_eq!(maximise(&[-1.0, -2.0], 1, 2).unwrap(), [Some(0)]);
-    }
-
-    #[test]
-    fn every_path_looks_at_the_flag() {
-        let seed = mustlink_core::random::SeedPath::new(1);
-        for (rows, cols) in [(4, 6), (6, 4)] {
-            let ctx = Context::builder(seed.clone()).count_looks().build();
-            let found = maximise_counts_within(&[1; 24], rows, cols, &ctx).unwrap();
-            assert_eq!((found, ctx.looks()), (maximise_counts(&[1; 24], rows, cols).unwrap(), 4));
-            let ctx = Context::builder(seed.clone()).cancel_after(2).build();
-            let ended = maximise_counts_within(&[1; 24], rows, cols, &ctx);
-            assert_eq!(ended, Err(Error::Cancelled));
-        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! Which rows go with which columns, one to one, where few pairs are worth anything?
 //!
-//! Shortest augmenting paths with potentials, as for a whole table, over the pairs that are worth something: a row
-//! that gains nothing by a partner stays alone. A path ends at the first free column or at the first row that may as
-//! well be alone, so that most are short; nothing is held for pairs that are worth nothing.
+//! Shortest augmenting paths with potentials, as for a whole table, over the pairs that are worth something; nothing
+//! is held for the others. For the total alone a row that gains nothing by a partner stays alone, and a path ends at
+//! the first free column or at the first row that may as well be alone, so that most are short. Where the partners
+//! themselves are wanted, they are those of the whole table: a row reaches all columns by pairs worth nothing, the
+//! nearest of which is the first in an order by potential.
 //!
 //! Source: Kuhn 1955, with the paths of Edmonds and Karp 1972 and Tomizawa 1971.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use mustlink_core::{Context, Result};
 
 /// A row, a column, and what the two are worth together.
 pub type Worth = (u32, u32, u64);
@@ -28,6 +32,132 @@ pub fn largest_total(pairs: &[Worth], rows: usize, columns: usize) -> u64 {
     let least =
         matching.row_potential.iter().sum::<i64>() + matching.col_potential.iter().sum::<i64>();
     least.unsigned_abs()
+}
+
+/// The assignment that [`maximise_counts`] finds in the table with these entries, sorted by row, each once, and 0
+/// elsewhere: min(rows, columns) pairs, and of equally good columns the first.
+///
+/// # Errors
+/// Cancellation.
+///
+/// [`maximise_counts`]: super::linear_assignment::maximise_counts
+pub fn first_of_largest(
+    pairs: &[Worth],
+    rows: usize,
+    columns: usize,
+    ctx: &Context,
+) -> Result<Vec<Option<usize>>> {
+    if rows <= columns {
+        return Ok(assigned(pairs, rows, columns, ctx)?.into_iter().map(Some).collect());
+    }
+    let mut turned: Vec<Worth> = pairs.iter().map(|&(r, c, worth)| (c, r, worth)).collect();
+    turned.sort_unstable();
+    let mut column_of = vec![None; rows];
+    let row_of = assigned(&turned, columns, rows, ctx)?;
+    row_of.into_iter().enumerate().for_each(|(column, row)| column_of[row] = Some(column));
+    Ok(column_of)
+}
+
+/// Where the pairs of each row begin.
+fn offsets(pairs: &[Worth], rows: usize) -> Vec<usize> {
+    (0..=rows).map(|r| pairs.partition_point(|p| (p.0 as usize) < r)).collect()
+}
+
+/// A row on the way of a path, the column whose partner it is, and how far that is.
+struct Step {
+    column: usize,
+    row: usize,
+    way: i64,
+}
+
+/// The column of each row; rows <= columns.
+fn assigned(pairs: &[Worth], rows: usize, columns: usize, ctx: &Context) -> Result<Vec<usize>> {
+    let first = offsets(pairs, rows);
+    let mut row_potential = vec![0i64; rows];
+    let mut col_potential = vec![0i64; columns];
+    let mut row_of = vec![ALONE; columns];
+    // Columns by what a pair worth nothing costs there, then by number.
+    let mut order: BTreeSet<(i64, usize)> = (0..columns).map(|c| (0, c)).collect();
+    // Of the search for one path: how far each column is, and which step was the first to come so near.
+    let mut reached = vec![(FAR, 0usize); columns];
+    let mut done = vec![false; columns];
+    let mut touched: Vec<usize> = Vec::new();
+    for start in 0..rows {
+        ctx.check()?;
+        let mut steps: Vec<Step> = Vec::new();
+        let mut open = BinaryHeap::new();
+        let mut others = order.iter().peekable();
+        // How far a column of potential 0 is by a pair worth nothing, and by which step.
+        let mut level = (FAR, 0);
+        let (mut column, mut row, mut way) = (ALONE, start, 0);
+        let end = loop {
+            let at = steps.len();
+            steps.push(Step { column, row, way });
+            if way - row_potential[row] < level.0 {
+                level = (way - row_potential[row], at);
+            }
+            for &(_, c, worth) in &pairs[first[row]..first[row + 1]] {
+                let c = c as usize;
+                let far = way - worth as i64 - row_potential[row] - col_potential[c];
+                if !done[c] && far < reached[c].0 {
+                    if reached[c].0 == FAR {
+                        touched.push(c);
+                    }
+                    reached[c] = (far, at);
+                    open.push(Reverse((far, c)));
+                }
+            }
+            while open.peek().is_some_and(|&Reverse((far, c))| done[c] || far > reached[c].0) {
+                open.pop();
+            }
+            while others.peek().is_some_and(|&&(_, c)| done[c]) {
+                others.next();
+            }
+            let by_worth = open.peek().map(|&Reverse(nearest)| nearest);
+            let by_nothing = others.peek().map(|&&(cost, c)| (level.0 + cost, c));
+            let nearest = by_worth.into_iter().chain(by_nothing).min();
+            let (far, c) = nearest.expect("a free column is left while a row waits");
+            let by_level = level.0 - col_potential[c] == far;
+            let by = match reached[c] {
+                (known, by) if known == far && by_level => by.min(level.1),
+                (known, by) if known == far => by,
+                _ => level.1,
+            };
+            if reached[c].0 == FAR {
+                touched.push(c);
+            }
+            reached[c] = (far, by);
+            done[c] = true;
+            if row_of[c] == ALONE {
+                break c;
+            }
+            (column, row, way) = (c, row_of[c], far);
+        };
+        let length = reached[end].0;
+        for &Step { column, row, way } in &steps {
+            row_potential[row] += length - way;
+            if column != ALONE && way < length {
+                order.remove(&(-col_potential[column], column));
+                col_potential[column] -= length - way;
+                order.insert((-col_potential[column], column));
+            }
+        }
+        let mut column = end;
+        while column != ALONE {
+            let step = &steps[reached[column].1];
+            row_of[column] = step.row;
+            column = step.column;
+        }
+        for c in touched.drain(..) {
+            reached[c] = (FAR, 0);
+            done[c] = false;
+        }
+    }
+    let mut column_of = vec![0; rows];
+    for c in (0..columns).filter(|&c| row_of[c] != ALONE) {
+        column_of[row_of[c]] = c;
+    }
+    Ok(column_of)
 }
 
 /// A matching of some rows that costs least, a pair costing as much as it is worth below 0.
@@ -57,10 +187,9 @@ enum End {
 
 impl<'a> Matching<'a> {
     fn new(pairs: &'a [Worth], rows: usize, columns: usize) -> Self {
-        let first = (0..=rows).map(|r| pairs.partition_point(|p| (p.0 as usize) < r)).collect();
         Matching {
             pairs,
-            first,
+            first: offsets(pairs, rows),
             row_potential: vec![0; rows],
             col_potential: vec![0; columns],
             column_of: vec![ALONE; rows],
@@ -172,6 +301,29 @@ mod tests {
         assert_eq!(largest_total(&pairs, n as usize, n as usize), 4 * u64::from(n));
     }
 
+    #[test]
+    fn every_path_looks_at_the_flag() {
+        let seed = mustlink_core::random::SeedPath::new(1);
+        for (rows, columns) in [(4, 6), (6, 4)] {
+            let ctx = Context::builder(seed.clone()).count_looks().build();
+            let found = first_of_largest(&[(0, 0, 1)], rows, columns, &ctx).unwrap();
+            assert_eq!((found.iter().flatten().count(), ctx.looks()), (4, 4));
+            let ctx = Context::builder(seed.clone()).cancel_after(2).build();
+            let ended = first_of_largest(&[(0, 0, 1)], rows, columns, &ctx);
+            assert_eq!(ended, Err(mustlink_core::Error::Cancelled));
+        }
+    }
+
+    #[test]
+    fn partners_of_many_groups_take_no_table() {
+        // Each row with the column after its own, and the last with the first: of 10¹⁰ pairs.
+        let n = 100_000;
+        let pairs: Vec<Worth> = (0..n).map(|r| (r, (r + 1) % n, 1)).collect();
+        let found = first_of_largest(&pairs, n as usize, n as usize, &Context::new(1)).unwrap();
+        let after = |r: usize| Some((r + 1) % n as usize);
+        assert!(found.iter().enumerate().all(|(r, c)| *c == after(r)));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -195,6 +347,8 @@ mod tests {
                 .filter_map(|(r, c)| c.map(|c| table[r * columns + c]))
                 .sum();
             prop_assert_eq!(largest_total(&pairs, rows, columns), total);
+            let found = first_of_largest(&pairs, rows, columns, &Context::new(1)).unwrap();
+            prop_assert_eq!(found, chosen);
         }
     }
 }
