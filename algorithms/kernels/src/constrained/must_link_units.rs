@@ -361,7 +361,7 @@ mod tests {
         let constraints = Constraints::new(n, [Constraint::must(0, 1)]).unwrap();
         let closure = Closure::new(&constraints, n, OnConflict::Error).unwrap();
         let units = MustLinkUnits::new(&closure);
-        let (mut labels, mut centres) = (vec![0; n], Array2::ones((n, 2)));
+        let (mut labels, mut centres) = (vec![0u32; n], Array2::ones((n, 2)));
         let begun = std::time::Instant::now();
         let moved = units.refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ());
         assert_eq!((moved.unwrap(), &labels[..]), (0, &vec![0; n][..]));
@@ -376,7 +376,7 @@ mod tests {
         let constraints = Constraints::new(6, [Constraint::must(0, 1)]).unwrap();
         let closure = Closure::new(&constraints, 6, OnConflict::Error).unwrap();
         let units = MustLinkUnits::new(&closure);
-        let (mut labels, mut centres) = (vec![2; 6], ndarray::array![[0.0], [0.0], [10.0]]);
+        let (mut labels, mut centres) = (vec![2u32; 6], ndarray::array![[0.0], [0.0], [10.0]]);
         let moved = units.refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ());
         assert_eq!((moved.unwrap(), labels), (3, vec![0, 0, 2, 2, 2, 1]));
         assert_eq!(centres, ndarray::array![[0.25], [23.5], [12.0]]);

@@ -523,7 +523,7 @@ mod tests {
         let points =
             Points::new(&Data::dense(Array2::ones((n, 2))).unwrap(), Distortion::default());
         let points = points.unwrap();
-        let (mut labels, mut centres) = (vec![0; n], Array2::ones((n, 2)));
+        let (mut labels, mut centres) = (vec![0u32; n], Array2::ones((n, 2)));
         let begun = std::time::Instant::now();
         let moved = refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ()).unwrap();
         assert_eq!((moved, &labels[..]), (0, &vec![0; n][..]));
