@@ -101,7 +101,7 @@ pub struct ConstrainedEm {
     pub tolerance: f64,
 }
 
-#[plugin("constrained_em", cites = ["Shental2003"], version = 2)]
+#[plugin("constrained_em", cites = ["Shental2003"], version = 3)]
 impl BaseClusterer for ConstrainedEm {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "constrained_em")?;

@@ -6,14 +6,14 @@
 //!
 //! Sources: [Bilenko2004] eq. 3–6; [Eaton2005] §2.6 (the metric that minimises the objective).
 
-use linfa_linalg::eigh::Eigh;
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mustlink_core::{Error, Result};
+use mustlink_core::{Context, Error, Result};
 
 use crate::distance::points::inner_product;
+use crate::symmetric_eigen::symmetric_eigen;
 
 /// What to do with a scatter that has no inverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -56,7 +56,7 @@ impl Metric {
 
     /// A whole matrix; `None` where it is not positive definite.
     pub fn from_matrix(matrix: Array2<f64>) -> Option<Self> {
-        let (values, vectors) = matrix.eigh().ok()?;
+        let (values, vectors) = symmetric_eigen(matrix.clone(), &Context::new(0)).ok()?;
         if values.iter().any(|v| *v <= 0.0 || !v.is_finite()) {
             return None;
         }
@@ -240,7 +240,8 @@ impl Floors {
         if symmetric.iter().any(|v| !v.is_finite()) {
             return Err(failed());
         }
-        let (values, vectors) = symmetric.eigh().map_err(|_| failed())?;
+        let (values, vectors) =
+            symmetric_eigen(symmetric, &Context::new(0)).map_err(|_| failed())?;
         let largest = values.iter().copied().fold(f64::MIN, f64::max);
         let smallest = values.iter().copied().fold(f64::MAX, f64::min);
         let identity = || Metric::identity(true, b.nrows());
@@ -298,6 +299,15 @@ mod tests {
         let image = a.image(array![[1.0, -2.0]]);
         assert!((a.square(&x) - image.row(0).dot(&image.row(0))).abs() < 1e-12);
         assert!((a.trace_with(&Scatter::Full(b)) - 6.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_scatter_with_a_nearly_diagonal_block_is_inverted() {
+        let b = array![[0.1, 1e-16, 0.0], [1e-16, 0.2, 0.0], [0.0, 0.0, 1.0]];
+        let (old, floors) = (Metric::identity(true, 3), floors(Singular::Ridge));
+        let a = floors.invert(&Scatter::Full(b.clone()), 1.0, 1.0, &old).unwrap();
+        let Metric::Full { matrix, .. } = &a else { panic!("full") };
+        assert!((matrix.dot(&b) - Array2::<f64>::eye(3)).iter().all(|v| v.abs() < 1e-12), "{a:?}");
     }
 
     #[test]
