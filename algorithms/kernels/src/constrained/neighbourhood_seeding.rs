@@ -197,11 +197,13 @@ fn weighted_farthest_first(
     };
     let mut chosen = vec![by_size[0]];
     let mut nearest = vec![f64::INFINITY; means.len()];
+    let mut taken = vec![false; means.len()];
     while chosen.len() < k {
         let last = chosen[chosen.len() - 1];
+        taken[last] = true;
         let mut best: Option<usize> = None;
         // In order of size and smallest member, so that a strict comparison settles ties.
-        for &p in by_size.iter().filter(|p| !chosen.contains(p)) {
+        for &p in by_size.iter().filter(|p| !taken[**p]) {
             nearest[p] = nearest[p].min(apart(p, last));
             if best.is_none_or(|b| nearest[p] > nearest[b]) {
                 best = Some(p);
