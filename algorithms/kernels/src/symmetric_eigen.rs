@@ -315,7 +315,8 @@ mod tests {
     }
 
     proptest! {
-        /// The bits of `linfa_linalg` where it finds eigenvectors, for matrices of full rank and below, and with a constant part.
+        /// The bits of `linfa_linalg` where it finds eigenvectors, for matrices of full rank and below, and with a
+        /// constant part.
         #[test]
         fn the_bits_are_those_of_linfa(seed: u64, n in 1usize..25, rank in 1usize..30, whole: bool) {
             let mut s = SeedPath::new(seed).stream("matrix");
