@@ -253,7 +253,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// How far matrix · vectors is from vectors · values.
-    fn off(matrix: &Array2<f64>, (values, vectors): &(Array1<f64>, Array2<f64>)) -> f64 {
+    fn error(matrix: &Array2<f64>, (values, vectors): &(Array1<f64>, Array2<f64>)) -> f64 {
         let largest = matrix.iter().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
         let difference = matrix.dot(vectors) - vectors * values;
         difference.iter().fold(0.0f64, |m, v| m.max(v.abs())) / largest
@@ -267,8 +267,8 @@ mod tests {
         assert_eq!(found, (diagonal, off, q));
         let theirs = matrix.eigh().unwrap();
         let ours = symmetric_eigen(matrix.clone(), &Context::new(1)).unwrap();
-        assert!(ours == theirs || off(&matrix, &ours) <= off(&matrix, &theirs) + 1e-13);
-        assert!(off(&matrix, &ours) < 1e-6, "{matrix}");
+        assert!(ours == theirs || error(&matrix, &ours) <= error(&matrix, &theirs) + 1e-13);
+        assert!(error(&matrix, &ours) < 1e-6, "{matrix}");
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         for b in [1e-16, -1e-16, 4e-16, 1e-12] {
             let matrix = ndarray::array![[0.1, b, 0.0], [b, 0.2, 0.0], [0.0, 0.0, 1.0]];
             let found = symmetric_eigen(matrix.clone(), &Context::new(1)).unwrap();
-            assert!(off(&matrix, &found) < 1e-14, "{b}: {found:?}");
+            assert!(error(&matrix, &found) < 1e-14, "{b}: {found:?}");
         }
     }
 
