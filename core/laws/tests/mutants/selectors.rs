@@ -91,7 +91,9 @@ impl FlawedSelector {
             }
             "divides by the free partners of an object" if busy && n > 1 => return failed("NaN"),
             "fails on a far outlier" if far => return failed("NaN"),
-            "fails on equal rows" if rows && n > 1 && equal() => return failed("no distance"),
+            "fails on equal rows" if kind.is_rows() && n > 1 && equal() => {
+                return failed("no distance");
+            }
             "hands data that are not finite to a child" if far => {
                 Data::dense(problem.data.to_dense() * f64::INFINITY)?;
             }
