@@ -3,19 +3,11 @@
 use crate::failure::Failure;
 use crate::job::Job;
 
-/// Clusterers of this program that learn weights of features, or a metric.
-const LEARNING: [&str; 7] =
-    ["clac", "constrained_em", "gaussian_mixture", "gpk_means", "hmrf_kmeans", "lac", "mpck_means"];
-
-/// Refuses before the work a method that certainly learns no weights: what `auto` tries may, and so may a
-/// transform that reads constraints and clusterers of others.
+/// Refuses before the work a method that learns no weights. A transform that reads constraints may learn a metric.
 pub(crate) fn check(job: &Job) -> Result<(), Failure> {
     let metric = job.method.transforms.iter().any(|t| t.properties().reads_constraints);
-    let may = |tags: &[&str]| tags.iter().any(|tag| *tag == "auto" || LEARNING.contains(tag));
-    match job.clusterers() {
-        Some(tags) if !metric && !may(&tags) => Err(none(job, None)),
-        _ => Ok(()),
-    }
+    let learns = job.method.clusterer.as_ref().is_some_and(|c| c.properties().learns_weights);
+    if metric || learns { Ok(()) } else { Err(none(job, None)) }
 }
 
 /// What is said of a method that learned none, with the file in which its labels are.

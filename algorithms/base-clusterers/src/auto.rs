@@ -204,6 +204,7 @@ impl BaseClusterer for Auto {
                 promises.hard_if_marked || promises.hard_must && promises.hard_cannot
             }),
             soft_weights: true,
+            learns_weights: true,
             ..Properties::default()
         }
     }

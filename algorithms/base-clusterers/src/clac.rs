@@ -155,6 +155,7 @@ impl BaseClusterer for Clac {
             hard_must: true,
             hard_cannot: self.infeasible == WhenInfeasible::Error,
             gives_centers: true,
+            learns_weights: true,
             ..Properties::default()
         }
     }

@@ -142,6 +142,7 @@ impl BaseClusterer for ConstrainedEm {
             hard_must: true,
             hard_cannot: true,
             gives_centers: true,
+            learns_weights: true,
             ..Properties::default()
         }
     }

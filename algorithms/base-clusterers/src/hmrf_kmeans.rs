@@ -101,6 +101,7 @@ impl BaseClusterer for HmrfKMeans {
             soft_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
+            learns_weights: true,
             ..Properties::default()
         }
     }

@@ -83,6 +83,7 @@ impl BaseClusterer for Lac {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none(),
             gives_centers: true,
+            learns_weights: true,
             ..Properties::default()
         }
     }

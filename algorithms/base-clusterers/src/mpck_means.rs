@@ -146,6 +146,7 @@ impl BaseClusterer for MpckMeans {
             soft_weights: true,
             hard_as_soft: self.shared.hard_as_soft.is_some(),
             gives_centers: true,
+            learns_weights: true,
             ..Properties::default()
         }
     }

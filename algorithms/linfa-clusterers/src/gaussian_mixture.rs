@@ -90,7 +90,12 @@ impl BaseClusterer for GaussianMixture {
     }
 
     fn properties(&self) -> Properties {
-        Properties { needs_k: self.k.is_none(), gives_centers: true, ..Properties::default() }
+        Properties {
+            needs_k: self.k.is_none(),
+            gives_centers: true,
+            learns_weights: true,
+            ..Properties::default()
+        }
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {

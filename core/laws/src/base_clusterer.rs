@@ -66,6 +66,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             centres_have_the_declared_shape,
         ),
         Law::when(
+            "learned_weights_are_declared",
+            |p| !p.properties().learns_weights,
+            learned_weights_are_declared,
+        ),
+        Law::when(
             "sparse_equals_dense",
             |p| {
                 let accepts = p.properties().accepts;
@@ -387,6 +392,13 @@ fn centres_have_the_declared_shape(p: &Plugin) -> Verdict {
     let centres = c.extras.centers.ok_or("gives_centers is declared, there are none")?;
     ensure!(centres.dim() == (c.k, problem.d()), "centres are {:?}", centres.dim());
     ensure!(centres.iter().all(|v| v.is_finite()), "a centre is not finite");
+    Ok(())
+}
+
+fn learned_weights_are_declared(p: &Plugin) -> Verdict {
+    let extras = labels(p, &problem(p, 1).0, 1)?.extras;
+    let learned = extras.weights.is_some() || extras.metrics.is_some();
+    ensure!(!learned, "it learns how much features count, and learns_weights is not declared");
     Ok(())
 }
 

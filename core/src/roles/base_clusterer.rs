@@ -34,6 +34,8 @@ pub struct Properties {
     pub object_weights: bool,
     /// It returns centres.
     pub gives_centers: bool,
+    /// It may learn how much each feature counts: weights of features, or a metric.
+    pub learns_weights: bool,
     /// It makes random choices by object index, so that permuting rows may change the result.
     pub index_keyed: bool,
     /// It cannot run as it stands: an option without a usable default must be given first.
@@ -54,6 +56,7 @@ impl Default for Properties {
             soft_weights: false,
             object_weights: false,
             gives_centers: false,
+            learns_weights: false,
             index_keyed: true,
             needs_setup: false,
         }

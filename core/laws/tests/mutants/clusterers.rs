@@ -27,7 +27,7 @@ pub struct FlawedClusterer {
     pub hard: bool,
 }
 
-const FLAWS: [(&str, &str); 50] = [
+const FLAWS: [(&str, &str); 51] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -47,6 +47,7 @@ const FLAWS: [(&str, &str); 50] = [
     ("calls a contradiction infeasible", "contradictions_are_named"),
     ("fails on contradictions", "contradictions_are_survived"),
     ("returns the transposed centres", "centres_have_the_declared_shape"),
+    ("keeps weights of features to itself", "learned_weights_are_declared"),
     ("stores zeros of sparse rows as ones", "sparse_equals_dense"),
     ("calls all below a thousandth equal", "any_unit"),
     ("cuts values off at 30", "any_origin"),
@@ -343,7 +344,9 @@ impl BaseClusterer for FlawedClusterer {
             "loses its centres to a far outlier" if spread > 1e15 => centers.fill(f64::NAN),
             _ => {}
         }
-        let extras = Extras { centers: Some(centers), ..Extras::default() };
+        let weights = self.has("keeps weights of features to itself");
+        let weights = weights.then(|| Array2::from_elem((k, d), 1.0));
+        let extras = Extras { centers: Some(centers), weights, ..Extras::default() };
         let more = self.has("makes one cluster more than it is asked for") && k < n;
         let k = k + usize::from(more);
         Ok(Clustering { labels, k, objective, history, extras, ..Clustering::default() })
