@@ -76,3 +76,29 @@ pub fn facts() -> MetricProperties {
         ..MetricProperties::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constraints_and_groups_count_inside_the_scope() {
+        let pairs = [Constraint::must(0, 1), Constraint::cannot(1, 2)];
+        let given = Constraints::new(4, pairs).unwrap();
+        let given = given.with_groups(4, [Group::new("photo", vec![3, 0, 2])]).unwrap();
+        let scope = [true, true, false, true];
+        let input = MetricInput {
+            labels: &[0, 0, 1, 1],
+            constraints: Some(&given),
+            scope: Some(&scope),
+            ..MetricInput::default()
+        };
+        let inside_scope = inside(&input, input.constraints).unwrap();
+        assert_eq!(inside_scope, [&Constraint::must(0, 1)]);
+        let groups = groups_inside(&input, input.constraints).unwrap();
+        assert_eq!(groups, [Group::new("photo", vec![0, 3])]);
+        let few = MetricInput { labels: &[0, 0, 1], scope: None, ..input };
+        let beyond = groups_inside(&few, few.constraints).unwrap_err();
+        assert_eq!(beyond, Error::IndexOutOfRange { index: 3, n: 3 });
+    }
+}

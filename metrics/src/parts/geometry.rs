@@ -162,3 +162,18 @@ impl Centre {
         beyond_rounding(squared_distance(&self.at, &other.at), self.norm + other.norm)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounding_leaves_of_large_lengths_is_nothing() {
+        assert_eq!(beyond_rounding(1e-25, 1e6), 0.0);
+        assert_eq!(beyond_rounding(1e-25, 1e-6), 1e-25);
+        assert_eq!(beyond_rounding(1e-25, f64::INFINITY), 1e-25);
+        let centre = |x: f64| Centre { at: vec![x], norm: x * x };
+        assert_eq!(centre(1e8).squared_distance(&centre(1e8 + 1e-7)), 0.0);
+        assert_eq!(centre(1.0).squared_distance(&centre(3.0)), 4.0);
+    }
+}
