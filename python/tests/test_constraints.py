@@ -292,3 +292,45 @@ def test_a_group_larger_than_k_is_refused_by_its_name():
         COPKMeans(2).fit(X[:6], constraints=Constraints(apart=["beach"] * 3 + [None] * 3, n=6))
     with pytest.raises(ConstraintError, match="one group for each object"):
         Constraints(apart=["a"], n=6)
+
+
+def test_weights_are_of_the_kind_they_are_meant_for():
+    """A list of two was taken as one weight for each of two pairs, of both kinds."""
+    must, cannot = [(0, 1), (2, 3)], [(0, 2), (1, 3)]
+    assert Constraints(must, cannot, n=4, weights=(10.0, 0.1)).weights.tolist() == [10.0, 10.0, 0.1, 0.1]
+    for weights in ([10.0, 0.1], np.array([10.0, 0.1]), (1.0, 2.0, 3.0)):
+        with pytest.raises(ConstraintError, match="weights: must be a number, or a tuple of what the must-links"):
+            Constraints(must, cannot, n=4, weights=weights)
+    assert Constraints(must, n=4, weights=[10.0, 0.1]).weights.tolist() == [10.0, 0.1]
+    assert Constraints(cannot_link=cannot, n=4, weights=[10.0, 0.1]).weights.tolist() == [10.0, 0.1]
+    with pytest.raises(ConstraintError, match="weights: must be numbers >= 0: could not convert"):
+        Constraints(must, n=4, weights="heavy")
+
+
+def test_missing_values_of_pandas_are_missing():
+    for apart in (pd.Series(["a", "a", pd.NA], dtype="string"), ["a", "a", pd.NA]):
+        assert Constraints(apart=apart, n=3).groups()["a"].tolist() == [0, 1]
+    frame = pd.DataFrame({"i": [0], "j": [1], "type": ["must_link"]})
+    for strength in (pd.array([None], dtype="string"), [pd.NA]):
+        assert Constraints.from_frame(frame.assign(strength=strength), n=2) == Constraints([(0, 1)], n=2)
+    with pytest.raises(ConstraintError, match="type: row 0: must be .*, got <NA>"):
+        Constraints.from_frame(frame.assign(type=[pd.NA]), n=2)
+
+
+def test_ids_of_several_kinds_and_pairs_as_ids():
+    """NumPy makes texts of the first and a matrix of the second."""
+    for ids in (["a", 1, "c"], [(1, 2), (3, 4), (5, 6)]):
+        made = Constraints(must_link=[(ids[0], ids[1])], ids=ids)
+        assert made.pairs()[0].tolist() == [[0, 1]]
+        assert made.at(ids[::-1])[0].pairs()[0].tolist() == [[2, 1]]
+    with pytest.raises(ConstraintError, match="ids: must be numbers, words or moments, one per row: unhashable"):
+        Constraints(must_link=[(1, 2)], ids=[[1], [2]])
+
+
+def test_what_is_none_is_named():
+    with pytest.raises(ConstraintError, match='strength: must be "soft" or "hard", got \\[.hard.\\]'):
+        Constraints([(0, 1)], n=2, strength=["hard"])
+    with pytest.raises(ConstraintError, match="union: must be given mustlink.Constraints, got list"):
+        Constraints(n=2).union([(0, 1)])
+    with pytest.raises(ConstraintError, match=r"matrix: entry \(0, 1\) must be a finite number, got nan"):
+        Constraints.from_matrix([[0, np.nan], [np.nan, 0]])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _mustlink
-from ._data import classes, doubles
+from ._data import _absent, classes, doubles
 from .exceptions import ConstraintError
 
 _STRENGTHS = {None: 0, "": 0, "soft": 1, "hard": 2}
@@ -44,7 +44,8 @@ class Constraints:
     ids : sequence, optional
         The id of each object, in the order of the rows; in place of ``n``.
     weights : (array, array) or number, optional
-        What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given.
+        What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given. An array
+        alone is that of the one kind that is given.
     strength : "soft", "hard" or None
         How binding they are; None leaves it to the method.
     apart : sequence, optional
@@ -90,7 +91,7 @@ class Constraints:
         must, cannot = self._rows(must_link, "must_link"), self._rows(cannot_link, "cannot_link")
         pairs = np.concatenate([must, cannot])
         kinds = np.repeat(np.array([1, -1], np.int8), [len(must), len(cannot)])
-        of_must, of_cannot = weights if isinstance(weights, tuple) else (weights, weights)
+        of_must, of_cannot = _of_kinds(weights, len(must), len(cannot))
         weight = np.concatenate([_weights(of_must, len(must)), _weights(of_cannot, len(cannot))])
         groups = _NO_GROUPS
         if apart is not None:
@@ -114,7 +115,12 @@ class Constraints:
         """Pairs as row numbers."""
         if pairs is None:
             return np.empty((0, 2), np.int64)
-        given: np.ndarray[Any, Any] = _moments(np.asarray(pairs if hasattr(pairs, "__array__") else list(pairs)))
+        pairs = pairs if hasattr(pairs, "__array__") else list(pairs)
+        if self.ids is not None and isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs):
+            # NumPy would make texts of ids of several kinds, and a matrix of ids that are tuples.
+            ends = [_moment(end) for pair in pairs for end in pair]
+            return self._find(ends, name).reshape(-1, 2)
+        given: np.ndarray[Any, Any] = _moments(np.asarray(pairs))
         if given.size == 0:
             return np.empty((0, 2), np.int64)
         if given.ndim != 2 or given.shape[1] != 2:
@@ -133,13 +139,18 @@ class Constraints:
     def _find(self, ids: Sequence[Any], name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         if self._places is None:
             own = self.ids if self.ids is not None else range(self.n)
-            self._places = {id_: row for row, id_ in enumerate(own)}
+            try:
+                self._places = {id_: row for row, id_ in enumerate(own)}
+            except TypeError as wrong:
+                raise ConstraintError(f"ids: must be numbers, words or moments, one per row: {wrong}") from None
             if len(self._places) < self.n:
                 raise ConstraintError("ids: an id stands twice; every object needs one of its own")
         try:
             return np.array([self._places[id_] for id_ in ids], np.int64)
         except KeyError as missing:
             raise ConstraintError(f"{name}: no object has the id {missing}") from None
+        except TypeError as wrong:
+            raise ConstraintError(f"{name}: must be numbers, words or moments, as ids are: {wrong}") from None
 
     @classmethod
     def _of(cls, columns: Any, n: int, ids: Any) -> Constraints:
@@ -190,6 +201,10 @@ class Constraints:
         if made.n != n:
             raise ConstraintError(f"ids: must be one per row, {n}, got {made.n}")
         entries.sum_duplicates()
+        if not np.isfinite(entries.data).all():
+            at = np.flatnonzero(~np.isfinite(entries.data))[0]
+            place = (int(entries.row[at]), int(entries.col[at]))
+            raise ConstraintError(f"matrix: entry {place} must be a finite number, got {entries.data[at]}")
         used = (entries.data != 0) & (entries.row != entries.col)
         values = entries.data[used]
         ends = np.stack([entries.row[used], entries.col[used]], axis=1)
@@ -223,7 +238,7 @@ class Constraints:
             raise ConstraintError(f"frame: no column {missing[0]}; it has {', '.join(columns)}")
         kinds = []
         for at, word in enumerate(np.asarray(frame["type"]).tolist()):
-            if word not in _KINDS and word != _GROUP:
+            if not isinstance(word, str) or (word not in _KINDS and word != _GROUP):
                 raise ConstraintError(
                     f'type: row {at}: must be "must_link", "cannot_link" or "{_GROUP}", got {word!r}'
                 )
@@ -334,6 +349,8 @@ class Constraints:
 
     def union(self, more: Constraints) -> Constraints:
         """These constraints and those of ``more``, which must speak of the same objects."""
+        if not isinstance(more, Constraints):
+            raise ConstraintError(f"union: must be given mustlink.Constraints, got {type(more).__name__}")
         if (self.n, self.ids) != (more.n, more.ids):
             raise ConstraintError("constraints: only those of the same objects can be put together")
         columns = [np.concatenate(c) for c in zip(self._columns[:5], more._columns[:5])]
@@ -352,7 +369,8 @@ class Constraints:
         """The constraints of the rows whose ids (or row numbers, where there are no ids) are
         ``sample_id``, numbered as these stand, and how many pairs were left out. Groups keep the
         members that are there."""
-        rows = self._find(_moments(np.asarray(sample_id)).tolist(), "sample_id")
+        given = sample_id if isinstance(sample_id, (list, tuple)) else _moments(np.asarray(sample_id)).tolist()
+        rows = self._find([_moment(id_) for id_ in given], "sample_id")
         place = np.full(self.n, -1, np.int64)
         place[rows] = np.arange(len(rows))
         if np.count_nonzero(place >= 0) < len(rows):
@@ -393,6 +411,14 @@ def _moments(ids: Any) -> Any:
     return values.astype("datetime64[us]").astype(object) if values.dtype.kind == "M" else values
 
 
+def _moment(id_: Any) -> Any:
+    return id_.astype("datetime64[us]").item() if isinstance(id_, np.datetime64) else id_
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, (list, tuple)) and len(pair) == 2
+
+
 def _groups(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple[Any, ...]:
     """Members and the number of the group of each; names, weights and strengths of the groups, in the order
     of their first members."""
@@ -401,7 +427,7 @@ def _groups(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple
     numbers: dict[Any, int] = {}
     members, group = [], []
     for row, name in enumerate(names):
-        if name is None or name != name or name == "":
+        if _absent(name) or name == "":
             continue
         members.append(row)
         group.append(numbers.setdefault(name, len(numbers)))
@@ -419,7 +445,7 @@ def _gathered(members: Any, names: Sequence[Any], weights: Any, strengths: Any) 
     sets: dict[str, set[int]] = {}
     facts: dict[str, tuple[float, int]] = {}
     for member, name, weight, strength in zip(members, names, weights, strengths):
-        if name is None or name != name or name == "":
+        if _absent(name) or name == "":
             raise ConstraintError(f"j: a {_GROUP} needs its name there, got {name!r}")
         name, fact = str(name), (float(weight), int(strength))
         if facts.setdefault(name, fact) != fact:
@@ -435,8 +461,24 @@ def _gathered(members: Any, names: Sequence[Any], weights: Any, strengths: Any) 
     )
 
 
+def _of_kinds(weights: Any, must: int, cannot: int) -> tuple[Any, Any]:
+    """The weights of the must-links and those of the cannot-links, of which there are so many."""
+    if isinstance(weights, tuple) and len(weights) == 2:
+        return weights
+    alone = not isinstance(weights, tuple) and np.ndim(weights) > 0
+    if isinstance(weights, tuple) or (alone and must and cannot):
+        raise ConstraintError(
+            "weights: must be a number, or a tuple of what the must-links and what the cannot-links weigh, such as "
+            f"(2.0, 1.0) or two arrays, got a {type(weights).__name__}"
+        )
+    return (weights if must or not alone else None, weights if cannot or not alone else None)
+
+
 def _weights(given: Any, m: int) -> np.ndarray[Any, Any]:
-    weights = np.ones(m) if given is None else np.asarray(given, np.float64)
+    try:
+        weights = np.ones(m) if given is None else np.asarray(given, np.float64)
+    except (TypeError, ValueError) as wrong:
+        raise ConstraintError(f"weights: must be numbers >= 0: {wrong}") from None
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         place = f"weights[{bad[0]}]" if weights.ndim else "weights"
@@ -449,9 +491,8 @@ def _weights(given: Any, m: int) -> np.ndarray[Any, Any]:
 
 
 def _strength(word: Any) -> int:
-    if word is not None and word != word:
-        word = None
-    if word not in _STRENGTHS:
+    word = None if _absent(word) else word
+    if not (word is None or isinstance(word, str)) or word not in _STRENGTHS:
         raise ConstraintError(f'strength: must be "soft" or "hard", got {word!r}')
     return _STRENGTHS[word]
 
