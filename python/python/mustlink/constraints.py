@@ -9,18 +9,10 @@ from typing import Any
 import numpy as np
 
 from . import _mustlink
-from ._data import _absent, classes, doubles
+from ._data import classes, doubles
+from ._given import GROUP, NO_GROUPS, gathered, grouped, is_pair, moment, moments, of_kinds, strength_of, weights_of
 from .exceptions import ConstraintError
 
-_STRENGTHS = {None: 0, "": 0, "soft": 1, "hard": 2}
-_NO_GROUPS: tuple[Any, ...] = (
-    np.empty(0, np.uint32),
-    np.empty(0, np.uint32),
-    [],
-    np.empty(0),
-    np.empty(0, np.int8),
-)
-_GROUP = "cannot_link_group"
 _MOST_PAIRS = 50_000_000
 _KINDS = {"must_link": 1, "cannot_link": -1, "must-link": 1, "cannot-link": -1}
 
@@ -85,22 +77,22 @@ class Constraints:
             )
         if n is not None and not (isinstance(n, (int, np.integer)) and n >= 0):
             raise ConstraintError(f"n: must be a whole number >= 0, the number of objects, got {n!r}")
-        self.ids = None if ids is None else tuple(_moments(ids))
+        self.ids = None if ids is None else tuple(moments(ids))
         self.n = int(n) if self.ids is None and n is not None else len(self.ids or ())
         self._places: dict[Any, int] | None = None
         must, cannot = self._rows(must_link, "must_link"), self._rows(cannot_link, "cannot_link")
         pairs = np.concatenate([must, cannot])
         kinds = np.repeat(np.array([1, -1], np.int8), [len(must), len(cannot)])
-        of_must, of_cannot = _of_kinds(weights, len(must), len(cannot))
-        weight = np.concatenate([_weights(of_must, len(must)), _weights(of_cannot, len(cannot))])
-        groups = _NO_GROUPS
+        of_must, of_cannot = of_kinds(weights, len(must), len(cannot))
+        weight = np.concatenate([weights_of(of_must, len(must)), weights_of(of_cannot, len(cannot))])
+        groups = NO_GROUPS
         if apart is not None:
-            each = 1.0 if np.ndim(of_cannot) else float(_weights(of_cannot, 1)[0])
-            groups = _groups(list(apart), self.n, each, _strength(strength))
-        self._set(pairs, kinds, weight, np.full(len(pairs), _strength(strength), np.int8), groups)
+            each = 1.0 if np.ndim(of_cannot) else float(weights_of(of_cannot, 1)[0])
+            groups = grouped(list(apart), self.n, each, strength_of(strength))
+        self._set(pairs, kinds, weight, np.full(len(pairs), strength_of(strength), np.int8), groups)
 
     def _set(
-        self, pairs: Any, kinds: Any, weights: Any, strengths: Any, groups: Any = _NO_GROUPS
+        self, pairs: Any, kinds: Any, weights: Any, strengths: Any, groups: Any = NO_GROUPS
     ) -> None:
         self._columns = (
             np.ascontiguousarray(pairs[:, 0], np.uint32),
@@ -116,11 +108,11 @@ class Constraints:
         if pairs is None:
             return np.empty((0, 2), np.int64)
         pairs = pairs if hasattr(pairs, "__array__") else list(pairs)
-        if self.ids is not None and isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs):
+        if self.ids is not None and isinstance(pairs, list) and all(is_pair(pair) for pair in pairs):
             # NumPy would make texts of ids of several kinds, and a matrix of ids that are tuples.
-            ends = [_moment(end) for pair in pairs for end in pair]
+            ends = [moment(end) for pair in pairs for end in pair]
             return self._find(ends, name).reshape(-1, 2)
-        given: np.ndarray[Any, Any] = _moments(np.asarray(pairs))
+        given: np.ndarray[Any, Any] = moments(np.asarray(pairs))
         if given.size == 0:
             return np.empty((0, 2), np.int64)
         if given.ndim != 2 or given.shape[1] != 2:
@@ -178,8 +170,8 @@ class Constraints:
         rows, signs = made._rows(pairs, "pairs"), np.asarray(signs)
         if signs.shape != (len(rows),) or not np.isin(signs, (-1, 1)).all():
             raise ConstraintError("signs: must be +1 or -1, one for each pair")
-        strengths = np.full(len(rows), _strength(strength), np.int8)
-        made._set(rows, signs, _weights(weights, len(rows)), strengths)
+        strengths = np.full(len(rows), strength_of(strength), np.int8)
+        made._set(rows, signs, weights_of(weights, len(rows)), strengths)
         return made
 
     @classmethod
@@ -221,7 +213,7 @@ class Constraints:
             )
         values = values[first]
         signs = np.where(values > 0, 1, -1)
-        made._set(pairs, signs, _weights(np.abs(values), len(pairs)), np.zeros(len(pairs), np.int8))
+        made._set(pairs, signs, weights_of(np.abs(values), len(pairs)), np.zeros(len(pairs), np.int8))
         return made
 
     @classmethod
@@ -238,9 +230,9 @@ class Constraints:
             raise ConstraintError(f"frame: no column {missing[0]}; it has {', '.join(columns)}")
         kinds = []
         for at, word in enumerate(np.asarray(frame["type"]).tolist()):
-            if not isinstance(word, str) or (word not in _KINDS and word != _GROUP):
+            if not isinstance(word, str) or (word not in _KINDS and word != GROUP):
                 raise ConstraintError(
-                    f'type: row {at}: must be "must_link", "cannot_link" or "{_GROUP}", got {word!r}'
+                    f'type: row {at}: must be "must_link", "cannot_link" or "{GROUP}", got {word!r}'
                 )
             kinds.append(_KINDS.get(word, 0))
         i, j = (np.asarray(frame[c]).tolist() for c in ("i", "j"))
@@ -254,11 +246,11 @@ class Constraints:
         if "weight" in columns:
             weights = np.asarray(frame["weight"], float)
             weights = np.where(np.isnan(weights), 1.0, weights)
-        weights = _weights(weights, len(kinds))
+        weights = weights_of(weights, len(kinds))
         given = np.asarray(frame["strength"]).tolist() if "strength" in columns else None
-        strengths = np.array([_strength(s) for s in given or [None] * len(kinds)], np.int8)
+        strengths = np.array([strength_of(s) for s in given or [None] * len(kinds)], np.int8)
         members = made._rows([(i[at], i[at]) for at in of_group], "frame")[:, 0]
-        groups = _gathered(
+        groups = gathered(
             members, [j[at] for at in of_group], weights[of_group], strengths[of_group]
         )
         made._set(pairs, np.array(kinds, np.int8)[pair], weights[pair], strengths[pair], groups)
@@ -344,7 +336,7 @@ class Constraints:
     def subset(self, which: Any, groups: bool = True) -> Constraints:
         """The pairs at the places ``which``, of the same objects, with or without the groups."""
         columns = [c[which] for c in self._columns[:5]]
-        kept = self._columns[5] if groups else _NO_GROUPS
+        kept = self._columns[5] if groups else NO_GROUPS
         return Constraints._of([*columns, kept], self.n, self.ids)
 
     def union(self, more: Constraints) -> Constraints:
@@ -369,8 +361,8 @@ class Constraints:
         """The constraints of the rows whose ids (or row numbers, where there are no ids) are
         ``sample_id``, numbered as these stand, and how many pairs were left out. Groups keep the
         members that are there."""
-        given = sample_id if isinstance(sample_id, (list, tuple)) else _moments(np.asarray(sample_id)).tolist()
-        rows = self._find([_moment(id_) for id_ in given], "sample_id")
+        given = sample_id if isinstance(sample_id, (list, tuple)) else moments(np.asarray(sample_id)).tolist()
+        rows = self._find([moment(id_) for id_ in given], "sample_id")
         place = np.full(self.n, -1, np.int64)
         place[rows] = np.arange(len(rows))
         if np.count_nonzero(place >= 0) < len(rows):
@@ -400,101 +392,6 @@ class Constraints:
         groups = f", {count(self.n_groups, 'group')} apart" if self.n_groups else ""
         both = f"{count(self.n_must_link, 'must-link')}, {count(self.n_cannot_link, 'cannot-link')}"
         return f"Constraints({both}{groups}, n={self.n}{'' if self.ids is None else ', by id'})"
-
-
-def _moments(ids: Any) -> Any:
-    """Ids, of which the moments of NumPy are those of Python, found by their value."""
-    first = next(iter(ids), None) if isinstance(ids, (list, tuple)) else ids
-    if not isinstance(first, np.datetime64) and not hasattr(ids, "__array__"):
-        return ids
-    values = np.asarray(ids)
-    return values.astype("datetime64[us]").astype(object) if values.dtype.kind == "M" else values
-
-
-def _moment(id_: Any) -> Any:
-    return id_.astype("datetime64[us]").item() if isinstance(id_, np.datetime64) else id_
-
-
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, (list, tuple)) and len(pair) == 2
-
-
-def _groups(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple[Any, ...]:
-    """Members and the number of the group of each; names, weights and strengths of the groups, in the order
-    of their first members."""
-    if len(names) != n:
-        raise ConstraintError(f"apart: must be one group for each object, {n}, got {len(names)}")
-    numbers: dict[Any, int] = {}
-    members, group = [], []
-    for row, name in enumerate(names):
-        if _absent(name) or name == "":
-            continue
-        members.append(row)
-        group.append(numbers.setdefault(name, len(numbers)))
-    return (
-        np.array(members, np.uint32),
-        np.array(group, np.uint32),
-        [str(name) for name in numbers],
-        np.full(len(numbers), weight),
-        np.full(len(numbers), strength, np.int8),
-    )
-
-
-def _gathered(members: Any, names: Sequence[Any], weights: Any, strengths: Any) -> tuple[Any, ...]:
-    """The same from rows that each put a member into a group; a group of one says nothing."""
-    sets: dict[str, set[int]] = {}
-    facts: dict[str, tuple[float, int]] = {}
-    for member, name, weight, strength in zip(members, names, weights, strengths):
-        if _absent(name) or name == "":
-            raise ConstraintError(f"j: a {_GROUP} needs its name there, got {name!r}")
-        name, fact = str(name), (float(weight), int(strength))
-        if facts.setdefault(name, fact) != fact:
-            raise ConstraintError(f"j: the rows of the group {name!r} must have one weight and one strength")
-        sets.setdefault(name, set()).add(int(member))
-    kept = [name for name, rows in sets.items() if len(rows) > 1]
-    return (
-        np.array([row for name in kept for row in sorted(sets[name])], np.uint32),
-        np.array([at for at, name in enumerate(kept) for _ in sets[name]], np.uint32),
-        kept,
-        np.array([facts[name][0] for name in kept], np.float64),
-        np.array([facts[name][1] for name in kept], np.int8),
-    )
-
-
-def _of_kinds(weights: Any, must: int, cannot: int) -> tuple[Any, Any]:
-    """The weights of the must-links and those of the cannot-links, of which there are so many."""
-    if isinstance(weights, tuple) and len(weights) == 2:
-        return weights
-    alone = not isinstance(weights, tuple) and np.ndim(weights) > 0
-    if isinstance(weights, tuple) or (alone and must and cannot):
-        raise ConstraintError(
-            "weights: must be a number, or a tuple of what the must-links and what the cannot-links weigh, such as "
-            f"(2.0, 1.0) or two arrays, got a {type(weights).__name__}"
-        )
-    return (weights if must or not alone else None, weights if cannot or not alone else None)
-
-
-def _weights(given: Any, m: int) -> np.ndarray[Any, Any]:
-    try:
-        weights = np.ones(m) if given is None else np.asarray(given, np.float64)
-    except (TypeError, ValueError) as wrong:
-        raise ConstraintError(f"weights: must be numbers >= 0: {wrong}") from None
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(bad):
-        place = f"weights[{bad[0]}]" if weights.ndim else "weights"
-        raise ConstraintError(f"{place}: must be a finite number >= 0, got {weights.ravel()[bad[0]]}")
-    if weights.ndim == 0:
-        weights = np.full(m, float(weights))
-    if weights.shape != (m,):
-        raise ConstraintError(f"weights: must be one for each pair, {m}, got shape {weights.shape}")
-    return weights
-
-
-def _strength(word: Any) -> int:
-    word = None if _absent(word) else word
-    if not (word is None or isinstance(word, str)) or word not in _STRENGTHS:
-        raise ConstraintError(f'strength: must be "soft" or "hard", got {word!r}')
-    return _STRENGTHS[word]
 
 
 def columns(given: Any, n: int, sample_id: Any = None) -> tuple[Any, int]:
