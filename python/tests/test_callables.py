@@ -152,3 +152,53 @@ def test_an_experiment_names_a_function(tmp_path):
     pytest.importorskip("pandas")
     scores = [c for c in made.frame().columns if c.startswith("python_metric")]
     assert made.frame()[scores].to_numpy().tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (lambda n: np.full(n, 0.7), "labels must be whole numbers, got 0.7"),
+        (lambda n: np.full(n, np.nan), "labels must be whole numbers, got nan"),
+        (lambda n: None, "labels must be whole numbers, one for each row, got NoneType"),
+        (lambda n: ["a"] * n, "labels must be whole numbers, one for each row, got list"),
+    ],
+)
+def test_labels_that_are_none_are_named(labels, said):
+    clusterer("of_no_numbers")(lambda X, n_clusters, constraints, seed: labels(len(X)))
+    with pytest.raises(mustlink.PluginError, match=said):
+        Method("of_no_numbers", 2).fit(X)
+    clusterer("of_whole_floats")(lambda X, n_clusters, constraints, seed: np.arange(len(X)) % 2.0)
+    assert Method("of_whole_floats", 2).fit(X).labels_[:3].tolist() == [0, 1, 0]
+    clusterer("of_objects")(lambda X, n_clusters, constraints, seed: np.array([i % 2 for i in range(len(X))], object))
+    assert Method("of_objects", 2).fit(X).labels_[:3].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("pair", [(0.5, 1.7), 3, ("a", "b"), (0, 1, 2), (-1, 2)])
+def test_pairs_that_are_none_are_named(pair):
+    @selector("of_no_pairs")
+    def of_no_pairs(X, n_clusters, constraints, seed):
+        """Yields what is no pair of rows."""
+        yield pair
+
+    with pytest.raises(mustlink.PluginError, match="yields must be pairs of row numbers"):
+        select(X, "of_no_pairs", y_true=CLASS)
+    selector("no_generator")(lambda X, n_clusters, constraints, seed: [(0, 1)])
+    with pytest.raises(mustlink.PluginError, match="a selector must be a generator function, .*, got list"):
+        select(X, "no_generator", y_true=CLASS)
+
+
+def test_a_decorator_without_a_name_is_refused():
+    """It replaced the function by another, and nothing was registered."""
+    for decorator in (clusterer, selector, metric):
+        with pytest.raises(mustlink.ConfigError, match=r'name: must be a word, as in @\w+\("my_\w+"\), got by_first'):
+            decorator(by_first_column)
+    clusterer("one_kind", accepts="dense")(lambda X, n_clusters, constraints, seed: np.zeros(len(X), int))
+    assert Method("one_kind", 1).fit(X).labels_.max() == 0
+
+
+def test_options_of_a_metric_are_refused():
+    """They counted for nothing."""
+    metric("half")(lambda labels_true, labels_pred, beta=1.0: beta / 2)
+    assert score("half", {}, CLASS, CLASS) == 0.5
+    with pytest.raises(mustlink.ConfigError, match="half.beta: a metric is called with its defaults alone"):
+        score("half", {"beta": 2.0}, CLASS, CLASS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import operator
 import os
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ __all__ = ["clusterer", "metric", "selector"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
 def _options(function: Callable[..., Any], taken: Sequence[str]) -> dict[str, Any]:
     """The defaults of what a function takes beside what it is handed."""
     options: dict[str, Any] = {}
@@ -28,6 +30,27 @@ def _options(function: Callable[..., Any], taken: Sequence[str]) -> dict[str, An
             )
         options[name] = default
     return options
+
+
+def _named(name: Any, decorator: str) -> None:
+    """Refuses where the function stands in place of its name: a decorator without brackets would replace it."""
+    if not isinstance(name, str):
+        got = getattr(name, "__name__", repr(name))
+        raise ConfigError(f'name: must be a word, as in @{decorator}("my_{decorator}"), got {got}')
+
+
+def _whole(labels: Any) -> list[int]:
+    """Labels as whole numbers: 0.7 is no cluster, and neither is NaN."""
+    found = np.asarray(labels).ravel()
+    found = np.asarray(found.tolist()) if found.dtype.kind == "O" else found
+    if found.dtype.kind == "f" and not (np.isfinite(found) & (found == np.floor(found))).all():
+        wrong = found[~(np.isfinite(found) & (found == np.floor(found)))][0]
+        raise ValueError(f"labels must be whole numbers, got {wrong}")
+    if found.dtype.kind not in "biuf":
+        got = f"{type(labels).__name__} of {found.dtype}"
+        raise ValueError(f"labels must be whole numbers, one for each row, got {got}")
+    whole: list[int] = found.astype(np.int64).tolist()
+    return whole
 
 
 def _register(
@@ -50,6 +73,8 @@ def _register(
             if option not in defaults:
                 legal = ", ".join(defaults) or "none"
                 raise ConfigError(f"{name}.{option}: unknown option; accepted: {legal}")
+        if role == "metric" and options:
+            raise ConfigError(f"{name}.{next(iter(options))}: a metric is called with its defaults alone")
         table: dict[str, Any] = {"type": f"python_{key}", "name": name}
         if file is not None and os.path.isfile(file):
             table["source"] = [os.path.abspath(file)]
@@ -89,8 +114,9 @@ def clusterer(
     >>> Method({"clusterer": {"type": "slices", "column": 1}}, 2).fit_predict([[0, 9], [1, 8], [2, 1], [3, 2]])
     array([1, 1, 0, 0])
     """
+    _named(name, "clusterer")
     facts = {
-        "accepts": list(accepts),
+        "accepts": [accepts] if isinstance(accepts, str) else list(accepts),
         "needs_k": needs_k,
         "reads_constraints": reads_constraints,
         "hard_must": hard_must,
@@ -101,8 +127,7 @@ def clusterer(
     def decorate(function: F) -> F:
         def adapted(x: Any, k: Any, constraints: Any, seed: int, options: str) -> list[int]:
             labels = function(_data.joined(x), k, constraints, seed, **json.loads(options))
-            found: list[int] = np.asarray(labels).ravel().astype(np.int64).tolist()
-            return found
+            return _whole(labels)
 
         _register("base_clusterer", name, function, adapted, _OF_PROBLEM, facts)
         return function
@@ -119,10 +144,16 @@ class _Asking:
     def ask(self, answer: bool | None) -> tuple[int, int] | None:
         """The next pair, after the answer to the last one."""
         try:
-            i, j = self.generator.send(answer)
+            pair = self.generator.send(answer)
         except StopIteration:
             return None
-        return int(i), int(j)
+        try:
+            i, j = (operator.index(end) for end in pair)
+        except (TypeError, ValueError):
+            raise ValueError(f"yields must be pairs of row numbers, got {pair!r}") from None
+        if min(i, j) < 0:
+            raise ValueError(f"yields must be pairs of row numbers >= 0, got {pair!r}")
+        return i, j
 
 
 def selector(
@@ -143,9 +174,14 @@ def selector(
     Constraints(2 must-links, 1 cannot-link, n=4)
     """
 
+    _named(name, "selector")
+
     def decorate(function: F) -> F:
         def adapted(x: Any, k: Any, constraints: Any, seed: int, options: str) -> _Asking:
             made = function(_data.joined(x), k, constraints, seed, **json.loads(options))
+            if not hasattr(made, "send"):
+                got = type(made).__name__
+                raise ValueError(f"a selector must be a generator function, which yields pairs, got {got}")
             return _Asking(made)
 
         facts = {"needs_k": needs_k, "skips_entailed": skips_entailed}
@@ -162,8 +198,9 @@ def metric(
     min: float | None = 0.0,
     max: float | None = 1.0,
 ) -> Callable[[F], F]:
-    """Makes a function a metric, by which ``mustlink.metrics.score`` and experiments score: it is handed the classes and the labels of
-    the objects whose class is known, and gives a number, or None where it is not defined.
+    """Makes a function a metric, by which ``mustlink.metrics.score`` and experiments score: it is handed the
+    classes and the labels of the objects whose class is known, and gives a number, or None where it is not
+    defined. What else it takes is left at its defaults.
 
     Examples
     --------
@@ -176,6 +213,8 @@ def metric(
     >>> score("same_count", {}, [4, 4, 2], ["a", "a", "b"])
     1.0
     """
+
+    _named(name, "metric")
 
     def decorate(function: F) -> F:
         def adapted(classes: Any, labels: Any) -> float | None:
