@@ -174,6 +174,15 @@ def test_a_number_of_clusters_that_is_needed_is_asked_for_by_its_name():
             asked()
     with pytest.raises(mustlink.MissingKError, match="y knows every class, so it is not looked at"):
         mustlink.PCKMeans().fit(X, np.arange(40) % 2)
+    with pytest.raises(mustlink.MissingKError, match=r"give n_clusters \(y knows no class\)"):
+        mustlink.PCKMeans().fit(X, np.full(40, -1))
+
+
+def test_constraints_in_the_place_of_classes_are_named():
+    known = mustlink.Constraints(must_link=[(0, 1)], n=40)
+    for estimator in (mustlink.PCKMeans(2), mustlink.Method("pck_means", 2), mustlink.RCA()):
+        with pytest.raises(DataError, match="y: holds constraints; give them by their name"):
+            estimator.fit(X, known)
 
 
 def test_a_warning_is_of_the_line_that_called():

@@ -246,8 +246,9 @@ def test_errors_name_objects_by_their_ids():
     pairs = Constraints(must_link=[("p1", "p2")], cannot_link=[("p2", "p1")], ids=ids)
     from mustlink import COPKMeans, InconsistentConstraintsError
 
-    with pytest.raises(InconsistentConstraintsError, match="cannot-link p1–p2 contradicts"):
-        COPKMeans(3).fit(X, constraints=pairs, sample_id=ids)
+    for given in ({}, {"sample_id": ids}):
+        with pytest.raises(InconsistentConstraintsError, match="cannot-link p1–p2 contradicts"):
+            COPKMeans(3).fit(X, constraints=pairs, **given)
 
 
 def test_groups_are_their_pairs():

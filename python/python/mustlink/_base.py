@@ -118,26 +118,31 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for name, given in [("sample_id", sample_id), ("y_true", more.get("y_true"))]:
             if given is not None and len(given) != n:
                 raise DataError(f"{name}: must hold one value per row, {n}, got {len(given)}")
+        known = _data.partial(y, n)
         pairs, self.n_constraints_dropped_ = columns(constraints, n, sample_id)
+        # What an error speaks of has the names that it was given.
+        ids = constraints.ids if sample_id is None and constraints is not None else sample_id
         request = {
             "method": self._method(),
             "k": _config.plain(getattr(self, "n_clusters", None)),
             "seed": _config.seed(getattr(self, "random_state", 0)),
             "threads": _config.threads(getattr(self, "n_jobs", None)),
             "features": _config.names(getattr(self, "feature_names_in_", ())),
-            "ids": None if sample_id is None else _config.names(sample_id),
+            "ids": _config.names(ids),
             "quiet_unread": True,
             "kind": self._kind(),
             **more.pop("request", {}),
         }
-        known = _data.partial(y, n)
         _data.warn(_config.not_of_parts(self.get_params(deep=False)))
         try:
             found = _mustlink.cluster(_config.text(request), (x, sample_weight), pairs, known, **more)
         except MissingKError as missing:
             if y is None or known is not None:
                 raise
-            raise MissingKError(f"{missing} (y knows every class, so it is not looked at)") from None
+            codes = _data.classes(y, n)
+            every = codes is not None and (codes >= 0).all()
+            why = "y knows every class, so it is not looked at" if every else "y knows no class"
+            raise MissingKError(f"{missing} ({why})") from None
         except ConfigError as wrong:
             raise self._wrong(wrong) from None
         _data.warn(found.warnings)

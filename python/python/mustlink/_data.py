@@ -193,10 +193,13 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
 
 
 def partial(y: Any, n: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
-    """Classes that are known of some objects. Where all are known they are no knowledge for the method,
-    but what scikit-learn hands every estimator to score by: then there are none."""
+    """Classes that are known of some objects, none where that is so of no object. Where all are known they are no
+    knowledge for the method, but what scikit-learn hands every estimator to score by: then there are none, either."""
+    if hasattr(y, "n_must_link"):
+        raise DataError("y: holds constraints; give them by their name, fit(X, constraints=…)")
     known = classes(y, n)
-    return known if known is not None and (known < 0).any() else None
+    some = known is not None and (known < 0).any() and (known >= 0).any()
+    return known if some else None
 
 
 def _text(value: Any) -> str:
