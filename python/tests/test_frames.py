@@ -89,3 +89,27 @@ def test_times_are_no_numbers():
     pl = pytest.importorskip("polars")
     with pytest.raises(DataError, match="column when: holds times"):
         KMeans(2).fit(pl.DataFrame({"v": frame["v"].to_numpy(), "when": times.to_numpy()}))
+
+
+@pytest.mark.filterwarnings("ignore:.*missing values")
+def test_words_go_into_questions_and_ensembles():
+    """They were refused as no numbers, whatever the transforms make of them."""
+    rows = pd.DataFrame({"c": ["a", "b", "b", "a", None, "a", "a"], "v": [0, 1, 1.1, None, 0.2, 0.1, 0]})
+    y = [0, 1, 1, 0, 0, 0, 0]
+    steps = ["impute_missing", "one_hot"]
+    two = {"type": "random_init", "members": 2}
+    for transforms in (steps, [ImputeMissing(), {"type": "one_hot"}]):
+        made = mustlink.generate(rows, two, n_clusters=2, transforms=transforms)
+        assert all(metrics.ari(y, member) == 1.0 for member in made)
+        assert mustlink.impute(rows, two, n_clusters=2, transforms=transforms).n_must_link == 11
+        chosen = mustlink.select(rows, "min_max_selection", y_true=y, n_clusters=2, transforms=transforms)
+        session = mustlink.Session(
+            rows, "min_max_selection", clusterer="pck_means", n_clusters=2, transforms=transforms
+        )
+        for question in session:
+            session.tell(y[question.i] == y[question.j])
+        assert session.constraints_ == chosen and metrics.ari(y, session.labels_) == 1.0
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        mustlink.generate(rows, two, n_clusters=2, transforms=["z_score"])
+    with pytest.raises(mustlink.ConfigError, match="transforms: must be a list"):
+        mustlink.generate(X, two, n_clusters=2, transforms="z_score")

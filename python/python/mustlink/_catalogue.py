@@ -98,6 +98,13 @@ def find(tag: str) -> Plugin:
     raise ConfigError(f'no plugin {tag!r}; "mustlink list" names all')
 
 
+def takes_tables(transforms: Any) -> bool:
+    """Whether the first of some transforms, by name, configuration or estimator, takes words and missing values."""
+    first = transforms[0] if isinstance(transforms, (list, tuple)) and transforms else None
+    tag = first.get("type") if isinstance(first, dict) else getattr(first, "_tag", first)
+    return any(p.tag == tag and "table" in p.properties["accepts"] for p in of_role("transform"))
+
+
 def renamed(error: ConfigError, place: str) -> ConfigError:
     """The same error, where an estimator has an option of its own at ``place`` under another name."""
     text = str(error)

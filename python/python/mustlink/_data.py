@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from . import _catalogue
 from .exceptions import DataError, MustlinkWarning
 
 
@@ -143,11 +144,16 @@ def _refuse_times(X: Any) -> None:
             )
 
 
-def matrix(x: Any, sparse: bool = True) -> Any:
-    """A matrix of numbers from whatever holds one."""
+def matrix(x: Any, sparse: bool = True, transforms: Any = None) -> Any:
+    """A matrix of numbers from whatever holds one; a table, where the first of the transforms takes one."""
     from sklearn.utils import check_array
 
     _refuse_times(x)
+    if transforms is not None and _catalogue.takes_tables(transforms):
+        x = _of_objects(x) if hasattr(x, "iloc") and x.ndim == 2 else x
+        accept = "csr" if sp.issparse(x) else False
+        cells = check_array(x, accept_sparse=accept, dtype=None, ensure_all_finite=False)
+        return parts(cells) if sp.issparse(cells) else table(cells)
     accept = "csr" if sparse else False
     return parts(check_array(x, accept_sparse=accept, dtype=[np.float64, np.float32]))
 

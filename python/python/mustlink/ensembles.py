@@ -108,7 +108,7 @@ def generate(
     array([[0, 0, 1, 1],
            [0, 0, 1, 1]])
     """
-    x = _data.matrix(X)
+    x = _data.matrix(X, transforms=transforms)
     text = _request(generator, transforms, n_clusters, random_state, n_jobs)
     labels, warnings = _mustlink.generate(text, x, columns(constraints, _data.rows(x))[0])
     _data.warn(warnings)
@@ -158,7 +158,7 @@ def impute(
     >>> impute(X, {"type": "random_init", "members": 5}, n_clusters=2, cannot_link=True)
     Constraints(2 must-links, 4 cannot-links, n=4)
     """
-    x = _data.matrix(X)
+    x = _data.matrix(X, transforms=transforms)
     how = {
         "kappa_must": kappa_must,
         "kappa_cannot": kappa_cannot,

@@ -100,7 +100,7 @@ def select(
     >>> select(X, "random_pairs", oracle=lambda i, j: y[i] == y[j], budget=3)
     Constraints(1 must-link, 2 cannot-links, n=4)
     """
-    x = _data.matrix(X)
+    x = _data.matrix(X, transforms=transforms)
     n = _data.rows(x)
     request = _asking(
         selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
@@ -165,7 +165,7 @@ class Session:
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
-        x = _data.matrix(X)
+        x = _data.matrix(X, transforms=transforms)
         self.n = _data.rows(x)
         request = _asking(
             selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
