@@ -107,7 +107,7 @@ fn numbers(labels: &PyReadonlyArray1<'_, i64>) -> Vec<u32> {
 fn needed(metric: &dyn Metric, input: &MetricInput) -> Result<()> {
     let facts = metric.properties();
     let needs = [
-        (facts.needs_truth && input.truth.is_none(), "y_true"),
+        (facts.needs_truth && input.truth.is_none(), "labels_true"),
         (facts.needs_data && input.data.is_none(), "X"),
         (facts.needs_constraints && input.constraints.is_none(), "constraints"),
         (facts.needs_heldout && input.heldout.is_none(), "heldout"),

@@ -273,6 +273,41 @@ def test_the_seed_of_a_part_is_no_seed(call, part):
         call(part.set_params(random_state=0))
 
 
+def _with(**how):
+    return lambda: mustlink.impute(X, {"type": "random_init", "members": 2}, n_clusters=2, **how)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (_with(min_presence=-1), "min_presence: must be a whole number >= 0, got -1"),
+        (_with(max_matrix_bytes=2e9), "max_matrix_bytes: must be a whole number >= 0, got 2000000000.0"),
+        (_with(must_link="yes"), "must_link: must be True or False, got 'yes'"),
+        (_with(kappa_must="all"), "kappa_must: must be a number, got 'all'"),
+        (lambda: mustlink.consensus([[0, 1], [0, 0]], 5), "n_clusters: must be in 1..=2"),
+        (lambda: mustlink.consensus([[0, 1], [0, 0]], 2, "voting"), "n_clusters = 2: .*; leave n_clusters out"),
+        (lambda: mustlink.Session(X, "random_pairs", clusterer="pck_means", n_clusters=99), "n_clusters: must be in"),
+        (lambda: mustlink.Session(X, None), "selector"),
+        (lambda: mustlink.Method(mustlink.KMeans, 2).fit(X), r"KMeans: is a class, .* is needed: KMeans\(\)"),
+        (
+            lambda: mustlink.Method({"clusterer": {"type": "kmeans", "n_init": 3}}, 2).fit(X),
+            r"clusterer.n_init: unknown option of kmeans; in a table it has its name of method files, restarts",
+        ),
+        (lambda: mustlink.Method({"type": "kmeans", "restart": 3}, 2).fit(X), 'kmeans; did you mean "restarts"'),
+    ],
+)
+def test_what_is_none_is_named_as_it_was_given(call, said):
+    with pytest.raises(ConfigError, match=said):
+        call()
+
+
+def test_who_cannot_be_asked_is_named():
+    with pytest.raises(mustlink.OracleError, match="oracle: must be called with two rows, got list; classes"):
+        mustlink.select(X, "random_pairs", oracle=[0] * 40)
+    with pytest.raises(ConfigError, match="labels_true: must be given for ari"):
+        metrics.ari(None, [0, 1])
+
+
 def test_a_role_that_is_none_is_said():
     with pytest.raises(ConfigError, match="role: must be one of base_clusterer, .*, got 'clusterer'"):
         mustlink.list_plugins("clusterer")

@@ -258,6 +258,9 @@ def test_experiment(tmp_path):
     assert made.page.is_file() and "plain" in str(made)
     again = mustlink.run_experiment(file, tmp_path / "out", progress=False)
     assert again.table == made.table
+    # A word alone was read letter by letter.
+    with pytest.raises(mustlink.ConfigError, match="experiment.sed: unknown option"):
+        mustlink.run_experiment(file, tmp_path / "out", set="experiment.sed=7", progress=False)
 
 
 def test_learning_curves_are_drawn(tmp_path):

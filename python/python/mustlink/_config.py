@@ -23,6 +23,18 @@ CALLABLES: dict[str, tuple[str, Any, Mapping[str, Any]]] = {}
 #: What of an estimator belongs to its own run, with what it is unless it is given.
 _OF_ITS_RUN = {"random_state": (None, 0), "kind": (None, "dense")}
 
+#: Numbers, truth values and shares in a request, of the first what they are called here.
+_WHOLE = {
+    "k": "n_clusters",
+    "budget": "budget",
+    "memory_limit": "memory_limit",
+    "min_presence": "min_presence",
+    "max_matrix": "max_matrix_bytes",
+    "max_pairs": "max_pairs",
+}
+_FLAGS = ("must_link", "cannot_link", "co_presence")
+_SHARES = ("kappa_must", "kappa_cannot")
+
 #: Where the name of one may stand alone.
 _SLOTS = ("clusterer", "metric", "selector")
 
@@ -42,6 +54,8 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """The value as JSON has it; estimators become their configurations."""
+    if isinstance(value, type):
+        raise ConfigError(f"{value.__name__}: is a class, and an estimator is needed: {value.__name__}()")
     if hasattr(value, "to_config"):
         return plain(value.to_config())
     if isinstance(value, Mapping):
@@ -102,11 +116,17 @@ def text(request: Mapping[str, Any]) -> str:
 
     Raises ConfigError for numbers that are none of those that the core takes, by their names.
     """
-    for key, name in [("k", "n_clusters"), ("budget", "budget"), ("memory_limit", "memory_limit")]:
+    for key in _WHOLE:
         number = request.get(key)
         whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
         if number is not None and not (whole and number >= 0):
-            raise ConfigError(f"{name}: must be a whole number >= 0, got {number!r}")
+            raise ConfigError(f"{_WHOLE[key]}: must be a whole number >= 0, got {number!r}")
+    for key in _FLAGS:
+        if not isinstance(request.get(key, False), (bool, np.bool_)):
+            raise ConfigError(f"{key}: must be True or False, got {request[key]!r}")
+    for key in _SHARES:
+        if isinstance(request.get(key, 0.0), bool) or not isinstance(request.get(key, 0.0), (int, float, np.number)):
+            raise ConfigError(f"{key}: must be a number, got {request[key]!r}")
     _finite(request, "")
     return json.dumps(request, default=lambda value: value.item())
 

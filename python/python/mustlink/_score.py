@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from . import _config, _data, _mustlink
 from .constraints import columns
 
@@ -26,7 +28,7 @@ def score(
 ) -> float:
     """The score of ``labels`` by the metric ``tag``; ``kind`` says what ``X`` holds: "dense" (rows, dense or
     sparse), "distances" or "affinity" (n × n)."""
-    n = len(labels)
+    n = len(labels) if np.ndim(labels) else 0
     beside = {
         "x": None if X is None else _data.matrix(X, sparse=kind == "dense"),
         "kind": kind,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class MustlinkWarning(UserWarning):
     """Something legal that is worth knowing."""
@@ -13,6 +15,17 @@ class MustlinkError(ValueError):
 
 class ConfigError(MustlinkError):
     """An option, a number of clusters or a configuration that is not accepted."""
+
+    def __init__(self, text: str) -> None:
+        # The number of clusters of a whole run has another name here, and so have options of estimators.
+        text = re.sub(r"^k(?=: | = )", "n_clusters", text).replace("; leave k out, or", "; leave n_clusters out, or")
+        unknown = re.search(r"(\w+): unknown option of (\w+);", text)
+        if unknown is not None:
+            from ._catalogue import NAMES
+
+            own = {python: name for name, python in NAMES.items()}.get(unknown[1])
+            text = text if own is None else f"{text[: unknown.end()]} in a table it has its name of method files, {own}"
+        super().__init__(text)
 
 
 class MissingKError(ConfigError):

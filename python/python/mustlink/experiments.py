@@ -134,11 +134,11 @@ def run_experiment(
     path = Path(file)
     out = Path("mustlink-results", path.stem) if out is None else Path(out)
     request = {
-        "sets": list(set),
+        "sets": [set] if isinstance(set, str) else list(set),
         "threads": _config.threads(n_jobs),
         "memory_limit": memory_limit,
         "force": force,
-        "data_dirs": [os.fspath(d) for d in data_dirs],
+        "data_dirs": [os.fspath(d) for d in ([data_dirs] if isinstance(data_dirs, str) else data_dirs)],
     }
     watcher = progress if callable(progress) else _bar if progress else None
     table, page, cells, finished, failed = _mustlink.run_experiment(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -31,6 +31,8 @@ def reply(answer: Any) -> int:
 
 def answering(oracle: Callable[[int, int], Any]) -> Callable[[int, int], int]:
     """The callable as the core calls it."""
+    if not callable(oracle):
+        raise OracleError(f"oracle: must be called with two rows, got {type(oracle).__name__}; classes go to y_true")
     return lambda i, j: reply(oracle(i, j))
 
 
@@ -266,5 +268,5 @@ class Session:
 def _clusters_itself(selector: Any) -> bool:
     from ._catalogue import catalogue
 
-    tag = selector if isinstance(selector, str) else selector.get("type")
+    tag = selector.get("type") if isinstance(selector, Mapping) else selector
     return any(p.tag == tag and p.properties.get("self_clustering") for p in catalogue())
