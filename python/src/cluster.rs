@@ -15,9 +15,10 @@ use pyo3::prelude::*;
 
 use crate::data::{Matrix, Pairs, classes, constraints, kind, table};
 use crate::errors::{raised, with_text};
-use crate::interrupt::interruptible;
+use crate::interrupt::answering;
 use crate::job::{Asking, Job, Known, Request};
 use crate::model::Model;
+use crate::oracle::asking;
 
 /// A clustering with what is known of its run.
 #[pyclass(frozen, module = "mustlink._mustlink")]
@@ -131,10 +132,8 @@ pub(crate) fn cluster<'py>(
     };
     let known = known(data.n(), pairs.as_ref(), y.as_ref(), y_true.as_ref()).map_err(of_rows)?;
     let flag: Arc<AtomicBool> = Arc::default();
-    let raised_inside = crate::oracle::Raised::default();
-    let asked: Option<Asking> = oracle
-        .map(|oracle| Box::new(crate::oracle::Callable::new(oracle, &raised_inside)) as Asking);
-    let done = interruptible(py, request.threads, &flag, || {
+    let (asked, desk) = oracle.map(asking).unzip();
+    let done = answering(py, request.threads, &flag, desk, || {
         let start = Instant::now();
         let job = Job::new(&request, data, known, &flag).map_err(|e| (e, None))?;
         let ended = carry_out(&job, asked);
@@ -145,10 +144,8 @@ pub(crate) fn cluster<'py>(
     })?;
     match done {
         Ok((ended, core_seconds)) => Ok(Found { core_seconds, ..Found::new(py, ended)? }),
-        Err((e, text)) => Err(raised_inside.take().unwrap_or_else(|| match text {
-            Some(text) => with_text(py, &e, text),
-            None => of_rows(e),
-        })),
+        Err((e, Some(text))) => Err(with_text(py, &e, text)),
+        Err((e, None)) => Err(of_rows(e)),
     }
 }
 

@@ -15,8 +15,10 @@ use mustlink_experiments::thread_pool;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
+use crate::oracle::Desk;
+
 /// Between two looks for signals.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// The pools of this process by their number of threads, 0 for one per core. A process that was forked
 /// off has none of its parent's threads: its pools are its own.
@@ -55,10 +57,21 @@ pub(crate) fn interruptible<T: Send>(
     flag: &AtomicBool,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    answering(py, threads, flag, None, work)
+}
+
+/// The same, where this thread answers the questions of the work at `desk`. What is raised there ends the work, too.
+pub(crate) fn answering<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    flag: &AtomicBool,
+    desk: Option<Desk>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
     // What a function of Python calls waits for no thread of the pool that waits for the function.
-    let pool = match rayon::current_thread_index() {
-        Some(_) => thread_pool(threads).map(Arc::new),
-        None => pool(threads),
+    let pool = match (rayon::current_thread_index(), &desk) {
+        (None, None) => pool(threads),
+        _ => thread_pool(threads).map(Arc::new),
     };
     let pool = pool.map_err(|e| crate::errors::raised(py, &e))?;
     let (send, receive) = sync_channel(1);
@@ -68,7 +81,10 @@ pub(crate) fn interruptible<T: Send>(
             // Whoever waits cannot be gone.
             let _ = send.send(pool.install(work));
         });
-        let mut interrupted = None;
+        let mut interrupted = desk.and_then(|desk| desk.answer(py).err());
+        if interrupted.is_some() {
+            flag.store(true, Ordering::Relaxed);
+        }
         loop {
             let got = py.detach(|| {
                 let receive = receive.lock().unwrap_or_else(|e| e.into_inner());

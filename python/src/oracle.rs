@@ -1,10 +1,14 @@
 //! Who answers, where a callable does.
 
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use mustlink::roles::{Answer, Outcome, Question, Reply, Respondent};
 use mustlink::{Error, Result};
 use pyo3::prelude::*;
+
+use crate::interrupt::LOOK;
+use crate::job::Asking;
 
 /// An exception that a callable raised while methods ran.
 #[derive(Clone, Default)]
@@ -22,16 +26,47 @@ impl Raised {
     }
 }
 
-/// A callable that answers: +1 together, −1 apart, 0 unknown.
-pub(crate) struct Callable {
-    oracle: Py<PyAny>,
-    raised: Raised,
+/// Puts questions to the thread that asked for the work, and waits for its answers.
+struct Callable {
+    questions: Sender<(u32, u32)>,
+    answers: Receiver<i8>,
 }
 
-impl Callable {
-    /// What asks `oracle`.
-    pub fn new(oracle: Py<PyAny>, raised: &Raised) -> Self {
-        Callable { oracle, raised: raised.clone() }
+/// Where the questions of some work arrive. The thread that asked for the work answers them: a callable stands where
+/// its caller does, before Ctrl-C and beside what only one thread may touch.
+pub(crate) struct Desk {
+    oracle: Py<PyAny>,
+    questions: Mutex<Receiver<(u32, u32)>>,
+    answers: Sender<i8>,
+}
+
+/// What asks `oracle`, a callable that gives +1 for together, −1 for apart, 0 for unknown; and what calls it.
+pub(crate) fn asking(oracle: Py<PyAny>) -> (Asking, Desk) {
+    let (asked, questions) = channel();
+    let (answers, replies) = channel();
+    let callable = Callable { questions: asked, answers: replies };
+    (Box::new(callable), Desk { oracle, questions: Mutex::new(questions), answers })
+}
+
+impl Desk {
+    /// Answers as long as somebody asks. What is raised meanwhile ends it: who asks after that is refused.
+    pub fn answer(self, py: Python<'_>) -> PyResult<()> {
+        let Desk { oracle, questions, answers } = self;
+        loop {
+            let next = py.detach(|| {
+                let questions = questions.lock().unwrap_or_else(|e| e.into_inner());
+                questions.recv_timeout(LOOK)
+            });
+            match next {
+                Ok(objects) => {
+                    let reply: i8 = oracle.call1(py, objects)?.extract(py)?;
+                    // Work that has ended meanwhile asks no more.
+                    let _ = answers.send(reply);
+                }
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
     }
 }
 
@@ -47,11 +82,11 @@ pub(crate) fn answered(reply: i8) -> Outcome {
 
 impl Respondent for Callable {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        let objects = (question.subject, question.reference);
-        let reply: PyResult<i8> = Python::attach(|py| self.oracle.call1(py, objects)?.extract(py));
-        reply.map(answered).map_err(|e| {
-            self.raised.put(e);
-            Error::Oracle("the callable raised an exception".into())
-        })
+        let asked = self.questions.send((question.subject, question.reference)).is_ok();
+        match self.answers.recv() {
+            Ok(reply) if asked => Ok(answered(reply)),
+            // Whoever asked for the work has what was raised.
+            _ => Err(Error::Oracle("the callable raised an exception".into())),
+        }
     }
 }

@@ -17,9 +17,9 @@ use pyo3::prelude::*;
 use crate::cluster::{Ended, Found, carry_out, known, request};
 use crate::data::{Matrix, Pairs, kind, table};
 use crate::errors::{raised, with_text};
-use crate::interrupt::{detached, interruptible};
+use crate::interrupt::{LOOK, answering, detached};
 use crate::job::{Asking, Job, Request};
-use crate::oracle::{Callable, Raised, answered};
+use crate::oracle::{answered, asking};
 
 /// Hands questions over and waits for the answers.
 struct Waiting {
@@ -111,12 +111,11 @@ pub(crate) fn select<'py>(
     drop(x);
     let known = known(data.n(), pairs.as_ref(), None, y_true.as_ref()).map_err(of)?;
     let flag: Arc<AtomicBool> = Arc::default();
-    let inside = Raised::default();
-    let asked = oracle.map(|oracle| Box::new(Callable::new(oracle, &inside)) as Asking);
-    let done = interruptible(py, request.threads, &flag, || {
+    let (asked, desk) = oracle.map(asking).unzip();
+    let done = answering(py, request.threads, &flag, desk, || {
         selected(&Job::new(&request, data, known, &flag)?, asked)
     })?;
-    done.map_err(|e| inside.take().unwrap_or_else(|| of(e)))
+    done.map_err(of)
 }
 
 /// What a session comes to.
@@ -136,9 +135,6 @@ pub(crate) struct Session {
     flag: Arc<AtomicBool>,
     thread: Option<JoinHandle<Ending>>,
 }
-
-/// Between two looks for signals.
-const LOOK: Duration = Duration::from_millis(50);
 
 #[pymethods]
 impl Session {

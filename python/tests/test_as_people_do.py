@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from functools import partial
@@ -132,6 +133,44 @@ def test_numbers_are_one_class_whatever_holds_them():
     assert (known.n_must_link, known.n_cannot_link) == (1, 2)
     times = pd.Series(pd.to_datetime(["2020-01-01", None, "2020-01-01"]))
     assert mustlink.Constraints.from_labels(times).n_must_link == 1
+
+
+def _asked_within_a_fit():
+    def oracle(i, j):
+        labels = mustlink.KMeans(2, n_jobs=1, random_state=0).fit(X).labels_
+        return bool(labels[i] == labels[j])
+
+    return mustlink.select(X, "random_pairs", oracle=oracle, budget=5, n_jobs=1).pairs()[1].tolist()
+
+
+def test_an_oracle_stands_where_its_caller_does():
+    """In another thread it could neither be interrupted nor touch what belongs to one thread."""
+    asked = []
+
+    def oracle(i, j):
+        asked.append(threading.get_ident())
+        return True
+
+    mustlink.select(X, "random_pairs", oracle=oracle, budget=3)
+    method = mustlink.Method({"selector": "random_pairs", "clusterer": "pck_means"}, 2, budget=3)
+    assert len(method.fit(X, oracle=oracle).labels_) == 40
+    assert asked == [threading.get_ident()] * 6
+    assert len(_within(60, _asked_within_a_fit)) == 5
+
+
+def test_an_interrupt_ends_an_oracle_that_waits():
+    # A shell that starts this in the background has interrupts ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    start = time.monotonic()
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            mustlink.select(X, "random_pairs", oracle=lambda i, j: time.sleep(30), budget=3)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - start < 20
 
 
 def test_what_is_too_short_is_named():
