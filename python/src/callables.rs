@@ -75,13 +75,33 @@ impl Callable {
     }
 }
 
+/// What functions raised last, by their names: the text, and the exception with its traceback.
+static RAISED: Mutex<BTreeMap<String, (String, PyErr)>> = Mutex::new(BTreeMap::new());
+
+/// The exception that a function raised, if its text is `message`.
+pub(crate) fn raised_by(name: &str, message: &str) -> Option<PyErr> {
+    let mut raised = RAISED.lock().unwrap_or_else(|e| e.into_inner());
+    if raised.get(name)?.0 != message {
+        return None;
+    }
+    raised.remove(name).map(|(_, exception)| exception)
+}
+
 /// Runs `work` with the interpreter; what it raises is an error of the plugin.
 pub(crate) fn called<T>(
     callable: &Callable,
     work: impl FnOnce(Python<'_>) -> PyResult<T>,
 ) -> Result<T> {
     Python::attach(|py| {
-        work(py).map_err(|e| Error::Plugin { tag: callable.name.clone(), message: e.to_string() })
+        work(py).map_err(|e| {
+            let (tag, message) = (callable.name.clone(), e.to_string());
+            let mut raised = RAISED.lock().unwrap_or_else(|e| e.into_inner());
+            let before = raised.insert(tag.clone(), (message.clone(), e));
+            // What it lets go of may be objects of Python that look here themselves.
+            drop(raised);
+            drop(before);
+            Error::Plugin { tag, message }
+        })
     })
 }
 

@@ -1,7 +1,10 @@
 //! Which Python exception is an error?
 
 use mustlink::Error;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+
+use crate::callables::raised_by;
 
 /// The name of its class in `mustlink.exceptions`.
 fn class(error: &Error) -> &'static str {
@@ -42,13 +45,26 @@ fn class(error: &Error) -> &'static str {
     }
 }
 
-/// The exception of an error with its text.
+/// The exception of an error with its text. Where a function of Python raised one, that is its cause.
 pub(crate) fn with_text(py: Python<'_>, error: &Error, text: String) -> PyErr {
     let made = py
         .import("mustlink.exceptions")
         .and_then(|module| module.getattr(class(error)))
         .and_then(|class| class.call1((text,)));
-    made.map_or_else(|e| e, PyErr::from_value)
+    let made = made.map_or_else(|e| e, PyErr::from_value);
+    let cause = match error.root() {
+        Error::Plugin { tag, message } => raised_by(tag, message),
+        _ => None,
+    };
+    match cause {
+        // An exit or an interrupt is no error of the function.
+        Some(cause) if !cause.is_instance_of::<PyException>(py) => cause,
+        Some(cause) => {
+            made.set_cause(py, Some(cause));
+            made
+        }
+        None => made,
+    }
 }
 
 /// The exception of an error, with objects named by their rows.

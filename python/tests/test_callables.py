@@ -2,6 +2,7 @@
 
 import signal
 import time
+import traceback
 
 import mustlink
 import numpy as np
@@ -81,8 +82,20 @@ def test_mistakes_are_named():
         """Fails."""
         raise RuntimeError("no luck")
 
-    with pytest.raises(mustlink.PluginError, match="raises: RuntimeError: no luck"):
+    with pytest.raises(mustlink.PluginError, match="raises: RuntimeError: no luck") as said:
         Method("raises", 2).fit(X)
+    # The line that raised it is in the traceback.
+    cause = said.value.__cause__
+    assert isinstance(cause, RuntimeError)
+    assert "raises" in [frame.name for frame in traceback.extract_tb(cause.__traceback__)]
+
+    @clusterer("exits")
+    def exits(X, n_clusters, constraints, seed):
+        """Ends the program."""
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        Method("exits", 2).fit(X)
 
 
 def test_a_function_scores():
