@@ -232,6 +232,20 @@ impl Session {
             Err((e, text)) => Err(with_text(py, &e, text)),
         }
     }
+
+    /// Ends it without a result. It may be in a function of Python, which has to come back while there is an
+    /// interpreter.
+    fn leave(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.flag.store(true, Ordering::Relaxed);
+        self.answers = None;
+        self.open = None;
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        while !thread.is_finished() {
+            py.detach(|| std::thread::sleep(Duration::from_millis(1)));
+            py.check_signals()?;
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Session {

@@ -1,6 +1,10 @@
 """Questions one by one."""
 
 import gc
+import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -76,6 +80,57 @@ def test_a_session_can_be_left():
     with Session(X, "cobras", budget=5) as session:
         answered(session, most=3)
     assert session.labels_.shape == (40,)
+
+
+def test_a_program_ends_while_a_function_of_a_session_runs():
+    """Its thread came back to no interpreter, and the program was aborted."""
+    script = """
+import time
+import numpy as np
+from mustlink import Session, selector
+
+@selector("slow")
+def slow(X, n_clusters, constraints, seed):
+    time.sleep(1)
+    yield 0, 1
+
+session = Session(np.eye(4), "slow")
+time.sleep(0.3)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_session_belongs_to_its_process():
+    """In a forked one it waited for a thread that is not there."""
+    session = Session(X, "random_pairs", budget=5)
+    session.question()
+    refused = 0
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        for work in (session.question, lambda: session.tell(True), lambda: session.constraints_):
+            try:
+                work()
+            except OracleError as wrong:
+                refused += "belongs to the process that made it" in str(wrong)
+        os._exit(refused)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    session.tell(True)
+    assert session.constraints_.n_must_link == 1
+
+
+def test_a_session_says_how_far_it_is():
+    session = Session(X, "random_pairs", budget=2)
+    assert repr(session) == "<Session on 40 objects: 0 answers, open>"
+    session.question()
+    session.tell(True)
+    session.question()
+    assert repr(session) == "<Session on 40 objects: 1 answer, waits for one>"
+    session.close()
+    assert repr(session) == "<Session on 40 objects: 1 answer, over>"
 
 
 def test_a_session_keeps_what_it_was_given():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import weakref
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -121,15 +124,19 @@ def select(
 class Session:
     """Questions, one after the other, that whoever likes may answer.
 
+    It belongs to the process that made it. With a ledger another one goes on where it stopped.
+
     Parameters
     ----------
     X : matrix of shape (n_samples, n_features)
-        The objects.
+        The objects; a table with words and missing values, where the transforms begin with one that takes it.
     selector : str, dict
         What decides which pair is asked.
     clusterer : str, dict or estimator, optional
         What groups the objects in the end, and between questions where the selector asks for it. Absent:
         the selector's own clusters, where it has some, as ``cobra`` has.
+    transforms : list, optional
+        What is done to the rows first.
     n_clusters : int, optional
         Number of clusters.
     budget : int, optional
@@ -139,6 +146,17 @@ class Session:
         stopped and asks nothing twice.
     constraints : Constraints, optional
         What is known beforehand.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The clusters. Ends the questions.
+    constraints_ : Constraints
+        What was given and answered. Ends the questions.
 
     Examples
     --------
@@ -175,6 +193,8 @@ class Session:
         clusters = clusterer is not None or _clusters_itself(request["method"]["selector"])
         pairs = columns(constraints, self.n)[0]
         self._session = _mustlink.Session(_config.text(request), x, pairs, clusters)
+        self._process = os.getpid()
+        _OPEN.add(self)
         self._clusters = clusters
         self._given = constraints
         self._told: list[tuple[int, int, int]] = []
@@ -196,6 +216,7 @@ class Session:
         """The open question; the same until it is answered, None when there are no more."""
         if self._found is not None or self._failed is not None:
             return None
+        self._here()
         asked = self._session.question()
         if asked is None:
             self.close()
@@ -206,6 +227,7 @@ class Session:
     def tell(self, answer: Any) -> None:
         """Answer the open question: True (together), False (apart) or None (unknown)."""
         said = reply(answer)
+        self._here()
         self._session.tell(said)
         if self._open is not None:
             self._told.append((self._open.i, self._open.j, said))
@@ -216,12 +238,32 @@ class Session:
         if self._failed is not None:
             raise self._failed
         if self._found is None:
+            self._here()
             try:
                 self._found = self._session.finish()
             except BaseException as failed:
                 self._failed = failed
                 raise
             _data.warn(self._found.warnings)
+
+    def _here(self) -> None:
+        if os.getpid() != self._process:
+            raise OracleError(
+                "the session belongs to the process that made it, and this one was forked off; make one here, with "
+                "the same ledger to go on where it stopped"
+            )
+
+    def _leave(self) -> None:
+        if os.getpid() == self._process:
+            # A thread that runs on regardless may hold it.
+            with suppress(RuntimeError):
+                self._session.leave()
+
+    def __repr__(self) -> str:
+        told = f"{len(self._told)} answer{'' if len(self._told) == 1 else 's'}"
+        over = self._found is not None or self._failed is not None
+        state = "over" if over else "waits for one" if self._open is not None else "open"
+        return f"<Session on {self.n} objects: {told}, {state}>"
 
     def __enter__(self) -> Session:
         return self
@@ -263,6 +305,16 @@ class Session:
             )
         self.close()
         return self._found.labels
+
+
+#: Those that may have to be ended before the interpreter is.
+_OPEN: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+@atexit.register
+def _leave_open() -> None:
+    for session in list(_OPEN):
+        session._leave()
 
 
 def _clusters_itself(selector: Any) -> bool:
