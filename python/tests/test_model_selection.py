@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from mustlink import RCA, Constraints, KMeans, MPCKMeans, PCKMeans, ZScore
+from mustlink.exceptions import ConfigError, ConstraintError, DataError
 from mustlink.model_selection import ConstraintKFold, ConstraintSearchCV, constraint_score
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 
@@ -80,6 +82,23 @@ def test_the_search_finds_k():
     assert np.array_equal(search.predict(x), search.best_estimator_.predict(x))
     assert constraint_score(given, search.labels_) == 1.0
     assert clone(search).get_params()["cv"] == 3
+
+
+def test_what_is_none_is_named():
+    x, given = data()
+    search = ConstraintSearchCV(PCKMeans(3), {"weight": [0.1, 1.0]}, cv=None)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        search.predict(x)
+    assert search.fit(x, constraints=given).n_splits_ == 5
+    for cv in (1, 2.5, "3"):
+        with pytest.raises(ConfigError, match="n_splits: must be a whole number >= 2, got"):
+            search.set_params(cv=cv).fit(x, constraints=given)
+    with pytest.raises(ConstraintError, match="give mustlink.Constraints by that name, to score by; got none"):
+        search.fit(x, given)
+    with pytest.raises(ConstraintError, match="must be mustlink.Constraints, got list"):
+        constraint_score([(0, 1)], np.zeros(90))
+    with pytest.raises(DataError, match=r"labels: must hold one label per row, 90, got shape \(10,\)"):
+        constraint_score(given, np.zeros(10))
 
 
 def test_pipelines_and_trees_of_estimators():

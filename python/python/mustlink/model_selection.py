@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .constraints import Constraints
-from .exceptions import ConfigError, ConstraintError, MustlinkWarning
+from .exceptions import ConfigError, ConstraintError, DataError, MustlinkWarning
 
 __all__ = ["ConstraintKFold", "ConstraintSearchCV", "constraint_score"]
 
@@ -34,10 +34,14 @@ def constraint_score(constraints: Constraints, labels: Any) -> float:
     >>> constraint_score(given, [0, 0, 1, 1])
     0.75
     """
+    if not isinstance(constraints, Constraints):
+        raise ConstraintError(f"constraints: must be mustlink.Constraints, got {type(constraints).__name__}")
     pairs, signs = constraints.pairs()
     if len(pairs) == 0:
         raise ConstraintError("constraints: there is none to score by")
     labels = np.asarray(labels)
+    if labels.shape != (constraints.n,):
+        raise DataError(f"labels: must hold one label per row, {constraints.n}, got shape {labels.shape}")
     met = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == (signs > 0)
     kinds = [signs > 0, signs < 0]
     return float(np.mean([met[kind].mean() for kind in kinds if kind.any()]))
@@ -58,8 +62,9 @@ class ConstraintKFold:
     """
 
     def __init__(self, n_splits: int = 5, *, random_state: int = 0) -> None:
-        if n_splits < 2:
-            raise ConfigError(f"n_splits: must be >= 2, got {n_splits}")
+        whole = isinstance(n_splits, (int, np.integer)) and not isinstance(n_splits, bool)
+        if not (whole and n_splits >= 2):
+            raise ConfigError(f"n_splits: must be a whole number >= 2, got {n_splits!r}")
         self.n_splits = n_splits
         self.random_state = random_state
 
@@ -172,8 +177,8 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         What is tried.
     param_grid : dict or list of dicts
         Options and the values to try, as in ``GridSearchCV``.
-    cv : int or ConstraintKFold
-        Folds of the pairs.
+    cv : int, None or ConstraintKFold
+        Folds of the pairs; None: 5.
     refit : bool
         Whether the best is run once more, under all constraints.
     random_state : int
@@ -240,11 +245,12 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self
         """
         if not isinstance(constraints, Constraints):
-            raise ConstraintError("constraints: give mustlink.Constraints, to score by")
+            got = "none" if constraints is None else f"a {type(constraints).__name__}"
+            raise ConstraintError(f"constraints: give mustlink.Constraints by that name, to score by; got {got}")
         if sample_id is not None:
             constraints, _ = constraints.at(sample_id)
-        folds = self.cv
-        if not hasattr(folds, "split"):
+        folds = 5 if self.cv is None else self.cv
+        if isinstance(folds, str) or not hasattr(folds, "split"):
             folds = ConstraintKFold(folds, random_state=self.random_state)
         splits = list(folds.split(constraints))
         tried = list(ParameterGrid(self.param_grid))
@@ -277,6 +283,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """The clusters of other rows, by the best estimator."""
+        check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 
 
