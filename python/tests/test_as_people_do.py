@@ -347,6 +347,21 @@ def test_who_cannot_be_asked_is_named():
         metrics.ari(None, [0, 1])
 
 
+def test_names_are_found():
+    assert {"KMeans", "metrics", "model_selection", "pairs", "testing", "exceptions"} <= set(dir(mustlink))
+    assert not {"Any", "TYPE_CHECKING", "annotations", "import_module", "_base"} & set(dir(mustlink))
+    assert len(dir(mustlink)) == len(set(dir(mustlink)))
+    for wrong, right in (("Kmeans", "KMeans"), ("PCKmeans", "PCKMeans"), ("Constraint", "Constraints")):
+        with pytest.raises(AttributeError, match=f"has no attribute '{wrong}'; did you mean {right}[?]"):
+            getattr(mustlink, wrong)
+    assert not hasattr(mustlink, "anything_else")
+
+
+def test_classes_that_a_transform_does_not_look_at_are_said():
+    with pytest.warns(mustlink.MustlinkWarning, match="no must-link: .* \\(y knows every class or none"):
+        mustlink.RCA().fit(X, np.arange(40) % 2)
+
+
 def test_a_role_that_is_none_is_said():
     with pytest.raises(ConfigError, match="role: must be one of base_clusterer, .*, got 'clusterer'"):
         mustlink.list_plugins("clusterer")

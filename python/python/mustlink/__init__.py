@@ -26,16 +26,29 @@ __version__: str = _version()
 
 __all__ = [*_WHERE, "metrics"]
 
+_MODULES = ("metrics", "model_selection", "pairs", "testing")
+
 
 def __getattr__(name: str) -> Any:
-    if name in ("metrics", "model_selection", "pairs", "testing"):
+    if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_like(name)}")
     value = getattr(import_module(f".{_WHERE[name]}", __name__), name)
     globals()[name] = value
     return value
 
 
+def _like(name: str) -> str:
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+
+    own = {known.lower(): known for known in (*_WHERE, *_MODULES)}
+    found = get_close_matches(name.lower(), own, 1, 0.7)
+    return f"; did you mean {own[found[0]]}?" if found else ""
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    own = [name for name in globals() if name.startswith("__")]
+    return sorted({*own, *__all__, *_MODULES, "exceptions"})

@@ -75,7 +75,9 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._steps = _mustlink.fit_steps(_config.text(request), x, pairs, classes)
         except ConfigError as wrong:
             raise _catalogue.renamed(wrong, "transforms[0]") from None
-        _data.warn(self._steps.warnings)
+        unread = reads and y is not None and classes is None and constraints is None
+        why = " (y knows every class or none, so it is not looked at)" if unread else ""
+        _data.warn(text + why for text in self._steps.warnings)
         return self
 
     def transform(self, X: Any) -> Any:
