@@ -1,11 +1,15 @@
 """The examples of the package and of the manual run and are typed."""
 
+import dataclasses
 import doctest
 import importlib
+import inspect
 import re
 from pathlib import Path
 
+import mustlink
 import pytest
+from mustlink import model_selection
 
 MODULES = ["_base", "callables", "constraints", "ensembles", "model_selection", "pairs", "session"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
@@ -18,6 +22,19 @@ def test_docstrings(name):
     module = importlib.import_module(f"mustlink.{name}")
     failed, tried = doctest.testmod(module)
     assert failed == 0 and tried > 0
+
+
+def test_every_parameter_is_documented():
+    places = [(mustlink, name) for name in mustlink.__all__]
+    places += [(model_selection, name) for name in model_selection.__all__]
+    for module, name in places:
+        shown = getattr(module, name)
+        results = dataclasses.is_dataclass(shown) or not callable(shown)
+        if results or (inspect.isclass(shown) and issubclass(shown, (Exception, Warning))):
+            continue
+        text = inspect.getdoc(shown)
+        for parameter in inspect.signature(shown).parameters:
+            assert re.search(rf"\b{parameter}\b", text), f"{name}: {parameter}"
 
 
 def test_the_typed_program_runs():

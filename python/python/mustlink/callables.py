@@ -102,6 +102,17 @@ def clusterer(
     """Makes a function a clusterer: it is handed ``X``, ``n_clusters``, ``constraints`` and ``seed`` and
     gives one label per row. What else it takes are its options, each with a default.
 
+    Parameters
+    ----------
+    name : str
+        Its name in trees, in snake_case.
+    accepts : sequence of str
+        Kinds of data: "dense", "csr", "distances", "affinity", "table".
+    needs_k : bool
+        Whether it is an error to give no number of clusters.
+    reads_constraints, hard_must, hard_cannot, soft_weights : bool
+        Whether it looks at constraints; obeys all must-links, all cannot-links; and minds their weights.
+
     Examples
     --------
     >>> import numpy as np
@@ -162,6 +173,15 @@ def selector(
     """Makes a generator function a selector: it is handed ``X``, ``n_clusters``, ``constraints`` and
     ``seed``, yields pairs of rows and is sent the answers: True, False, or None.
 
+    Parameters
+    ----------
+    name : str
+        Its name in trees, in snake_case.
+    needs_k : bool
+        Whether it is an error to give no number of clusters.
+    skips_entailed : bool
+        Whether it never asks what follows from the answers.
+
     Examples
     --------
     >>> from mustlink import select, selector
@@ -201,6 +221,15 @@ def metric(
     """Makes a function a metric, by which ``mustlink.metrics.score`` and experiments score: it is handed the
     classes and the labels of the objects whose class is known, and gives a number, or None where it is not
     defined. What else it takes is left at its defaults.
+
+    Parameters
+    ----------
+    name : str
+        Its name in trees, in snake_case.
+    higher_is_better : bool
+        Which of two scores is the better.
+    min, max : float or None
+        Between what its scores are; None where there is no bound.
 
     Examples
     --------

@@ -41,6 +41,10 @@ def consensus(
         The objects, for functions that look at them.
     constraints : Constraints, optional
         For functions that respect them.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
 
     Returns
     -------
@@ -100,6 +104,27 @@ def generate(
 ) -> Array:
     """Many partitions of the rows of ``X``, a row per member; -1 where a member left an object out.
 
+    Parameters
+    ----------
+    X : matrix of shape (n_samples, n_features)
+        The objects; a table with words and missing values, where the transforms begin with one that takes it.
+    generator : str, dict
+        What makes the partitions: ``list_plugins("ensemble_generator")`` has the names.
+    n_clusters : int, optional
+        Number of clusters, for generators that need one.
+    transforms : list, optional
+        What is done to the rows first, such as ``["z_score"]``.
+    constraints : Constraints, optional
+        For members that respect them.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Returns
+    -------
+    labels : array of shape (n_members, n_samples)
+
     Examples
     --------
     >>> from mustlink import generate
@@ -139,9 +164,11 @@ def impute(
     Parameters
     ----------
     X : matrix of shape (n_samples, n_features)
-        The objects.
+        The objects; a table with words and missing values, where the transforms begin with one that takes it.
     generator : str, dict
         What makes the ensemble.
+    n_clusters : int, optional
+        Number of clusters, for generators that need one.
     kappa_must : float
         Share of the members from which on a pair is a must-link.
     kappa_cannot : float
@@ -150,6 +177,18 @@ def impute(
         Which kinds are given.
     co_presence : bool
         Of the members that saw both objects, at least ``min_presence``, instead of all.
+    max_matrix_bytes : int
+        Most memory for the shares of all pairs; beyond it they are counted when they are needed.
+    max_pairs : int
+        Most constraints; more are an error.
+    transforms : list, optional
+        What is done to the rows first, such as ``["z_score"]``.
+    constraints : Constraints, optional
+        For members that respect them.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
 
     Examples
     --------

@@ -126,6 +126,12 @@ def run_experiment(
         A bar on standard error, nothing, or ``progress(done, total, failed, seconds_left)``.
     force : bool
         Make all cells again.
+    data_dirs : list of paths
+        Folders in which data sets are looked for, in place of those of the environment.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+    memory_limit : int, optional
+        Most bytes that a method may need; absent: 80 % of what the machine has.
 
     Returns
     -------

@@ -26,7 +26,8 @@ Array = np.ndarray[Any, Any]
 
 
 def constraint_score(constraints: Constraints, labels: Any) -> float:
-    """The mean of the share of must-links and the share of cannot-links that labels meet.
+    """The mean of the share of must-links and the share of cannot-links that ``labels`` meet, of all ``constraints``
+    but the groups.
 
     >>> from mustlink import Constraints
     >>> from mustlink.model_selection import constraint_score

@@ -96,6 +96,38 @@ def select(
 ) -> Constraints:
     """Select constraints by asking ``oracle(i, j)``, or the classes ``y_true``, without clustering.
 
+    Parameters
+    ----------
+    X : matrix of shape (n_samples, n_features)
+        The objects; a table with words and missing values, where the transforms begin with one that takes it.
+    selector : str, dict
+        What decides which pair is asked: ``list_plugins("query_selector")`` has the names.
+    y_true : array of shape (n_samples,), optional
+        Classes that answer, where no oracle does; -1, NaN and None are unknown.
+    oracle : callable, optional
+        ``oracle(i, j)`` says whether two rows belong together: True, False, or None.
+    n_clusters : int, optional
+        Number of clusters, for selectors that need one.
+    budget : int, optional
+        Most questions.
+    clusterer : str, dict or estimator, optional
+        What groups the objects between questions, where the selector asks for it.
+    transforms : list, optional
+        What is done to the rows first, such as ``["z_score"]``.
+    constraints : Constraints, optional
+        What is known beforehand.
+    ledger : path, optional
+        File that keeps every question and answer as they come; given again, nothing is asked twice.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Returns
+    -------
+    constraints : Constraints
+        What was given and answered.
+
     Examples
     --------
     >>> from mustlink import select
