@@ -195,8 +195,8 @@ class Constraints:
         entries.sum_duplicates()
         if not np.isfinite(entries.data).all():
             at = np.flatnonzero(~np.isfinite(entries.data))[0]
-            place = (int(entries.row[at]), int(entries.col[at]))
-            raise ConstraintError(f"matrix: entry {place} must be a finite number, got {entries.data[at]}")
+            entry = (int(entries.row[at]), int(entries.col[at]))
+            raise ConstraintError(f"matrix: entry {entry} must be a finite number, got {entries.data[at]}")
         used = (entries.data != 0) & (entries.row != entries.col)
         values = entries.data[used]
         ends = np.stack([entries.row[used], entries.col[used]], axis=1)

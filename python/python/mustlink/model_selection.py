@@ -250,7 +250,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             raise ConstraintError(f"constraints: give mustlink.Constraints by that name, to score by; got {got}")
         if sample_id is not None:
             constraints, _ = constraints.at(sample_id)
-        folds = 5 if self.cv is None else self.cv
+        folds: Any = 5 if self.cv is None else self.cv
         if isinstance(folds, str) or not hasattr(folds, "split"):
             folds = ConstraintKFold(folds, random_state=self.random_state)
         splits = list(folds.split(constraints))
