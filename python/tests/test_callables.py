@@ -4,11 +4,12 @@ import signal
 import time
 import traceback
 
+import joblib
 import mustlink
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from mustlink import Method, clusterer, metric, select, selector, testing
+from mustlink import Method, _config, clusterer, metric, select, selector, testing
 from mustlink.metrics import score
 
 RNG = np.random.default_rng(2)
@@ -40,6 +41,20 @@ def test_a_function_clusters_anywhere_in_a_tree():
     made = mustlink.Ensemble(3, generator=generator).fit(X)
     assert mustlink.metrics.ari(CLASS, made.labels_) > 0.9
     assert "by_first_column" in mustlink.list_plugins("base_clusterer")
+
+
+def _fitted(method):
+    return method.fit(X).labels_.tolist()
+
+
+def test_a_function_is_of_its_process(monkeypatch):
+    jobs = [joblib.delayed(_fitted)(Method("by_first_column", 3, n_jobs=1))] * 2
+    with joblib.parallel_config("threading"):
+        assert len(set(map(str, joblib.Parallel(n_jobs=2)(jobs)))) == 1
+    # As in a process that has not run this module.
+    monkeypatch.delitem(_config.CALLABLES, "by_first_column")
+    with pytest.raises(mustlink.ConfigError, match='no base clusterer "by_first_column"; .* joblib.parallel_config'):
+        Method("by_first_column", 3).fit(X)
 
 
 def test_a_function_is_given_sparse_rows():

@@ -158,6 +158,10 @@ def test_a_method_that_asks():
     # Of another fit, that asks nothing, it says nothing.
     assert not hasattr(same.set_params(config="kmeans").fit(X), "n_queries_")
 
+    for given in ({"oracle": oracle}, {"y_true": CLASS}):
+        with pytest.warns(mustlink.MustlinkWarning, match="the method has no selector, so nobody is asked"):
+            Method("pck_means", 3).fit(X, **given)
+
     def broken(i, j):
         raise KeyError("no answer")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -288,7 +289,12 @@ class Method(WeightedClusterer):
 
     def _wrong(self, error: ConfigError) -> ConfigError:
         # What a method says it says by the names of method files.
-        return error
+        if re.search(r'no (base clusterer|query selector) "\w+"; run', str(error)) is None:
+            return error
+        return type(error)(
+            f"{error}; a function is known in the process that made it a plugin alone: of workers of joblib under "
+            'joblib.parallel_config("threading")'
+        )
 
     def _facts(self) -> dict[str, Any]:
         clusterer = self._method().get("clusterer")
@@ -346,6 +352,10 @@ class Method(WeightedClusterer):
         from .session import answering
 
         table = _config.method(self.config)
+        asks = [name for name, given in [("oracle", oracle), ("y_true", y_true)] if given is not None]
+        if asks and "selector" not in table:
+            example = '"selector": "explore_consolidate"'
+            _data.warn([f"{asks[0]}: the method has no selector, so nobody is asked; add one, for example {example}"])
         request: dict[str, Any] = {"budget": self.budget}
         if self.n_clusters is None and "k" in table:
             request["k"] = table["k"]
