@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -120,6 +121,22 @@ def test_a_session_belongs_to_its_process():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
     session.tell(True)
     assert session.constraints_.n_must_link == 1
+
+
+def test_an_interrupted_end_is_no_interrupt_for_ever():
+    """Whoever asked again for labels was interrupted again, without having pressed a key."""
+    session = Session(X, "random_pairs", clusterer=PCKMeans(), n_clusters=2, budget=3)
+    answered(session, most=2)
+
+    def finish():
+        raise KeyboardInterrupt
+
+    session._found, session._session = None, SimpleNamespace(finish=finish, leave=lambda: None)
+    with pytest.raises(KeyboardInterrupt):
+        session.labels_
+    with pytest.raises(OracleError, match="interrupted while it ended; constraints_ has the answers"):
+        session.labels_
+    assert len(session.constraints_.pairs()[1]) == 2
 
 
 def test_a_session_says_how_far_it_is():

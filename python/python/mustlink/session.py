@@ -267,8 +267,13 @@ class Session:
 
     def close(self) -> None:
         """End the questions; what was answered counts."""
-        if self._failed is not None:
+        if isinstance(self._failed, Exception):
             raise self._failed
+        if self._failed is not None:
+            raise OracleError(
+                "the session was interrupted while it ended; constraints_ has the answers, to cluster under, and "
+                "with its ledger another session asks nothing twice"
+            ) from self._failed
         if self._found is None:
             self._here()
             try:
