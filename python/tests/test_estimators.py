@@ -122,6 +122,14 @@ def test_attributes():
     assert weights.shape == (3, 4)
 
 
+def test_what_was_tried_has_names():
+    pd = pytest.importorskip("pandas")
+    candidates = [{"clusterer": "kmeans"}, {"transforms": ["z_score"], "clusterer": "kmeans"}]
+    fitted = pickle.loads(pickle.dumps(mustlink.Auto(3, candidates=candidates).fit(X)))
+    assert fitted.tried_[0].name == fitted.tried_[0][0] == "kmeans"
+    assert list(pd.DataFrame(fitted.tried_)) == ["name", "k", "score", "weight", "outcome"]
+
+
 def test_a_tree_with_estimators_inside():
     generator = {"type": "random_init", "members": 5, "clusterer": KMeans(n_init=1)}
     made = mustlink.Ensemble(3, generator=generator, consensus="voting").fit(X)
@@ -260,6 +268,8 @@ def test_experiment(tmp_path):
     rows = made.frame()
     assert set(rows["method"]) == {"plain", "mini"}
     assert made.page.is_file() and "plain" in str(made)
+    assert repr(made) == f"<ExperimentResult: 2 of 2 cells, report {str(made.page)!r}>"
+    assert "<pre>" in made._repr_html_() and "plain" in made._repr_html_()
     again = mustlink.run_experiment(file, tmp_path / "out", progress=False)
     assert again.table == made.table
     # A word alone was read letter by letter.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -20,6 +20,16 @@ Array = np.ndarray[Any, Any]
 
 def _has_model(estimator: Clusterer) -> bool:
     return estimator._puts_to_centres() and getattr(estimator, "_model", True) is not None
+
+
+class Tried(NamedTuple):
+    """What became of a method that was tried."""
+
+    name: str
+    k: int
+    score: float | None
+    weight: float
+    outcome: str
 
 
 class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -165,7 +175,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         learned = {
             "cluster_centers_": found.centers,
             "feature_weights_": None if found.weights is None else found.weights[1],
-            "tried_": found.tried or None,
+            "tried_": [Tried(*row) for row in found.tried] or None,
             "n_queries_": None if found.queries is None else found.queries[0],
         }
         for name, value in learned.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ class FailedCell:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExperimentResult:
     """What an experiment came to."""
 
@@ -89,6 +90,14 @@ class ExperimentResult:
 
     def __str__(self) -> str:
         return self.table
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"<ExperimentResult: {self.finished} of {self.cells} cells{failed}, report {str(self.page)!r}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return f"<pre>{html.escape(self.table)}</pre><p>{html.escape(repr(self)[1:-1])}</p>"
 
 
 def _bar(done: int, total: int, failed: int, seconds_left: float | None) -> None:
