@@ -140,6 +140,10 @@ class Auto(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
+    tried_ : list
+        What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`.
 
     References: VanCraenendonckBlockeel2017, Pourrajabi2014, FredJain2005.
     """
@@ -255,6 +259,8 @@ class CLAC(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: DomeniconiAlRazgan2008, Domeniconi2007.
     """
@@ -358,6 +364,8 @@ class ConstrainedCompleteLink(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Klein2002.
     """
@@ -467,6 +475,8 @@ class ConstrainedEM(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Shental2003.
     """
@@ -569,6 +579,8 @@ class ConstrainedKMeans(WeightedClusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Basu2002, Basu2004.
     """
@@ -682,6 +694,8 @@ class ConstrainedSpectral(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: WangDavidson2010, WangQianDavidson2014.
     """
@@ -803,6 +817,8 @@ class COPKMeans(WeightedClusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Wagstaff2001.
     """
@@ -901,6 +917,8 @@ class CorrelationClustering(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Bansal2004, Ailon2008.
     """
@@ -1010,6 +1028,8 @@ class COSC(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: RangapuramHein2012, ODonoghueCandes2015.
     """
@@ -1104,6 +1124,8 @@ class DBSCAN(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Ester1996.
     """
@@ -1174,6 +1196,8 @@ class Ensemble(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: StrehlGhosh2002.
     """
@@ -1251,6 +1275,8 @@ class Exact(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Brusco2006.
     """
@@ -1345,6 +1371,8 @@ class ExternalClusterer(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
     """
 
     _tag = "external_clusterer"
@@ -1454,6 +1482,8 @@ class FOSC(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: CampelloFosc2013, LanceWilliams1967, Mullner2011, Campello2013, Ankerst1999.
     """
@@ -1544,6 +1574,8 @@ class GaussianMixture(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Dempster1977.
     """
@@ -1643,6 +1675,8 @@ class GPKMeans(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Eaton2005.
     """
@@ -1750,6 +1784,8 @@ class HDBSCAN(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Campello2013, Campello2015, CampelloFosc2013, MalzerBaum2020, March2010.
     """
@@ -1837,6 +1873,8 @@ class Hierarchical(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: LanceWilliams1967, Mullner2011.
     """
@@ -1950,6 +1988,8 @@ class HMRFKMeans(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: BasuBilenkoMooney2004.
     """
@@ -2073,6 +2113,8 @@ class KMeans(WeightedClusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Lloyd1982, ArthurVassilvitskii2007, Bahmani2012, DhillonModha2001, Hamerly2010,
     Ding2015.
@@ -2181,6 +2223,8 @@ class LAC(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Domeniconi2007, DomeniconiAlRazgan2008.
     """
@@ -2274,6 +2318,8 @@ class LCVQE(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: PellegBaras2007.
     """
@@ -2369,6 +2415,8 @@ class MiniBatchKMeans(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Sculley2010.
     """
@@ -2514,6 +2562,8 @@ class MPCKMeans(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Bilenko2004, Eaton2005.
     """
@@ -2635,6 +2685,8 @@ class OPTICS(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Ankerst1999.
     """
@@ -2747,6 +2799,8 @@ class Pccc(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Baumann2025.
     """
@@ -2886,6 +2940,8 @@ class PCKMeans(WeightedClusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Basu2004, Greene2007.
     """
@@ -3022,6 +3078,8 @@ class PentaTraining(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: DomeniconiAlRazgan2008, AlRazganDomeniconi2006.
     """
@@ -3137,6 +3195,8 @@ class SCOPKMeans(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Wagstaff2002, Wagstaff2004.
     """
@@ -3240,6 +3300,8 @@ class SeededKMeans(WeightedClusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Basu2002, Basu2004.
     """
@@ -3341,6 +3403,8 @@ class SizeConstrainedKMeans(Clusterer):
         Violated constraints: `must_link`, `cannot_link`.
     status_ : str
         How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
 
     References: Bradley2000.
     """

@@ -142,7 +142,10 @@ def _attributes(plugin: Plugin) -> str:
         ("objective_", "float or None", "Value of what the method minimises."),
         ("violations_", "dict", "Violated constraints: `must_link`, `cannot_link`."),
         ("status_", "str", "How it ended: `converged`, `max_iter` …"),
+        ("n_constraints_dropped_", "int", "Pairs left out, an end of which is no row of `X`."),
     ]
+    if plugin.tag == "auto":
+        rows.append(("tried_", "list", "What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`."))
     if plugin.properties["gives_centers"]:
         rows.insert(1, ("cluster_centers_", "array of shape (n_clusters, n_features)", "Centres."))
     return "    Attributes\n    ----------\n" + "\n".join(_parameter(*row) for row in rows)
