@@ -146,6 +146,14 @@ def test_a_method_file(tmp_path):
     table = {"transforms": ["min_max"], "clusterer": "pck_means"}
     same = Method(table, 3, random_state=9).fit(X)
     assert np.array_equal(fitted.labels_, same.labels_)
+    # One that is not there yet can be shown and asked what it can do; fit says what is wrong.
+    for unknown in (Method(tmp_path / "none.toml"), Method(None)):
+        assert "Method" in unknown._repr_html_() and not hasattr(unknown, "predict")
+        assert not unknown.__sklearn_tags__().input_tags.allow_nan
+        with pytest.raises(mustlink.ConfigError, match="cannot read the file|a method is a table"):
+            unknown.fit(X)
+    tables = Method({"transforms": ["impute_missing"], "clusterer": "kmeans"}).__sklearn_tags__().input_tags
+    assert tables.allow_nan and tables.string and tables.categorical
     file.write_text('clusterer = { type = "pck_means", weigth = 1 }\n')
     with pytest.raises(mustlink.ConfigError, match='method.toml:1:.*did you mean "weight"'):
         Method(file).fit(X)

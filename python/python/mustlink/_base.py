@@ -203,7 +203,10 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         pairwise = self._kind() != "dense"
         tags.input_tags.pairwise = pairwise
-        tags.input_tags.sparse = "csr" in self._facts()["accepts"] and not pairwise
+        accepts = self._facts()["accepts"]
+        tags.input_tags.sparse = "csr" in accepts and not pairwise
+        if "table" in accepts:
+            _data.tag_tables(tags)
         return tags
 
 
@@ -307,7 +310,12 @@ class Method(WeightedClusterer):
         )
 
     def _facts(self) -> dict[str, Any]:
-        clusterer = self._method().get("clusterer")
+        try:
+            method = self._method()
+        except ConfigError:
+            # What is wrong with it fit says; whoever only looks at it is shown it.
+            method = {}
+        clusterer = method.get("clusterer")
         clusterer = clusterer if isinstance(clusterer, dict) else {"type": clusterer}
         tag = clusterer.get("type")
         if tag is None:
@@ -316,7 +324,7 @@ class Method(WeightedClusterer):
         facts = dict(found[0].properties) if found else {"accepts": ["dense"], "gives_centers": True}
         if tag == "python_clusterer" and clusterer.get("name") in _config.CALLABLES:
             facts["accepts"] = _config.CALLABLES[clusterer["name"]][2]["accepts"]
-        for first in self._method().get("transforms", [])[:1]:
+        for first in method.get("transforms", [])[:1]:
             # It decides, where it is known.
             step = first if isinstance(first, str) else first.get("type")
             known = [p for p in _catalogue.catalogue() if p.tag == step]

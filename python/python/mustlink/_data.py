@@ -128,6 +128,13 @@ def _of_objects(frame: Any) -> Any:
     return made.astype(object)
 
 
+def tag_tables(tags: Any) -> None:
+    """Says by the tags of an estimator that it takes words and missing values."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.string = True
+    tags.input_tags.categorical = True
+
+
 def _refuse_times(X: Any) -> None:
     """A time is a number only to whoever knows from when on and in which unit it is counted."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):

@@ -100,8 +100,6 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         accepts = self._plugin().properties["accepts"]
         tags.input_tags.sparse = "csr" in accepts
         if "table" in accepts:
-            tags.input_tags.allow_nan = True
-            tags.input_tags.string = True
-            tags.input_tags.categorical = True
+            _data.tag_tables(tags)
         tags.input_tags.positive_only = self._tag == "tf_idf"
         return tags
