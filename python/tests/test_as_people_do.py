@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -345,6 +346,20 @@ def test_who_cannot_be_asked_is_named():
         mustlink.select(X, "random_pairs", oracle=[0] * 40)
     with pytest.raises(ConfigError, match="labels_true: must be given for ari"):
         metrics.ari(None, [0, 1])
+
+
+def test_labels_that_are_none_are_named():
+    fitted = mustlink.KMeans(2).fit(X)
+    with pytest.raises(DataError, match="labels_pred: must hold one label per row, got KMeans; give its labels_"):
+        metrics.ari(fitted.labels_, fitted)
+    with pytest.raises(DataError, match="labels_pred: must hold one label per row, got NoneType"):
+        metrics.silhouette(X, None)
+
+
+@pytest.mark.parametrize("name", ["./none", Path("none")])
+def test_a_path_is_no_name_of_a_plugin(name):
+    with pytest.raises(ConfigError, match="none: cannot read the file"):
+        mustlink.Method(name, 2).fit(X)
 
 
 def test_names_are_found():

@@ -101,7 +101,8 @@ def method(config: PluginLike) -> dict[str, Any]:
     """A whole method: a table, the path of a method file, or a clusterer alone."""
     if isinstance(config, (str, os.PathLike)):
         path = os.fspath(config)
-        if path.endswith((".toml", ".json")):
+        # No name of a plugin has a separator.
+        if isinstance(config, os.PathLike) or path.endswith((".toml", ".json")) or os.sep in path:
             found: dict[str, Any] = json.loads(_mustlink.read_method(path))
             return dict(plain(found))
         return {"clusterer": slot(path)}

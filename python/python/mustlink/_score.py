@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _config, _data, _mustlink
 from .constraints import columns
+from .exceptions import DataError
 
 
 def score(
@@ -28,7 +29,10 @@ def score(
 ) -> float:
     """The score of ``labels`` by the metric ``tag``; ``kind`` says what ``X`` holds: "dense" (rows, dense or
     sparse), "distances" or "affinity" (n × n)."""
-    n = len(labels) if np.ndim(labels) else 0
+    if np.ndim(labels) == 0:
+        hint = "; give its labels_" if hasattr(labels, "labels_") else ""
+        raise DataError(f"labels_pred: must hold one label per row, got {type(labels).__name__}{hint}")
+    n = len(labels)
     beside = {
         "x": None if X is None else _data.matrix(X, sparse=kind == "dense"),
         "kind": kind,
