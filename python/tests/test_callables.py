@@ -92,6 +92,14 @@ def test_mistakes_are_named():
     with pytest.raises(mustlink.PluginError, match="wrong_size: 29 labels for 30 objects"):
         Method("wrong_size", 1).fit(X)
 
+    @clusterer("one_alone")
+    def one_alone(X, n_clusters, constraints, seed):
+        """One cluster, whatever was asked for."""
+        return np.zeros(len(X), int)
+
+    with pytest.warns(mustlink.MustlinkWarning, match="k = 2 was asked for, and one_alone leaves"):
+        Method("one_alone", 2).fit(X)
+
     @clusterer("raises")
     def raises(X, n_clusters, constraints, seed):
         """Fails."""

@@ -156,9 +156,13 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise MissingKError(f"{missing} ({why})") from None
         except ConfigError as wrong:
             raise self._wrong(wrong) from None
-        _data.warn(found.warnings)
+        _data.warn(self._said(text) for text in found.warnings)
         self._keep(found)
         return found
+
+    def _said(self, warning: str) -> str:
+        """A warning with the names that plugins have here."""
+        return warning
 
     def _wrong(self, error: ConfigError) -> ConfigError:
         """The error with the names that the options have here."""
@@ -299,6 +303,11 @@ class Method(WeightedClusterer):
     def _method(self) -> dict[str, Any]:
         table = _config.method(self.config)
         return {key: v for key, v in table.items() if key not in ("k", "seed", "plugins")}
+
+    def _said(self, warning: str) -> str:
+        clusterer = self._method().get("clusterer")
+        name = clusterer.get("name") if isinstance(clusterer, dict) else None
+        return warning if name is None else warning.replace("python_clusterer", name)
 
     def _wrong(self, error: ConfigError) -> ConfigError:
         # What a method says it says by the names of method files.
