@@ -421,6 +421,32 @@ fn answers_from_a_sheet() {
     );
 }
 
+/// Each answer of a person is on the disk before the next question, others after 64 lines, all at the end.
+#[test]
+fn answers_reach_the_disk() {
+    let library = match library() {
+        Ok(library) => library,
+        Err(why) => return drop(writeln!(std::io::stderr(), "SKIPPED: {why}")),
+    };
+    let calls = |line: &str| -> Vec<String> {
+        let line = format!(
+            "{line} --data two.csv --id id --k 2 --selector random_pairs --ledger asked.jsonl --threads 1"
+        );
+        let case = Case::new(&library, &Setting::default(), &line);
+        let named = |call: &Call| call.name == "sync" && call.path.ends_with("files");
+        assert!(case.calls.iter().any(named), "{line}: the folder may not have the file's name");
+        let of_ledger = case.calls.iter().filter(|c| c.path.ends_with("asked.jsonl"));
+        let names = of_ledger.map(|c| c.name.clone());
+        names.filter(|name| name == "write" || name == "sync").collect()
+    };
+    let by_hand = calls("label --import sheet.csv --out labels.csv");
+    let mut lines = by_hand.chunks(2);
+    assert!(by_hand.len() > 4 && lines.all(|c| c == ["write", "sync"]), "{by_hand:?}");
+    let drawn = calls("select --budget 40 --out pairs.csv");
+    let between: Vec<usize> = drawn.split(|name| name == "sync").map(<[_]>::len).collect();
+    assert!(matches!(between[..], [64, 1..64, 0]), "{between:?}");
+}
+
 /// A process that was killed left a torn line and its lock.
 #[test]
 fn a_selection_that_goes_on() {

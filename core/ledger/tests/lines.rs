@@ -187,3 +187,18 @@ fn lines_at_once_are_written_and_their_error_is_told() {
     ledger.ask(2, 3, "test").unwrap();
     assert_eq!(lines(&path).len(), 3);
 }
+
+#[test]
+fn what_is_recorded_is_known_and_so_is_all_before_its_end() {
+    let (_folder, _path, mut ledger) = ledger();
+    ledger.state("test", None, &[statement((0, 1))]).unwrap();
+    assert!(ledger.knows(1, 0) && !ledger.knows(2, 3));
+    for (id, (i, j)) in [(1, (0, 2)), (2, (1, 3))] {
+        assert_eq!(ledger.ask(i, j, "test").unwrap(), (id, None));
+        ledger.tell(id, &must(1.0)).unwrap();
+    }
+    assert!(!ledger.knows(2, 3));
+    // Another question there is a difference from the recording.
+    ledger.rewind();
+    assert!(ledger.knows(2, 3));
+}
