@@ -206,12 +206,22 @@ fn imputed(args: &Args, job: &Job, generator: &dyn EnsembleGenerator) -> Result<
         .normalised(normalise, args.min_presence);
     let co = CoAssociation::new(&ensemble, Representation::Auto, args.max_matrix, ctx)?;
     let imputed = impute(&co, &thresholds, classes, ctx)?;
-    let sets = neighbourhoods(&co, &thresholds, MAX_CANDIDATES, ctx)?;
     let kinds: &[Kind] = match args.kinds {
         Kinds::MustLink => &[Kind::MustLink],
         Kinds::CannotLink => &[Kind::CannotLink],
         Kinds::Both => &[Kind::MustLink, Kind::CannotLink],
     };
+    let count = |kind: &Kind| match kind {
+        Kind::MustLink => imputed.must.selected,
+        Kind::CannotLink => imputed.cannot.selected,
+    };
+    let wanted: u64 = kinds.iter().map(count).sum();
+    // Before the pairs are listed, which takes long where there are many.
+    if args.out.is_some() && wanted > args.max_pairs {
+        let legal = format!(">= {wanted}, the number of imputed pairs");
+        return Err(Error::bad_param("--max-pairs", args.max_pairs, legal));
+    }
+    let sets = neighbourhoods(&co, &thresholds, MAX_CANDIDATES, ctx)?;
     let pairs = match &args.out {
         Some(_) => Some(imputed_constraints(&co, &thresholds, kinds, args.max_pairs, ctx)?),
         None => None,

@@ -144,6 +144,17 @@ fn an_imputation_takes_the_number_of_classes() {
         2,
         "error: --kappa-must 0.2 and --kappa-cannot 0.5: must be 0 <= kappa-cannot < kappa-must <= 1\n",
     );
+    // Named as it was given, once the pairs are counted.
+    let most = bench
+        .run("impute --data iris --k 3 --generator random_init --max-pairs 10 --out pairs.csv");
+    assert_eq!(most.status, 2, "{}", most.err);
+    assert!(
+        most.err.starts_with("error: --max-pairs: must be >= ")
+            && most.err.ends_with(", the number of imputed pairs, got 10\n"),
+        "{}",
+        most.err
+    );
+    assert!(!bench.path("pairs.csv").exists());
     // One that needs no number is given none.
     let free = bench.run("impute --data iris --generator {type=\"random_k\",members=5}");
     assert!(free.status == 0 && free.err.is_empty(), "{}", free.err);
