@@ -80,7 +80,7 @@ impl Job {
         if let (Some(file), 1..) = (&args.constraints, unused)
             && !given.is_empty()
         {
-            args.note(&format!("rows of weight 0 in {file}, which constrain nothing: {unused}"));
+            args.note(&unused_rows(file, unused));
         }
         let mut warnings = Vec::new();
         if let Some(file) = args.constraints.as_ref().filter(|_| given.is_empty()) {
@@ -322,6 +322,11 @@ pub(crate) fn nothing_said(file: &str) -> String {
     format!(
         "nothing in {file} constrains: it has no rows, or rows of weight 0 and groups of one member alone"
     )
+}
+
+/// What is said of rows of a file of constraints that weigh nothing.
+pub(crate) fn unused_rows(file: &str, count: usize) -> String {
+    format!("rows of weight 0 in {file}, which constrain nothing: {count}")
 }
 
 /// The given constraints and those that follow from the classes known of some objects.

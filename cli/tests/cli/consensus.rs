@@ -52,6 +52,19 @@ fn a_file_says_how_and_constraints_are_respected() {
     );
 }
 
+/// As `cluster` counts them; in silence they were missing from the number of constraints.
+#[test]
+fn rows_of_weight_0_are_counted() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    bench.write("pairs.csv", "i,j,type,weight\n0,1,must_link,1\n2,3,cannot_link,0\n");
+    let line = "consensus p.csv --k 2 --consensus hbgf --constraints pairs.csv";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let said = "note: rows of weight 0 in pairs.csv, which constrain nothing: 1\n";
+    assert!(done.err.contains(said), "{}", done.err);
+    assert_eq!(bench.run(&format!("{line} --quiet")).err, "");
+}
+
 #[test]
 fn an_object_in_no_partition_is_named() {
     let bench = Bench::with("p.csv", "id,one,two\na,x,1\nb,x,1\nc,,\nd,y,2\n");
