@@ -75,6 +75,7 @@ fn verdicts_of_finished_experiments_are_one_table() {
     let fails = page.lines().filter(|l| l.ends_with(" | not **iris** | not reproduced |"));
     assert_eq!(fails.count(), 1, "{page}");
     assert!(page.contains("meets 1 as well"), "{page}");
+    assert!(!page.to_lowercase().contains("checks of our own"), "{page}");
     // A claim in other words waits for a run; a check of our own is not counted.
     let later = CLAIMS.replace("there are objects", "there are many objects");
     let later =
@@ -86,6 +87,7 @@ fn verdicts_of_finished_experiments_are_one_table() {
     assert!(page.contains("\n| claims | 3 | 2 | 0 | 0 | 0 | 0 | 1 |\n"), "{page}");
     assert!(page.contains("\nWait for a run: 4.\n"), "{page}");
     assert!(page.contains("\n### Own: claims\n"), "{page}");
+    assert!(page.contains(".\n\n## Checks of our own\n\nNo claims of a paper"), "{page}");
     // A page of somebody else's stays, and what cannot be done leaves nothing behind.
     bench.write("README.md", "# My project\n");
     bench.write("claims.toml", CLAIMS);

@@ -113,18 +113,22 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
     let mut rows = row("**all**", &all);
     papers.iter().for_each(|(paper, counts)| rows += &row(paper, counts));
     let held = all[0] + all[1];
+    let at_end = if own.is_empty() { "" } else { "; checks of our own stand at the end" };
+    if !own.is_empty() {
+        let head = "\n## Checks of our own\n\nNo claims of a paper, or true by construction.\n";
+        own.insert_str(0, head);
+    }
     Ok(format!(
         "# Verdicts\n\n\
          Each experiment of this folder runs with `mustlink run NAME.toml`; its claims are in the file, with the\n\
          reasons where one fails. `mustlink verdicts RESULTS... --save FOLDER` writes this page, from results\n\
          kept under `verdicts/`.\n\n\
-         Claims of the papers alone are counted; checks of our own stand at the end. Of the {held} that hold\n\
+         Claims of the papers alone are counted{at_end}. Of the {held} that hold\n\
          k-means with random pairs meets {null} as well, and the file says why it may; {chosen} are judged on\n\
          numbers by which something was chosen. *Sets missing*: it holds on all data sets that are here.\n\n\
          | paper | claims | {} |\n|---|---|---|---|---|---|---|---|\n{rows}\n\
          Numbers are ours, in brackets the printed ones; **bold** is what does not hold. Claims in the same words\n\
-         share a line, those without data are named below a table.\n{body}\n\
-         ## Checks of our own\n\nNo claims of a paper, or true by construction.\n{own}",
+         share a line, those without data are named below a table.\n{body}{own}",
         KINDS.join(" | ")
     ))
 }
