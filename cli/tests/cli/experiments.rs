@@ -367,6 +367,13 @@ fn a_locked_directory() {
         3,
         "error: out: another run is at work in this directory; wait for it, or choose another --out\n",
     );
+    // What failed is there alone.
+    lock.unlock().unwrap();
+    assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
+    lock.lock().unwrap();
+    bench
+        .run("retry out --quiet")
+        .failed(3, "error: out: another run is at work in this directory; wait for it\n");
 }
 
 #[test]
