@@ -201,7 +201,8 @@ pub(crate) fn in_file_words(text: &str) -> String {
         ("--decimal ", "decimal"),
         ("--sep ", "sep"),
     ];
-    let lists = [("--ignore ", "ignore"), ("--features ", "features"), ("--na", "na")];
+    let lists =
+        [("--ignore ", "ignore"), ("--features ", "features"), ("--na ", "na"), ("--na", "na")];
     let mut out = String::new();
     let mut rest = text
         .replace("--no-header", "no_header = true")
@@ -324,6 +325,11 @@ mod tests {
             in_file_words("fill in by --set 'transforms=[\"impute_missing\"]', or"),
             "fill in by transforms = [\"impute_missing\"], or"
         );
+        assert_eq!(
+            in_file_words("read them as missing by --na '#N/A,#DIV/0!'"),
+            "read them as missing by na = [\"#N/A\", \"#DIV/0!\"]"
+        );
+        assert_eq!(in_file_words("a missing value by --na, or"), "a missing value by na, or");
         assert_eq!(in_file_words("a -- b"), "a -- b");
     }
 }
