@@ -191,8 +191,7 @@ impl Clac {
                     perturb: Perturb::Additive,
                     rho: 0.7,
                 };
-                let mut stream = ctx.stream("start");
-                return Ok(neighbourhood_start(points, k, closure, &sets, rules, &mut stream).0);
+                return Ok(neighbourhood_start(points, k, closure, &sets, rules, ctx)?.0);
             }
             MoreChunklets::Largest => MoreThanK::Largest,
             _ => MoreThanK::WeightedFarthestFirst,

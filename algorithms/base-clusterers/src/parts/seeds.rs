@@ -176,7 +176,7 @@ impl SeedOptions {
         let rules =
             Rules { more: MoreThanK::Largest, fewer, perturb: self.perturb, rho: self.perturb_rho };
         let mut centres = means(points, seeds, Array2::zeros((k, points.d()))).0;
-        complete(points, &mut centres, &have, rules, &mut ctx.stream("start"));
+        complete(points, &mut centres, &have, rules, ctx)?;
         Ok(centres)
     }
 }

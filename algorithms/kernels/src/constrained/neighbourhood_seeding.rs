@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use mustlink_core::closure::{Closure, Counted};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Kind;
-use mustlink_core::random::Stream;
 use mustlink_core::{Context, Result};
 
 use crate::constrained::constraint_groups::constant;
@@ -66,14 +65,17 @@ pub struct Rules {
 /// Centres and first labels ([`NONE`] for objects outside the chosen neighbourhoods).
 ///
 /// `neighbourhoods` are sets of objects in order of smallest member, at least one.
+///
+/// # Errors
+/// Cancellation.
 pub fn neighbourhood_start(
     points: &Points,
     k: usize,
     closure: &Closure,
     neighbourhoods: &[Vec<u32>],
     rules: Rules,
-    stream: &mut Stream,
-) -> (Array2<f64>, Vec<u32>) {
+    ctx: &Context,
+) -> Result<(Array2<f64>, Vec<u32>)> {
     let d = points.d();
     // A zero sum under cosine has no direction; such a neighbourhood starts at the zero vector.
     let mean = |set: &[u32]| points.mean(set).unwrap_or_else(|| vec![0.0; d]);
@@ -84,7 +86,7 @@ pub fn neighbourhood_start(
         _ if neighbourhoods.len() <= k => (0..neighbourhoods.len()).collect(),
         MoreThanK::Largest => by_size[..k].to_vec(),
         MoreThanK::WeightedFarthestFirst => {
-            weighted_farthest_first(points.distortion(), &means, neighbourhoods, &by_size, k)
+            weighted_farthest_first(points.distortion(), &means, neighbourhoods, &by_size, k, ctx)?
         }
     };
     let mut centres = Array2::zeros((k, d));
@@ -104,8 +106,8 @@ pub fn neighbourhood_start(
             have[h] = true;
         }
     }
-    complete(points, &mut centres, &have, rules, stream);
-    (centres, labels)
+    complete(points, &mut centres, &have, rules, ctx)?;
+    Ok((centres, labels))
 }
 
 /// Centres from the means of the must-link components that cannot-links touch, in order of smallest
@@ -120,37 +122,42 @@ pub fn chunklet_start(
     more: MoreThanK,
     ctx: &Context,
 ) -> Result<Array2<f64>> {
-    let mut stream = ctx.stream("start");
     let touched = (0..closure.components()).filter(|&p| closure.is_apart(p));
     let sets: Vec<Vec<u32>> = touched.map(|p| closure.members(p).to_vec()).collect();
     if sets.is_empty() {
-        return farthest_first(points, k, vec![stream.below(points.n())], ctx);
+        return farthest_first(points, k, vec![ctx.stream("start").below(points.n())], ctx);
     }
     let rules =
         Rules { more, fewer: FewerThanK::FarthestFirst, perturb: Perturb::Additive, rho: 0.7 };
-    Ok(neighbourhood_start(points, k, closure, &sets, rules, &mut stream).0)
+    Ok(neighbourhood_start(points, k, closure, &sets, rules, ctx)?.0)
 }
 
 /// Fills in the rows of `centres` that are not yet there.
+///
+/// # Errors
+/// Cancellation.
 pub fn complete(
     points: &Points,
     centres: &mut Array2<f64>,
     have: &[bool],
     rules: Rules,
-    stream: &mut Stream,
-) {
+    ctx: &Context,
+) -> Result<()> {
     let missing: Vec<usize> = (0..have.len()).filter(|&h| !have[h]).collect();
     if missing.is_empty() {
-        return;
+        return Ok(());
     }
+    let mut stream = ctx.stream("start");
     match rules.fewer {
         FewerThanK::FarthestFirst => {
             let mut nearest = vec![f64::INFINITY; points.n()];
             let norms = row_norms(centres);
             for h in (0..have.len()).filter(|&h| have[h]) {
+                ctx.check()?;
                 closer(points, row(centres, h), norms[h], &mut nearest);
             }
             for h in missing {
+                ctx.check()?;
                 let far = farthest(points, &nearest);
                 let centre = rows_as_centres(points, &[far]);
                 closer(points, row(&centre, 0), row_norms(&centre)[0], &mut nearest);
@@ -158,7 +165,7 @@ pub fn complete(
             }
         }
         FewerThanK::Random => {
-            let more = rows_as_centres(points, &sample(points, missing.len(), stream));
+            let more = rows_as_centres(points, &sample(points, missing.len(), &mut stream));
             for (at, h) in missing.into_iter().enumerate() {
                 centres.row_mut(h).assign(&more.row(at));
             }
@@ -166,11 +173,12 @@ pub fn complete(
         FewerThanK::Perturb | FewerThanK::ClPointThenPerturb => {
             let spread = GlobalMoments::of(points);
             for h in missing {
-                let centre = spread.perturbed(points, rules.perturb, rules.rho, stream);
+                let centre = spread.perturbed(points, rules.perturb, rules.rho, &mut stream);
                 centres.row_mut(h).assign(&ArrayView1::from(&centre));
             }
         }
     }
+    Ok(())
 }
 
 /// Lowers each distance to that to `centre`, where that is smaller.
@@ -186,7 +194,8 @@ fn weighted_farthest_first(
     sets: &[Vec<u32>],
     by_size: &[usize],
     k: usize,
-) -> Vec<usize> {
+    ctx: &Context,
+) -> Result<Vec<usize>> {
     let size = |p: usize| sets[p].len() as f64;
     // Larger is farther, for both geometries.
     let apart = |p: usize, q: usize| match distortion {
@@ -199,6 +208,7 @@ fn weighted_farthest_first(
     let mut nearest = vec![f64::INFINITY; means.len()];
     let mut taken = vec![false; means.len()];
     while chosen.len() < k {
+        ctx.check()?;
         let last = chosen[chosen.len() - 1];
         taken[last] = true;
         let mut best: Option<usize> = None;
@@ -211,7 +221,7 @@ fn weighted_farthest_first(
         }
         chosen.push(best.expect("more neighbourhoods than clusters"));
     }
-    chosen
+    Ok(chosen)
 }
 
 /// The total weight of the cannot-links of each component, entailed ones included, of which each two
@@ -285,4 +295,39 @@ fn apart_from_all(closure: &Closure, sets: &[&[u32]], labels: &[u32]) -> Option<
         }
     }
     best.map(|(_, object)| object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mustlink_core::closure::OnConflict;
+    use mustlink_core::random::SeedPath;
+    use mustlink_core::{Constraints, Error};
+    use mustlink_laws::fixtures;
+
+    #[test]
+    fn every_centre_that_is_sought_looks_at_the_flag() {
+        let (problem, _) = fixtures::dense(1);
+        let points = Points::new(&problem.data, Distortion::SquaredEuclidean).unwrap();
+        let none = Constraints::default();
+        let closure = Closure::new(&none, points.n(), OnConflict::Error).unwrap();
+        let rules = Rules {
+            more: MoreThanK::WeightedFarthestFirst,
+            fewer: FewerThanK::FarthestFirst,
+            perturb: Perturb::Additive,
+            rho: 0.7,
+        };
+        let start = |sets: &[Vec<u32>], k, ctx: &Context| {
+            neighbourhood_start(&points, k, &closure, sets, rules, ctx)
+        };
+        let (three, eight) = (vec![vec![0], vec![1], vec![2]], (0..8).map(|i| vec![i]).collect());
+        let cases: [(Vec<Vec<u32>>, usize, u64); 2] = [(three, 9, 9), (eight, 5, 4)];
+        for (sets, k, looks) in cases {
+            let ctx = Context::builder(SeedPath::new(1)).count_looks().build();
+            let (centres, _) = start(&sets, k, &ctx).unwrap();
+            assert_eq!((centres.nrows(), ctx.looks()), (k, looks));
+            let ctx = Context::builder(SeedPath::new(1)).cancel_after(2).build();
+            assert_eq!(start(&sets, k, &ctx).unwrap_err(), Error::Cancelled);
+        }
+    }
 }

@@ -293,10 +293,10 @@ impl PenalisedKMeans {
                     let init = self.options.shared.init_without_constraints;
                     return Ok((self.plain_start(points, k, init, problem, ctx)?, labels()));
                 }
-                Ok(self.neighbourhood_start(points, k, ctx))
+                self.neighbourhood_start(points, k, ctx)
             }
             SoftInit::Neighbourhood | SoftInit::Representatives => {
-                Ok(self.neighbourhood_start(points, k, ctx))
+                self.neighbourhood_start(points, k, ctx)
             }
         }
     }
@@ -324,11 +324,10 @@ impl PenalisedKMeans {
         points: &Points,
         k: usize,
         ctx: &Context,
-    ) -> (Array2<f64>, Vec<u32>) {
-        let mut stream = ctx.stream("start");
+    ) -> Result<(Array2<f64>, Vec<u32>)> {
         let sets = &self.neighbourhoods;
         let rules = self.options.shared.rules(self.options.rules);
-        neighbourhood_start(points, k, &self.closure, sets, rules, &mut stream)
+        neighbourhood_start(points, k, &self.closure, sets, rules, ctx)
     }
 
     /// The centres of the best of many runs on the constrained objects alone, from random starts;
