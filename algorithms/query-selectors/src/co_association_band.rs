@@ -195,7 +195,10 @@ impl QuerySelector for CoAssociationBand {
     fn memory(&self, shape: &Shape) -> u64 {
         let generator = self.generator();
         let n = shape.n as u64;
-        let matrix = (n * n.saturating_sub(1)).min(self.max_matrix_bytes);
+        let matrix = match self.representation {
+            Representation::Implicit => 0,
+            _ => (n * n.saturating_sub(1)).min(self.max_matrix_bytes),
+        };
         generator.map_or(0, |g| g.memory(shape, true)) + matrix + 24 * n
     }
 }
@@ -217,6 +220,16 @@ mod tests {
         }
         assert_eq!(grown, [(4, 6), (3, 7), (2, 8), (1, 9)]);
         assert_eq!(Band::new(0.45, 0.55, 9).wider(9), Some(Band { from: 4, to: 5 }));
+    }
+
+    #[test]
+    fn a_matrix_is_declared_where_one_is_held() {
+        let shape = Shape { n: 10_000, d: 2, k: 3, entries: 20_000, constraints: 0 };
+        let of = |representation| {
+            CoAssociationBand { representation, ..CoAssociationBand::default() }.memory(&shape)
+        };
+        let (without, with) = (of(Representation::Implicit), of(Representation::Auto));
+        assert_eq!(with - without, 10_000 * 9_999);
     }
 
     #[test]
