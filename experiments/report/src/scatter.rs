@@ -9,7 +9,7 @@ use crate::palette::{GREY, Pen};
 use crate::samples;
 use crate::scale::span;
 use mustlink_experiments::Experiment;
-use mustlink_experiments::verdict::Results;
+use mustlink_experiments::verdict::{Results, Sample};
 
 /// Pixels of each side of a plot.
 const PLOT: f64 = 200.0;
@@ -115,9 +115,10 @@ impl Scatter<'_> {
     }
 }
 
-/// The mean at the last point.
-fn last(results: &Results, dataset: &str, column: &str, method: &str) -> Option<f64> {
-    samples::mean(&samples::curve(results, dataset, column, method)?.last()?.1)
+/// The mean of the cells of `sample` that `other` has, too.
+fn mean_of_shared(sample: &Sample, other: &Sample) -> Option<f64> {
+    let shared = sample.iter().filter(|(key, _)| other.contains_key(*key));
+    samples::mean(&shared.map(|(key, value)| (*key, *value)).collect())
 }
 
 /// Seconds of every other method against those of the reference, data set by data set; `None` without
@@ -126,12 +127,16 @@ pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure
     const COLUMN: &str = "time_total_s";
     let named = experiment.plot.baseline.as_deref();
     let reference = named.unwrap_or(experiment.methods.first()?.id.as_str());
-    // Clocks do not count below a microsecond.
-    let seconds = |set: &str, method: &str| Some(last(results, set, COLUMN, method)?.max(1e-6));
+    let last =
+        |set: &str, method: &str| Some(&samples::curve(results, set, COLUMN, method)?.last()?.1);
+    // Clocks do not count below a microsecond. Cells that one of both did not finish, often the longest, would
+    // make it look faster.
+    let seconds = |of: &Sample, other: &Sample| Some(mean_of_shared(of, other)?.max(1e-6));
     let others = experiment.methods.iter().enumerate().filter(|(_, m)| m.id != reference);
     let panels = others.filter_map(|(series, m)| {
         let points = experiment.datasets.iter().filter_map(|d| {
-            let (x, y) = (seconds(&d.id, reference)?, seconds(&d.id, &m.id)?);
+            let (one, other) = (last(&d.id, reference)?, last(&d.id, &m.id)?);
+            let (x, y) = (seconds(one, other)?, seconds(other, one)?);
             Some(Point { x, y, series, name: d.id.clone() })
         });
         let points: Vec<Point> = points.collect();
@@ -155,7 +160,7 @@ pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure
     };
     let caption = format!(
         "Mean seconds of a cell at its last point, selection included, against those of the reference {reference}; \
-         a point for each data set. Above the dashed line: slower."
+         a point for each data set, over the cells that both finished. Above the dashed line: slower."
     );
     Some(Figure::new("times", caption, scatter.svg(), scatter.numbers("reference_s", "method_s")))
 }
@@ -262,6 +267,16 @@ pub(crate) fn propagated(experiment: &Experiment, results: &Results) -> Option<F
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_of_cells_that_both_finished() {
+        let of = |list: &[(usize, f64)]| list.iter().map(|&(r, v)| ((r, 0), v)).collect::<Sample>();
+        // The slow cells of the first came to no end.
+        let (first, second) = (of(&[(0, 1.0), (2, 3.0)]), of(&[(0, 2.0), (1, 90.0), (2, 4.0)]));
+        assert_eq!(mean_of_shared(&first, &second), Some(2.0));
+        assert_eq!(mean_of_shared(&second, &first), Some(3.0));
+        assert_eq!(mean_of_shared(&first, &Sample::new()), None);
+    }
 
     #[test]
     fn points_lie_where_their_numbers_say() {
