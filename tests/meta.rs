@@ -200,6 +200,14 @@ fn errors() -> Vec<Error> {
         Error::TooLarge { n: 9 },
         Error::bad_param("k", 0, ">= 1"),
         Error::Magnitude { column: Some(3), value: 1e200 },
+        Error::Feature { feature: 3, message: "every value is missing".into() },
+        Error::Named {
+            message: "data: feature \"length\": every value is missing".into(),
+            source: Box::new(Error::Feature {
+                feature: 3,
+                message: "every value is missing".into(),
+            }),
+        },
         Error::NumericalFailure { place: "rca".into() },
         Error::UnsupportedData { plugin: "rca".into(), kind: "csr", accepts: "dense".into() },
         Error::UnsupportedWeights { plugin: "lac".into(), others: vec!["kmeans"] },

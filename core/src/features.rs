@@ -1,5 +1,7 @@
 //! Which features of a data set are those that a method sees, and how much does each count?
 
+use crate::error::Error;
+
 /// What the features after a transform are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Features {
@@ -23,6 +25,16 @@ impl Features {
             (Features::Chosen(first), Features::Chosen(of)) => {
                 Features::Chosen(of.iter().map(|&s| first[s]).collect())
             }
+        }
+    }
+
+    /// An error about these features, as one about those before them.
+    #[must_use]
+    pub fn error_before(&self, error: Error) -> Error {
+        match self {
+            Features::Same => error,
+            Features::Chosen(of) => error.with_feature(&|s| of.get(s).copied()),
+            Features::New => error.with_feature(&|_| None),
         }
     }
 
@@ -66,6 +78,17 @@ mod tests {
 
     fn names(all: &[&str]) -> Vec<String> {
         all.iter().map(|n| (*n).to_string()).collect()
+    }
+
+    #[test]
+    fn errors_are_about_the_features_before() {
+        let wrong = Error::Magnitude { column: Some(1), value: 1e200 };
+        assert_eq!(Features::Same.error_before(wrong.clone()), wrong);
+        let before = Features::Chosen(vec![0, 4]).error_before(wrong.clone());
+        assert_eq!(before, Error::Magnitude { column: Some(4), value: 1e200 });
+        let made = Features::New.error_before(wrong.clone());
+        assert_eq!(made.to_string(), wrong.to_string());
+        assert_eq!(made.with_feature_names(&names(&["a", "b"])).to_string(), wrong.to_string());
     }
 
     #[test]

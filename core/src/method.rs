@@ -115,7 +115,7 @@ impl Method {
         let at = first + self.prefix_len();
         let input = run::transform_from(at, self.suffix(), under, ctx)?;
         let run = run::cluster(&**clusterer, &input.problem, &ctx.child("clusterer"))
-            .map_err(|e| e.at("clusterer"))?;
+            .map_err(|e| input.lineage.features.error_before(e).at("clusterer"))?;
         Ok((input, run))
     }
 

@@ -382,7 +382,8 @@ impl Transformed {
 /// Fits `transforms` one after the other.
 ///
 /// # Errors
-/// What a transform returns, with its place; constraints that merged rows contradict.
+/// What a transform returns, with its place; features by their numbers in `problem`. Constraints that merged rows
+/// contradict.
 pub fn transform(
     transforms: &[Box<dyn Transform>],
     problem: &Problem,
@@ -407,7 +408,7 @@ pub fn transform_from(
         let at = first + at;
         let place = format!("transforms[{at}]");
         let next = apply(&**t, &made.problem, &ctx.child("transforms").index(at))
-            .map_err(|e| e.at(&place))?;
+            .map_err(|e| made.lineage.features.error_before(e).at(&place))?;
         let rows = match (made.rows, next.rows) {
             (Some(old), Some(rows)) => {
                 Some(old.iter().map(|r| r.and_then(|r| rows[r as usize])).collect())

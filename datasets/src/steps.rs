@@ -175,7 +175,8 @@ impl Dataset {
                  move it to the transforms of the method"
             )));
         }
-        let made = run::transform(transforms, &Problem::new(self.data.clone()), ctx)?;
+        let made = run::transform(transforms, &Problem::new(self.data.clone()), ctx)
+            .map_err(|e| e.with_feature_names(&self.feature_names))?;
         let (data, features) = (made.problem.data, made.lineage.features);
         match made.rows {
             Some(map) => {

@@ -17,7 +17,7 @@ use mustlink_core::{Error, Problem, Result};
 use mustlink_datasets::FeatureWeights;
 
 use crate::config::{Exclude, Experiment, Scope};
-use crate::data::Prepared;
+use crate::data::{Prepared, in_file_words};
 use crate::grid::GridMethod;
 use crate::row::{Row, RowStatus};
 use crate::run_env::{RunEnv, Selected, check_no_test_leak, problem};
@@ -61,6 +61,7 @@ pub(crate) fn run(
             let ctx = env.context(set, cell.repeat, cell.fold, start);
             let seen = made.and_then(|(problem, _)| {
                 guarded("transforms", || run::transform(method.prefix(), &problem, &ctx))
+                    .map_err(|e| e.with_feature_names(&set.set.feature_names))
             });
             notes.extend(ctx.warnings());
             seen
@@ -142,6 +143,9 @@ fn note_failure(env: &RunEnv, set: &Prepared, error: Error, row: &mut Row) {
     {
         message = message.replace("--memory-limit", "--cell-memory");
     }
+    if let Error::Feature { .. } = error.root() {
+        message = in_file_words(&message);
+    }
     row.message = Some(from_base(&message, env.experiment.base()));
 }
 
@@ -168,7 +172,10 @@ fn from_base(message: &str, base: &Path) -> String {
 /// the machine, files and programs outside on what they are by then.
 fn is_seeded(error: &Error) -> bool {
     let root = error.root();
-    let outside = matches!(root, Error::Data { .. } | Error::Plugin { .. } | Error::Oracle(_));
+    let outside = matches!(
+        root,
+        Error::Data { .. } | Error::Feature { .. } | Error::Plugin { .. } | Error::Oracle(_)
+    );
     !outside && !matches!(root, Error::TimedOut { .. } | Error::Memory { .. })
 }
 
@@ -344,7 +351,9 @@ pub(crate) fn cluster_and_score(
     let method = &resolved.method;
     ctx.check()?;
     let selection = own.and_then(|s| s.selection.as_ref().ok());
-    let (input, run) = method.clustering_at(under, selection, p, 0, ctx)?;
+    let (input, run) = method
+        .clustering_at(under, selection, p, 0, ctx)
+        .map_err(|e| lineage.features.error_before(e).with_feature_names(&set.set.feature_names))?;
     let test = env.grid.test(cell.dataset, cell.repeat, cell.fold);
     let scope: Option<Vec<bool>> = match (env.experiment.scoring.scope, test) {
         (Scope::All, _) | (_, None) => None,

@@ -130,7 +130,7 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     if !transforms.first().is_some_and(|t| t.properties().accepts.contains(&DataKind::Table)) {
         balanced.require_numbers().map_err(of_file)?;
     }
-    let (set, map, _) = balanced.transformed(&transforms, &ctx)?;
+    let (set, map, _) = balanced.transformed(&transforms, &ctx).map_err(of_file)?;
     set.require_numbers().map_err(of_file)?;
     let given = match &map {
         Some(map) if !given.is_empty() => {
@@ -188,6 +188,13 @@ fn open(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Result
 fn of_file(error: Error) -> Error {
     match error {
         Error::Data { place, message } => Error::Data { place, message: in_file_words(&message) },
+        Error::Feature { feature, message } => {
+            Error::Feature { feature, message: in_file_words(&message) }
+        }
+        Error::Named { message, source } => {
+            Error::Named { message: in_file_words(&message), source }
+        }
+        Error::At { place, source } => Error::At { place, source: Box::new(of_file(*source)) },
         other => other,
     }
 }
@@ -207,6 +214,7 @@ pub(crate) fn in_file_words(text: &str) -> String {
     let mut rest = text
         .replace("--no-header", "no_header = true")
         .replace("(--id)", "(id_column)")
+        .replace("(--ignore)", "(ignore)")
         .replace("--set 'transforms=[", "transforms = [")
         .replace("]'", "]");
     while let Some(at) = rest.find("--") {

@@ -165,6 +165,13 @@ impl Single {
     /// Those of the transforms.
     pub fn seen(&self) -> Result<Transformed> {
         run::transform_from(self.steps, self.method.prefix(), &self.problem, &self.ctx)
+            .map_err(|e| e.with_feature_names(&self.set.feature_names))
+    }
+
+    /// An error about the features of `seen`, which are called by their names where they have some.
+    fn about_features(&self, seen: &Transformed, error: Error) -> Error {
+        let error = seen.lineage.features.error_before(error);
+        error.with_feature_names(&self.set.feature_names)
     }
 
     /// The same, where what is marked hard will hold in a clustering: that is worth knowing before the first
@@ -183,7 +190,9 @@ impl Single {
     /// # Errors
     /// Those of transforms and generator.
     pub fn ensemble(&self, generator: &dyn EnsembleGenerator) -> Result<Arc<Ensemble>> {
-        self.ctx.ensemble_labels(generator, &self.seen()?.problem).map_err(|e| e.at("generator"))
+        let seen = self.seen()?;
+        let made = self.ctx.ensemble_labels(generator, &seen.problem);
+        made.map_err(|e| self.about_features(&seen, e).at("generator"))
     }
 
     /// The same in another run.
@@ -290,7 +299,7 @@ impl Single {
     /// # Errors
     /// Those of the method.
     pub fn cluster(&self, seen: &Transformed, selection: Option<&Selection>) -> Result<Clustered> {
-        let (lineage, before) = (&seen.lineage, &seen.steps);
+        let (lineage, before, all) = (&seen.lineage, &seen.steps, seen);
         let seen = &seen.problem;
         let constraints = match selection {
             Some(s) => Arc::new(self.method.constraints_at(seen, s, s.asked())?),
@@ -298,8 +307,10 @@ impl Single {
         };
         let under = Problem { constraints: constraints.clone(), ..seen.clone() };
         let asked = selection.map_or(0, Selection::asked);
-        let (input, run) =
-            self.method.clustering_at(&under, selection, asked, self.steps, &self.ctx)?;
+        let (input, run) = self
+            .method
+            .clustering_at(&under, selection, asked, self.steps, &self.ctx)
+            .map_err(|e| self.about_features(all, e))?;
         let lineage = lineage.then(&input.lineage);
         let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
         let all = [&self.front, before, &input.steps];

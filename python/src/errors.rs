@@ -12,6 +12,7 @@ fn class(error: &Error) -> &'static str {
         Error::EmptyData
         | Error::NonFinite { .. }
         | Error::Magnitude { .. }
+        | Error::Feature { .. }
         | Error::MalformedCsr { .. }
         | Error::NotSymmetric { .. }
         | Error::TooLarge { .. }

@@ -29,7 +29,7 @@ pub enum Fill {
 /// # Input and output
 /// n × d, a table or dense; the same without gaps: dense unless a column holds words (`one_hot`).
 /// # Errors
-/// `Data` for a column without any value.
+/// `Feature` for a column without any value.
 /// # Cost and randomness
 /// O(n·d), with the median O(n·d·log n); nothing random.
 #[options]
@@ -73,8 +73,8 @@ impl Transform for ImputeMissing {
             let present: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
             gaps += data.n() - present.len();
             if present.is_empty() {
-                return Err(Error::Data {
-                    place: format!("data: feature {s}"),
+                return Err(Error::Feature {
+                    feature: s,
                     message: "every value is missing; leave the column out (--ignore)".into(),
                 });
             }

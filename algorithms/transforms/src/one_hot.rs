@@ -20,7 +20,7 @@ use crate::parts::refused::misfit;
 /// n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
 /// (`impute_missing`).
 /// # Errors
-/// `Data` for a column of more than `max_words` different words.
+/// `Feature` for a column of more than `max_words` different words.
 /// # Cost and randomness
 /// O(n · columns made); nothing random.
 #[options]
@@ -39,8 +39,8 @@ impl Transform for OneHot {
             let Some(list) = list.as_ref().filter(|list| list.len() > self.max_words) else {
                 continue;
             };
-            return Err(Error::Data {
-                place: format!("data: feature {s}"),
+            return Err(Error::Feature {
+                feature: s,
                 message: format!(
                     "{} different words, such as \"{}\", are more than max_words = {}; leave the \
                      column out (--ignore), name it as ids (--id), or raise max_words",

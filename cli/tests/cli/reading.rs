@@ -539,6 +539,31 @@ fn a_column_that_holds_nothing_is_named() {
     assert!(bench.run("init --data gap.csv --method").err.ends_with(&format!("; {said}\n")));
 }
 
+/// Errors spoke of column 0 and feature 1 of files whose columns have names.
+#[test]
+fn errors_of_fits_call_columns_by_their_names() {
+    let bench = Bench::with("f.csv", "width,length\n1,5\n2,6\n3,1e200\n4,7\n");
+    let clustered = |set: &str| bench.run(&format!("cluster --data f.csv --k 2 {set}")).err;
+    let said = ": data: column \"length\": the largest value in size is 1e200";
+    for set in ["", "--set transforms=[\"z_score\"]"] {
+        let err = clustered(set);
+        assert!(err.contains(said), "{err}");
+    }
+    bench.write("words.csv", "width,word\n1,a\n2,b\n3,c\n4,d\n");
+    let set = "--features all --set transforms=[{type=\"one_hot\",max_words=2}]";
+    let err = bench.run(&format!("cluster --data words.csv --k 2 {set}")).err;
+    let said = "error: transforms[0]: data: feature \"word\": 4 different words, such as \"a\",";
+    assert!(err.contains(said), "{err}");
+    // In a study the ways out are those of its file.
+    bench.write("gap.csv", "width,gap\n1,\n2,\n3,\n4,\n");
+    let of = "[[dataset]]\nid = \"d\"\npath = \"gap.csv\"\ntransforms = [\"impute_missing\"]\n";
+    let method = "[[method]]\nid = \"m\"\nk = 2\nclusterer = \"kmeans\"\n";
+    bench.write("e.toml", format!("[experiment]\nname = \"e\"\n{of}{method}"));
+    let err = bench.run("run e.toml --out out --quiet").err;
+    let said = "dataset d.transforms[0]: data: feature \"gap\": every value is missing; leave the column out (ignore)";
+    assert!(err.contains(said), "{err}");
+}
+
 #[test]
 fn a_file_that_says_nothing_is_no_method() {
     let bench = Bench::with("part.toml", "k = 3\n");

@@ -10,6 +10,7 @@ use crate::role::Role;
 use crate::witness::Contradictions;
 pub use crate::witness::Infeasible;
 
+mod features;
 mod messages;
 
 /// The result of everything in mustlink that can fail.
@@ -91,6 +92,20 @@ pub enum Error {
         column: Option<usize>,
         /// The largest in size.
         value: f64,
+    },
+    /// Values of a feature that a step can do nothing with.
+    Feature {
+        /// Feature, from 0.
+        feature: usize,
+        /// What is wrong with it, what to do.
+        message: String,
+    },
+    /// An error about a feature, in words that call it what a person does.
+    Named {
+        /// The whole message.
+        message: String,
+        /// The error.
+        source: Box<Error>,
     },
     /// A sparse matrix whose parts do not fit together.
     MalformedCsr {
@@ -303,7 +318,7 @@ impl Error {
     /// The error without the places around it.
     pub fn root(&self) -> &Error {
         match self {
-            Error::At { source, .. } => source.root(),
+            Error::At { source, .. } | Error::Named { source, .. } => source.root(),
             other => other,
         }
     }

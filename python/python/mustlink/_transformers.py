@@ -115,7 +115,7 @@ class ImputeMissing(Transformer):
 
     **Errors**
 
-    `Data` for a column without any value.
+    `Feature` for a column without any value.
 
     **Cost and randomness**
 
@@ -469,7 +469,7 @@ class OneHot(Transformer):
 
     **Errors**
 
-    `Data` for a column of more than `max_words` different words.
+    `Feature` for a column of more than `max_words` different words.
 
     **Cost and randomness**
 

@@ -247,6 +247,7 @@ pub fn place(ctx: &Context, at: usize) -> Context {
 pub fn fit(candidate: &Candidate, problem: &Problem, ctx: &Context) -> Result<Vec<u32>> {
     let clusterer = candidate.clusterer()?;
     let seen = run::transform(&candidate.transforms, problem, ctx)?;
-    let made = run::cluster(&**clusterer, &seen.problem, &ctx.child("clusterer"))?;
+    let made = run::cluster(&**clusterer, &seen.problem, &ctx.child("clusterer"))
+        .map_err(|e| seen.lineage.features.error_before(e))?;
     Ok(made.clustering.labels)
 }

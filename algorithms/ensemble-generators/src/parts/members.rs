@@ -25,7 +25,13 @@ impl MemberInput {
         ctx: &Context,
     ) -> Result<Member> {
         let run = mustlink_core::run::cluster(clusterer, &self.problem, ctx);
-        let c = run.map_err(|e| e.at(&format!("member[{t}]")))?.clustering;
+        let features = match &self.space {
+            Space::Whole => Features::Same,
+            Space::Mixtures => Features::New,
+            Space::Features(of) => Features::Chosen(of.clone()),
+        };
+        let run = run.map_err(|e| features.error_before(e).at(&format!("member[{t}]")));
+        let c = run?.clustering;
         let dropped = match problem.constraints.len() - self.problem.constraints.len() {
             0 => String::new(),
             dropped => format!(", {dropped} constraints dropped"),

@@ -32,6 +32,8 @@ impl Error {
                      put min_max first among the transforms"
                 )
             }
+            Error::Feature { feature, message } => format!("data: feature {feature}: {message}"),
+            Error::Named { message, .. } => message.clone(),
             Error::MalformedCsr { row, reason } => format!("data: sparse row {row}: {reason}"),
             Error::NotSymmetric { row, col } => {
                 format!(
