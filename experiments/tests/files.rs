@@ -178,6 +178,11 @@ fn methods_stand_in_files_of_their_own() {
     let expected =
         "method[0].clusterer.restart: unknown option of kmeans; did you mean \"restarts\"?";
     assert_eq!(error, format!("{}:1:32: {expected}", file.display()));
+    // What is added to a file that cannot be read is no plugin without a type; what is wrong by itself is told.
+    let more = "clusterer = { restarts = [1, 2] }\nzip = [[\"clusterer.restarts\", \"k\"]]\nview = \"nothing\"\n";
+    let added = format!("[[method]]\nid = \"m\"\nfile = \"x.toml\"\n{more}");
+    let added = load(&added, &[]).unwrap_err().to_string();
+    assert!(added.lines().count() == 2 && added.contains("method[0].view: "), "{added}");
     let gone = load("[[method]]\nid = \"m\"\nfile = \"x.toml\"\n", &[]).unwrap_err().to_string();
     assert!(gone.contains("x.toml: cannot read the file"), "{gone}");
     assert!(gone.starts_with("t.toml:") && gone.contains(": method[0].file: "), "{gone}");
@@ -386,6 +391,12 @@ fn ranges_and_presets_are_axes() {
         let error = bad(&kmeans(more));
         assert!(error.contains(part), "{part} is not in\n{error}");
     }
+    // All mistakes at once, in the order of the file.
+    let presets = "presets = { a = { id = \"x\", \"clusterer.restrats\" = 3 }, b = 3, c = { \"clusterer.inti\" = 3 } }";
+    let error = bad(&kmeans(presets));
+    let parts = ["presets.a.id: is no", "presets.b: must be", "\"restarts\"?", "\"init\"?"];
+    let places: Vec<Option<usize>> = parts.iter().map(|part| error.find(part)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{error}");
     let error = bad(&kmeans("").replace("step = 4", "step = -4"));
     assert!(
         error.contains("clusterer.restarts: the step of a range must be above 0, got -4"),

@@ -134,8 +134,8 @@ fn wrong_ranges(node: &Node, path: &str, out: &mut Vec<Diagnostic>) {
 /// The axes that a method was taken from, each with the text of its value.
 type Labels = Vec<(String, String)>;
 
-/// The method once with each preset, the last first; as it is where there are none. `None` when they are
-/// no presets, which is complained of.
+/// The method once with each preset, the last first; as it is where there are none. `None` when there is no
+/// preset in what says so. What is wrong with one is complained of and left out, so that the rest is judged, too.
 fn with_presets(
     node: Node,
     presets: Option<&Node>,
@@ -145,14 +145,14 @@ fn with_presets(
 ) -> Option<Vec<(Labels, Node)>> {
     let Some(presets) = presets else { return Some(vec![(Vec::new(), node)]) };
     let path = format!("{path}.{PRESETS}");
-    let before = out.len();
     if presets.entries().is_empty() {
         let message = "must be a table of named tables of options: \
                        presets = { quick = { \"clusterer.restarts\" = 1 } }";
         out.push(presets.diagnostic(&path, message));
+        return None;
     }
     let mut methods = Vec::new();
-    for preset in presets.entries().iter().rev() {
+    for preset in presets.entries() {
         let path = format!("{path}.{}", preset.key);
         if preset.node.entries().is_empty() {
             let message = "must be a table of options: { \"clusterer.restarts\" = 1 }";
@@ -162,7 +162,8 @@ fn with_presets(
         overlay(&mut method, &preset.node, "", &path, varied, out);
         methods.push((vec![(PRESETS.to_string(), preset.key.clone())], method));
     }
-    (out.len() == before).then_some(methods)
+    methods.reverse();
+    Some(methods)
 }
 
 /// Puts what a preset says into a method: tables that name no plugin are joined, everything else

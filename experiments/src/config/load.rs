@@ -232,15 +232,17 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
                     underlay(node, &entry.key, &entry.node);
                 }
             }
-            // What cannot be read has no line of its own.
-            Err(Error::Config(wrong)) if wrong.iter().all(|d| d.position.is_none()) => {
-                out.extend(
-                    wrong
-                        .iter()
-                        .map(|d| file.diagnostic(&path, format!("{}: {}", d.source, d.message))),
-                );
+            Err(e) => {
+                leave_additions(node);
+                match e {
+                    // What cannot be read has no line of its own.
+                    Error::Config(wrong) if wrong.iter().all(|d| d.position.is_none()) => {
+                        let said = |d: &Diagnostic| format!("{}: {}", d.source, d.message);
+                        out.extend(wrong.iter().map(|d| file.diagnostic(&path, said(d))));
+                    }
+                    e => collect(e, out),
+                }
             }
-            Err(e) => collect(e, out),
         }
     }
     if !plugins.is_empty() {
@@ -256,6 +258,18 @@ pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnosti
         }
     }
     methods
+}
+
+/// Leaves out what only changes the method of a file, which cannot be read: tables of options without the plugin
+/// that they are of, and what goes through their lists.
+fn leave_additions(method: &mut Node) {
+    let adds = |node: &Node| matches!(node.kind, NodeKind::Table(_)) && node.get("type").is_none();
+    let added = method.entries().iter().filter(|e| adds(&e.node)).map(|e| e.key.clone());
+    let mut keys: Vec<String> = added.collect();
+    keys.extend(["zip".to_string(), "exclude".to_string()]);
+    for key in keys {
+        method.remove(&key);
+    }
 }
 
 /// Files in a method file, those of commands among them, are named from the folder of that file; here they
