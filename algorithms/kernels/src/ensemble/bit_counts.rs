@@ -4,7 +4,8 @@
 //! says which of the columns are in it; a row then adds up the vectors of its own clusters. Sums are
 //! held bit by bit, all lowest bits in one vector, all second ones in the next: sixteen vectors are
 //! added by fifteen full adders of a few logical instructions each, so that one instruction looks at
-//! as many pairs as a vector has bits, whatever the number of clusters.
+//! as many pairs as a vector has bits, whatever the number of clusters. Of very many clusters most have none
+//! of the columns; there those that have some are numbered, and have vectors alone.
 //!
 //! Source: carry-save adders, Warren, Hacker's Delight, §5–1.
 
@@ -33,6 +34,8 @@ pub(crate) struct Labels<'a, F> {
 const STRIPE: usize = 2_500_000;
 /// Bytes of the vectors that are held at a time: those of as many members as fit.
 const NEAR: usize = 256 * 1024;
+/// Bytes of the vectors of sixteen members above which only the clusters of the columns have vectors.
+const FAR: usize = 4 * 1024 * 1024;
 
 /// Consecutive rows with `bytes` bytes of labels each, few enough for every thread to get some; how
 /// they are cut changes no count.
@@ -144,10 +147,55 @@ struct Sums {
     vectors: Words,
     /// Where the vectors of each member begin.
     bases: Vec<u32>,
+    numbers: Numbers,
+}
+
+/// Numbers from 1 of the clusters that have some of the columns, where most have none; 0 of the others.
+#[derive(Default)]
+struct Numbers {
+    of: Vec<u32>,
+    /// The clusters in order of their numbers.
+    given: Vec<u32>,
+}
+
+impl Numbers {
+    /// The numbers of the clusters of `column`, whose member begins at `base`; new ones where they have none.
+    fn give<L: Lane>(&mut self, column: &[L], base: u32) -> Vec<u32> {
+        let number = |l: &L| {
+            if *l == L::MISSING {
+                return u32::MISSING;
+            }
+            let cluster = base + l.raw();
+            let number = &mut self.of[cluster as usize];
+            if *number == 0 {
+                self.given.push(cluster);
+                *number = self.given.len() as u32;
+            }
+            *number
+        };
+        column.iter().map(number).collect()
+    }
+
+    /// The numbers of the clusters of every row, of the members from `from` on that begin at `bases`.
+    fn of_rows<L: Lane>(&self, rows: &[L], stride: usize, from: usize, bases: &[u32]) -> Vec<u32> {
+        let mut all = Vec::with_capacity(rows.len() / stride * bases.len());
+        for row in rows.chunks_exact(stride) {
+            let clusters = row[from..from + bases.len()].iter().zip(bases);
+            all.extend(clusters.map(|(l, base)| self.of[(base + l.raw()) as usize]));
+        }
+        all
+    }
+
+    /// Takes all numbers back.
+    fn clear(&mut self) {
+        self.given.drain(..).for_each(|cluster| self.of[cluster as usize] = 0);
+    }
 }
 
 /// Members added at once.
 const AT_ONCE: usize = 16;
+/// Where vectors of members begin that share theirs.
+const SHARED: [u32; AT_ONCE] = [0; AT_ONCE];
 /// Bits that sixteen members touch at least.
 const LOW: usize = 4;
 
@@ -156,7 +204,8 @@ impl Sums {
         let words = lanes::<f64>();
         let depth = LOW + 1 + (tau / AT_ONCE).checked_ilog2().unwrap_or(0) as usize;
         let sums = Words::zeros(rows * depth * words);
-        Sums { words, depth, sums, vectors: Words::zeros(words), bases: Vec::new() }
+        let (bases, numbers) = Default::default();
+        Sums { words, depth, sums, vectors: Words::zeros(words), bases, numbers }
     }
 
     /// Counts how the objects of `rows` (their labels, object by object) agree with `columns` others,
@@ -191,6 +240,28 @@ impl Sums {
                 self.bases.resize(self.bases.len().next_multiple_of(AT_ONCE), 0);
             }
             let members = from..clusters.len().min(from + self.bases.len());
+            if next * words * 8 > FAR {
+                // Sixteen members: no more are taken at once where so many vectors are needed.
+                let room = (members.len() * columns + 1) * words;
+                if self.vectors.words.len() < room + 7 {
+                    self.vectors = Words::zeros(room);
+                }
+                if self.numbers.of.len() < next {
+                    self.numbers.of.resize(next, 0);
+                }
+                let vectors = self.vectors.first(room);
+                for (t, &base) in members.zip(&self.bases) {
+                    labels(t, &mut column);
+                    mark(&self.numbers.give(&column, base), words, 0, vectors);
+                }
+                let own = self.numbers.of_rows(rows, stride, from, &self.bases);
+                let (rows, bases, depth) = (&own[..], &SHARED[..], self.depth);
+                dispatch(Add { rows, stride: AT_ONCE, from: 0, bases, vectors, depth, sums });
+                vectors.fill(0);
+                self.numbers.clear();
+                from += AT_ONCE;
+                continue;
+            }
             if self.vectors.words.len() < next * words + 7 {
                 self.vectors = Words::zeros(next * words);
             }
@@ -329,4 +400,44 @@ fn halve<S: Simd>(simd: S, bits: &[S::u64s], sum: &mut S::u64s, carries: &mut [S
         total = simd.xor_u64s(total, odd);
     }
     *sum = total;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With a vector for every cluster a thread held some hundred megabytes.
+    #[test]
+    fn clusters_without_a_column_have_no_vector() {
+        let (n, tau, k) = (40, 20usize, 300_000u32);
+        let stride = tau.next_multiple_of(AT_ONCE);
+        let clusters = vec![k; tau];
+        let mut sums = Sums::new(n, tau);
+        let mut counts = vec![0; 64 * lanes::<f64>()];
+        // The second time nothing is left of the first.
+        for some in [5, 3] {
+            let label = |t: usize, i: usize| match (t + i) % 7 {
+                0 => u32::MISSING,
+                _ => (i % some * (t + 1) * 1000) as u32,
+            };
+            let labels = |t: usize, to: &mut [u32]| {
+                to.iter_mut().enumerate().for_each(|(i, to)| *to = label(t, i));
+            };
+            let mut rows = vec![0; n * stride];
+            for (i, row) in rows.chunks_exact_mut(stride).enumerate() {
+                for (t, to) in row.iter_mut().take(tau).enumerate() {
+                    *to = label(t, i).min(k);
+                }
+            }
+            sums.add(&rows, &clusters, n, &labels);
+            for i in 0..n {
+                sums.read(i, &mut counts);
+                for (j, &count) in counts.iter().enumerate().take(n) {
+                    let agree = |&t: &usize| label(t, i) == label(t, j) && label(t, i) < k;
+                    assert_eq!(count as usize, (0..tau).filter(agree).count(), "{i}, {j}");
+                }
+            }
+        }
+        assert!(8 * sums.vectors.words.len() < FAR);
+    }
 }
