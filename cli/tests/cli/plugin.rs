@@ -120,6 +120,12 @@ fn a_crate_is_begun_once() {
 #[test]
 fn a_file_is_begun_in_the_room_of_its_role() {
     let bench = Bench::new();
+    // Not in the sources that the program happens to be built from.
+    bench.run("plugin new nobody_asked --role metric --in-tree").failed(
+        2,
+        "error: --in-tree: there is no checkout of mustlink around the working directory; name its folder: \
+         --path DIR\n",
+    );
     // What makes a folder a checkout.
     for file in ["cli/Cargo.toml", "core/Cargo.toml", "src/lib.rs"] {
         let path = bench.path(file);

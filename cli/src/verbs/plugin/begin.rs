@@ -29,7 +29,8 @@ pub(crate) struct New {
     /// was built from
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
-    /// Write only the plugin's file, among those of its role in the checkout
+    /// Write only the plugin's file, among those of its role in the checkout around the working directory
+    /// or that of --path
     #[arg(long)]
     in_tree: bool,
 }
@@ -37,10 +38,10 @@ pub(crate) struct New {
 pub(crate) fn run(new: &New) -> Result<u8, Failure> {
     check_name(&new.name)?;
     check_type(&new.name, new.role)?;
-    let source = Source::find(new.path.as_deref())?;
     if new.in_tree {
-        return in_tree(new, &source);
+        return in_tree(new, &Source::around(new.path.as_deref())?);
     }
+    let source = Source::find(new.path.as_deref())?;
     let dir = new.dir.clone().unwrap_or_else(|| PathBuf::from(&new.name));
     if dir.exists() {
         return Err(Failure::usage(format!("--dir: {} is there already", dir.display())));
@@ -61,11 +62,7 @@ pub(crate) fn run(new: &New) -> Result<u8, Failure> {
 }
 
 /// One file in a checkout; no list is edited.
-fn in_tree(new: &New, source: &Source) -> Result<u8, Failure> {
-    let Source::Checkout(checkout) = source else {
-        let message = "--in-tree: needs a checkout of mustlink; name its folder: --path DIR";
-        return Err(Failure::usage(message));
-    };
+fn in_tree(new: &New, checkout: &Path) -> Result<u8, Failure> {
     let place = format!("{}/src/{}.rs", new.role.room(), new.name);
     let path = checkout.join(&place);
     if path.exists() {

@@ -19,13 +19,26 @@ impl Source {
     pub fn find(named: Option<&Path>) -> Result<Source, Failure> {
         let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let here = std::env::current_dir().unwrap_or_default();
-        Source::among(named, &here, &built, mustlink::SOURCES.is_empty())
+        Source::among(named, &here, Some(&built), mustlink::SOURCES.is_empty())
+    }
+
+    /// The checkout to write into: that which the user names, else the one around the working directory. In the one
+    /// that this program was built from nobody looks for a new file.
+    pub fn around(named: Option<&Path>) -> Result<PathBuf, Failure> {
+        let here = std::env::current_dir().unwrap_or_default();
+        match Source::among(named, &here, None, true)? {
+            Source::Checkout(folder) => Ok(folder),
+            Source::Published => Err(Failure::usage(
+                "--in-tree: there is no checkout of mustlink around the working directory; name its folder: \
+                 --path DIR",
+            )),
+        }
     }
 
     fn among(
         named: Option<&Path>,
         here: &Path,
-        built: &Path,
+        built: Option<&Path>,
         released: bool,
     ) -> Result<Source, Failure> {
         if let Some(path) = named {
@@ -40,7 +53,7 @@ impl Source {
                 Err(wrong("holds no cli/Cargo.toml"))
             };
         }
-        let mut candidates = here.ancestors().chain([built]);
+        let mut candidates = here.ancestors().chain(built);
         match candidates.find(|folder| is_checkout(folder)).map(Path::canonicalize) {
             Some(Ok(found)) => Ok(Source::Checkout(found)),
             _ if released => Ok(Source::Published),
@@ -65,12 +78,12 @@ mod tests {
         let nowhere = tempfile::tempdir().expect("a folder");
         let nowhere = nowhere.path();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("it is");
-        let found = |here: &Path, built: &Path| Source::among(None, here, built, false);
+        let found = |here: &Path, built: &Path| Source::among(None, here, Some(built), false);
         let expected = Source::Checkout(root.clone());
         assert_eq!(found(&root.join("book/src"), nowhere).ok(), Some(expected));
         assert_eq!(found(nowhere, &root).ok(), Some(Source::Checkout(root)));
         assert!(found(nowhere, nowhere).is_err());
-        let published = Source::among(None, nowhere, nowhere, true);
+        let published = Source::among(None, nowhere, Some(nowhere), true);
         assert_eq!(published.ok(), Some(Source::Published));
     }
 }
