@@ -165,14 +165,13 @@ fn limits(tries: &Tries, n: usize) -> Result<(usize, usize)> {
     }
     let to = tries.to.unwrap_or(tries.from.saturating_add(8).min(drawn));
     let ranges = [
-        ("from", tries.from, 2, to),
+        ("from", tries.from, 2, drawn),
         ("to", to, tries.from, drawn),
         ("draws", tries.draws, 2, 10_000),
     ];
     for (name, value, low, high) in ranges {
         if !(low..=high).contains(&value) {
-            let drawn = name == "to" || name == "from" && tries.to.is_none();
-            let whose = if drawn { ", the objects of a subsample" } else { "" };
+            let whose = if name != "draws" { ", the objects of a subsample" } else { "" };
             let legal = format!("from {low} to {high}{whose}");
             return Err(Error::BadParam { name: name.into(), value: value.to_string(), legal });
         }
@@ -403,7 +402,10 @@ mod tests {
         assert_eq!(with(2, Some(8)), Ok(10));
         assert_eq!(with(2, None), Ok(10));
         assert!(with(1, Some(4)).unwrap_err().to_string().starts_with("from: "));
-        assert!(with(5, Some(4)).is_err());
+        // Of a range that is none the second end is wrong, and what is accepted can be given.
+        let turned = with(5, Some(4)).unwrap_err().to_string();
+        assert_eq!(turned, "to: must be from 5 to 8, the objects of a subsample, got 4");
+        assert!(with(1, Some(1)).unwrap_err().to_string().starts_with("from: must be from 2 to 8"));
         for objects in [0, 1] {
             let tries = Tries { objects, ..Tries::default() };
             let few = select_k(&*kmeans(), &groups(2, 5), &tries, &Context::new(1)).unwrap_err();

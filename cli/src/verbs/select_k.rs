@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use mustlink::Result;
 use mustlink::run::guarded;
+use mustlink::{Error, Result};
 use mustlink_experiments::{Criteria, Selected, Tries, select_k};
 use serde::Serialize;
 
@@ -63,6 +63,16 @@ struct Summary<'a> {
     warnings: Vec<String>,
 }
 
+/// An error about the range or the draws, by the name of the option.
+fn as_given(error: Error) -> Error {
+    match error {
+        Error::BadParam { name, value, legal } if ["from", "to", "draws"].contains(&&*name) => {
+            Error::BadParam { name: format!("--{name}"), value, legal }
+        }
+        other => other,
+    }
+}
+
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
     let refused = [
@@ -106,7 +116,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let work = || -> Result<(Selected, f64)> {
         let seen = job.seen()?;
         let ctx = job.context().child("select_k");
-        let selected = guarded(name, || select_k(&**clusterer, &seen.problem, &tries, &ctx))?;
+        let selected = guarded(name, || select_k(&**clusterer, &seen.problem, &tries, &ctx))
+            .map_err(as_given)?;
         Ok((selected, start.elapsed().as_secs_f64()))
     };
     let made = in_pool(args.job.threads, work)?;

@@ -561,7 +561,7 @@ fn numbers_of_clusters_are_compared() {
     assert_eq!(done.status, 2, "{}", done.err);
     assert!(done.err.starts_with("error: objects: must be at least 2, "), "{}", done.err);
     let done = bench.run("select-k --data f.csv --from 5000 --quiet");
-    assert!(done.err.starts_with("error: from: must be from 2 to "), "{}", done.err);
+    assert!(done.err.starts_with("error: --from: must be from 2 to "), "{}", done.err);
     let done = bench.run("select-k --data f.csv --to 70");
     assert!(
         done.status != 0 && done.err.contains("from 2 to 64, the objects of a subsample"),
