@@ -97,6 +97,8 @@ pub fn select_k(
     let sample = Problem::new(problem.data.subset(&rows));
     let n = sample.n();
     let (drawn, to) = limits(tries, n)?;
+    // Before the references are drawn, whose values are those of nobody's data.
+    run::check_magnitude(&sample.data)?;
     let subsamples: Vec<Vec<usize>> = (0..tries.draws)
         .map(|b| {
             let mut rows = ctx.child("subsample").index(b).stream("rows").sample(n, drawn);

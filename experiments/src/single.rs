@@ -169,7 +169,7 @@ impl Single {
     }
 
     /// An error about the features of `seen`, which are called by their names where they have some.
-    fn about_features(&self, seen: &Transformed, error: Error) -> Error {
+    pub fn about_features(&self, seen: &Transformed, error: Error) -> Error {
         let error = seen.lineage.features.error_before(error);
         error.with_feature_names(&self.set.feature_names)
     }

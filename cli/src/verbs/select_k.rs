@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let seen = job.seen()?;
         let ctx = job.context().child("select_k");
         let selected = guarded(name, || select_k(&**clusterer, &seen.problem, &tries, &ctx))
-            .map_err(as_given)?;
+            .map_err(|e| job.about_features(&seen, as_given(e)))?;
         Ok((selected, start.elapsed().as_secs_f64()))
     };
     let made = in_pool(args.job.threads, work)?;

@@ -549,6 +549,11 @@ fn errors_of_fits_call_columns_by_their_names() {
         let err = clustered(set);
         assert!(err.contains(said), "{err}");
     }
+    let err = bench.run("select-k --data f.csv --to 3").err;
+    assert!(
+        err.contains("error: data: column \"length\": the largest value in size is 1e200"),
+        "{err}"
+    );
     bench.write("words.csv", "width,word\n1,a\n2,b\n3,c\n4,d\n");
     let set = "--features all --set transforms=[{type=\"one_hot\",max_words=2}]";
     let err = bench.run(&format!("cluster --data words.csv --k 2 {set}")).err;
