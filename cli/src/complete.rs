@@ -45,6 +45,13 @@ pub(crate) fn described(current: &OsStr) -> Vec<CompletionCandidate> {
     out
 }
 
+/// Names of plugins, results and files.
+pub(crate) fn cited(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut out = starting(current, candidates(|_| true));
+    out.extend(PathCompleter::any().complete(current));
+    out
+}
+
 /// What has a schema.
 pub(crate) fn schemas(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut out = starting(current, ["experiment", "method"]);

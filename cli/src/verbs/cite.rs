@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use biblatex::Bibliography;
+use clap_complete::ArgValueCompleter;
 use mustlink::Error;
 use mustlink::config;
 use mustlink::registry::{Catalogue, suggestion};
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::file_kind::{self, File};
-use crate::term;
+use crate::{complete, term};
 
 /// Print BibTeX and one sentence for exactly the methods of results, experiments, method files or plugins
 #[derive(Debug, clap::Args)]
@@ -21,7 +22,7 @@ use crate::term;
   mustlink cite pck_means explore_consolidate")]
 pub(crate) struct Args {
     /// Results directories, experiment files, method files, names of plugins
-    #[arg(required = true, num_args = 1..)]
+    #[arg(required = true, num_args = 1.., add = ArgValueCompleter::new(complete::cited))]
     what: Vec<PathBuf>,
     /// BibTeX file with the papers of plugins of your own (may be repeated)
     #[arg(long, value_name = "FILE")]

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use mustlink::config::{self, Document};
 use mustlink::constraints::{Constraints, Kind};
+use mustlink::registry::Role;
 use mustlink::roles::{EnsembleGenerator, RoleObject};
 use mustlink::{Error, Member, Result};
 use mustlink_experiments::first_generator;
@@ -22,8 +23,8 @@ use crate::files::check_outputs_and_plot;
 use crate::job::{Job, JobArgs};
 use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
-use crate::term;
 use crate::verbs::cluster::DataSummary;
+use crate::{complete, term};
 
 /// Which pairs go to --out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -45,7 +46,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
     /// What makes the ensemble: a name or { type = "…", … }. Absent: the first generator of the method
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = complete::plugins(Role::EnsembleGenerator))]
     generator: Option<String>,
     /// Share of the members from which on a pair is a must-link
     #[arg(long, value_name = "SHARE", default_value_t = 0.98)]

@@ -162,6 +162,20 @@ fn completion_scripts_ask_the_program() {
 }
 
 #[test]
+fn names_of_plugins_are_offered() {
+    let bench = Bench::with("pck_of_mine.toml", "");
+    let offered = |words: &[&str]| {
+        let mut command = bench.command(&[&["--", "mustlink"][..], words].concat());
+        command.env("MUSTLINK_COMPLETE", "bash").env("_CLAP_IFS", " ");
+        command.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+        String::from_utf8(command.output().unwrap().stdout).unwrap().trim().to_string()
+    };
+    assert_eq!(offered(&["cluster", "--clusterer", "mpc"]), "mpck_means");
+    assert_eq!(offered(&["impute", "--generator", "random_i"]), "random_init");
+    assert_eq!(offered(&["cite", "pck_"]), "pck_means pck_of_mine.toml");
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_error() {
     for arguments in [&["schema", "experiment"][..], &["list"], &["--help"]] {
         let bench = Bench::new();
