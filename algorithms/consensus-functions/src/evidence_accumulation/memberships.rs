@@ -72,7 +72,8 @@ impl Memberships {
     }
 
     /// For each object of `batch` the sum over all members of weight × inner product with the
-    /// memberships of every object.
+    /// memberships of every object: the same bits from whichever of two objects it is asked for, as the row
+    /// of the first of them is the one that is weighed.
     pub(super) fn products(&self, batch: Range<usize>) -> Vec<Vec<f64>> {
         let weighed = |i: usize| {
             let mut row = self.row(i).to_vec();
@@ -81,15 +82,23 @@ impl Memberships {
             }
             row
         };
-        let own: Vec<Vec<f64>> = batch.map(weighed).collect();
+        let own: Vec<Vec<f64>> = batch.clone().map(weighed).collect();
+        let all_alike = self.members.iter().all(|(_, weight)| *weight == 1.0);
         // Tile by tile, so that the table goes by once for the whole batch.
         let tiles: Vec<Vec<f64>> = (0..self.n.div_ceil(TILE))
             .into_par_iter()
             .map(|tile| {
                 let others = tile * TILE..((tile + 1) * TILE).min(self.n);
+                // Those that may come before one of the batch.
+                let end = if all_alike { others.start } else { others.end.min(batch.end) };
+                let firsts: Vec<Vec<f64>> = (others.start..end).map(weighed).collect();
                 let mut out = Vec::with_capacity(own.len() * others.len());
-                for row in &own {
-                    out.extend(others.clone().map(|j| inner_product(row, self.row(j))));
+                for (i, row) in batch.clone().zip(&own) {
+                    let product = |j: usize| match firsts.get(j - others.start) {
+                        Some(first) if j < i => inner_product(first, self.row(i)),
+                        _ => inner_product(row, self.row(j)),
+                    };
+                    out.extend(others.clone().map(product));
                 }
                 out
             })
