@@ -118,7 +118,7 @@ impl Committee {
         plugin: &str,
         problem: &Problem,
         ctx: &Context,
-        next: impl FnMut(&Expansion, &mut Neighbourhoods) -> Option<u32> + Send + 'static,
+        next: impl FnMut(&Expansion, &mut Neighbourhoods) -> Result<Option<u32>> + Send + 'static,
     ) -> Result<Box<dyn Inquiry>> {
         let Imputing { kappa_must, kappa_cannot, distortion, .. } = self.imputing;
         let groups = Neighbourhoods::new(problem, ctx, plugin, distortion, self.asking)?;
@@ -158,7 +158,9 @@ impl Committee {
 #[plugin("committee", cites = ["Greene2007"])]
 impl QuerySelector for Committee {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
-        self.begin("committee", problem, ctx, |expansion, groups| expansion.most_disputed(groups))
+        self.begin("committee", problem, ctx, |expansion, groups| {
+            Ok(expansion.most_disputed(groups))
+        })
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -188,7 +190,7 @@ struct Run<F> {
 
 impl<F> Selector for Run<F>
 where
-    F: FnMut(&Expansion, &mut Neighbourhoods) -> Option<u32> + Send + 'static,
+    F: FnMut(&Expansion, &mut Neighbourhoods) -> Result<Option<u32>> + Send + 'static,
 {
     fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>> {
         // Equation 3: S follows what was answered.
@@ -207,7 +209,7 @@ where
         // until there are k of them. Fig. 5, expansion: the object with the smallest margin w between
         // its two largest entries of T (equation 5; of S: equation 4)
         self.expanding = true;
-        let Some(x) = (self.next)(&self.expansion, groups) else {
+        let Some(x) = (self.next)(&self.expansion, groups)? else {
             return Ok(Some(Step::Done(Done::AllAssigned)));
         };
         // is asked against the representatives in decreasing order of S until a must-link; after k − 1

@@ -2,6 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
+use rayon::prelude::*;
 
 use crate::committee::{Committee, Imputing};
 use crate::parts::asking::Asking;
@@ -44,9 +45,15 @@ impl QuerySelector for DensityWeighted {
         let committee = Committee { voting, imputing, asking };
         committee.begin("density_weighted", problem, ctx, move |expansion, groups| {
             if density.is_empty() {
+                let (co, ctx, eligible) =
+                    (expansion.co_association(), groups.ctx(), groups.eligible());
+                let of = |&i: &u32| {
+                    ctx.check()?;
+                    Ok(around(co, i, beta))
+                };
+                let found = eligible.par_iter().map(of).collect::<Result<Vec<f64>>>()?;
                 density = vec![0.0; n];
-                let co = expansion.co_association();
-                groups.eligible().iter().for_each(|&i| density[i as usize] = around(co, i, beta));
+                eligible.iter().zip(found).for_each(|(&i, around)| density[i as usize] = around);
             }
             let candidates = expansion.candidates(groups);
             let score = |&i: &u32| {
@@ -57,7 +64,7 @@ impl QuerySelector for DensityWeighted {
                 }
             };
             let scores: Vec<Option<f64>> = candidates.iter().map(|i| Some(score(i))).collect();
-            groups.best(&scores).map(|at| candidates[at])
+            Ok(groups.best(&scores).map(|at| candidates[at]))
         })
     }
 
@@ -78,8 +85,10 @@ const NEIGHBOURS: usize = 10;
 fn around(co: &CoAssociation, i: u32, beta: f64) -> f64 {
     let mut row = co.row(i as usize);
     row.swap_remove(i as usize);
-    row.sort_unstable_by(|a, b| b.cmp(a));
-    row.truncate(NEIGHBOURS);
+    if row.len() > NEIGHBOURS {
+        row.select_nth_unstable_by(NEIGHBOURS, |a, b| b.cmp(a));
+        row.truncate(NEIGHBOURS);
+    }
     let sum: u32 = row.iter().sum();
     let mean = f64::from(sum) / (row.len().max(1) * co.members()) as f64;
     mean.powf(beta)

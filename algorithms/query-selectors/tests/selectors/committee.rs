@@ -268,3 +268,21 @@ fn the_estimate_counts_no_centres_that_nobody_keeps() {
     let estimate = committee.memory(&shape);
     assert!((labels..100_000_000).contains(&estimate), "{estimate}");
 }
+
+#[test]
+fn densities_hear_the_flag_at_every_object() {
+    let asked = |selector: &dyn QuerySelector| {
+        let seed = mustlink_core::random::SeedPath::new(3);
+        let ctx = Context::builder(seed).count_looks().build();
+        let mut by = By(truth(&CLASSES));
+        let s = mustlink_core::selection::run(selector, &twelve(), &mut by, None, &[], None, &ctx);
+        (questions(&s.unwrap()), ctx.looks())
+    };
+    let c = committee(Representation::Auto);
+    let (voting, imputing, asking) = (c.voting.clone(), c.imputing.clone(), c.asking);
+    // A density that does not count: the margin alone.
+    let d = DensityWeighted { voting, imputing, asking, beta: 0.0 };
+    let ((course, few), (same, many)) = (asked(&c), asked(&d));
+    assert_eq!(course, same);
+    assert!(many >= few + 12, "{few} and {many} looks");
+}
