@@ -14,14 +14,17 @@ pub struct Score {
 
 /// The balanced score of the share `met` of each of `pairs`, by weight; pairs without one do not count.
 pub fn balanced(pairs: &[Constraint], met: &[Option<f64>]) -> Option<Score> {
-    // In units of the largest, since squares of weights may be no numbers; a power of two rounds nothing.
-    let largest = pairs.iter().map(|c| c.weight).fold(0.0, f64::max);
-    let unit = 2f64.powi(-(largest.log2().floor().clamp(-1000.0, 1000.0) as i32));
     let of = |kind: Kind| {
         let tests = pairs.iter().zip(met).filter(|(c, _)| c.kind == kind);
+        let tests: Vec<(f64, f64)> =
+            tests.filter_map(|(c, met)| Some((c.weight, (*met)?))).collect();
+        // In units of the largest of this kind, since squares of weights may be no numbers, or 0; a power of
+        // two rounds nothing.
+        let largest = tests.iter().map(|test| test.0).fold(0.0, f64::max);
+        let unit = 2f64.powi(-(largest.log2().floor().clamp(-1000.0, 1000.0) as i32));
         let (mut sum, mut weight, mut squares) = (0.0, 0.0, 0.0);
-        for (c, met) in tests.filter_map(|(c, met)| Some((c, (*met)?))) {
-            let w = unit * c.weight;
+        for (w, met) in tests {
+            let w = unit * w;
             sum += w * met;
             weight += w;
             squares += w * w;
@@ -116,6 +119,10 @@ mod tests {
         for factor in [5e-324, 2f64.powi(-1000), 1.0, 2f64.powi(10), 2f64.powi(1023)] {
             let weighed = pairs.map(|c| c.weighing(factor));
             assert_eq!(balanced(&weighed, &met), Some(s), "{factor:e}");
+            // Nor does one of the weights of one kind alone.
+            let other =
+                |c: Constraint| if c.kind == Kind::MustLink { c } else { c.weighing(factor) };
+            assert_eq!(balanced(&pairs.map(other), &met), Some(s), "{factor:e} of one kind");
         }
     }
 
