@@ -295,7 +295,11 @@ impl ContextBuilder {
     }
     /// The context.
     pub fn build(self) -> Context {
-        let deadline = self.time_limit.map(|s| (Instant::now() + Duration::from_secs_f64(s), s));
+        let deadline = self.time_limit.and_then(|s| {
+            // No time is left below 0; the end of what no clock can say never comes.
+            let left = Duration::try_from_secs_f64(s.max(0.0)).ok()?;
+            Some((Instant::now().checked_add(left)?, s))
+        });
         Context {
             shared: Arc::new(Shared {
                 cancel: self.cancel,
@@ -312,6 +316,25 @@ impl ContextBuilder {
             base: self.base.into(),
             labels_only: false,
             heard_by: Listener::Run,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_seconds_is_a_time_limit() {
+        let check = |seconds: f64| {
+            Context::builder(SeedPath::new(1)).time_limit(Some(seconds)).build().check()
+        };
+        for over in [0.0, -1.0, f64::NEG_INFINITY, f64::NAN] {
+            let e = check(over).unwrap_err();
+            assert!(matches!(e, Error::TimedOut { .. }), "{over}: {e}");
+        }
+        for never in [1e9, 1e18, 1e300, f64::INFINITY] {
+            assert!(check(never).is_ok(), "{never}");
         }
     }
 }
