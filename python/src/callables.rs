@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::data::table;
-use crate::errors::raised;
+use crate::errors::{keep, raised};
 use crate::interrupt::interruptible;
 
 /// What a function says of itself.
@@ -75,18 +75,6 @@ impl Callable {
     }
 }
 
-/// What functions raised last, by their names: the text, and the exception with its traceback.
-static RAISED: Mutex<BTreeMap<String, (String, PyErr)>> = Mutex::new(BTreeMap::new());
-
-/// The exception that a function raised, if its text is `message`.
-pub(crate) fn raised_by(name: &str, message: &str) -> Option<PyErr> {
-    let mut raised = RAISED.lock().unwrap_or_else(|e| e.into_inner());
-    if raised.get(name)?.0 != message {
-        return None;
-    }
-    raised.remove(name).map(|(_, exception)| exception)
-}
-
 /// Runs `work` with the interpreter; what it raises is an error of the plugin.
 pub(crate) fn called<T>(
     callable: &Callable,
@@ -95,11 +83,7 @@ pub(crate) fn called<T>(
     Python::attach(|py| {
         work(py).map_err(|e| {
             let (tag, message) = (callable.name.clone(), e.to_string());
-            let mut raised = RAISED.lock().unwrap_or_else(|e| e.into_inner());
-            let before = raised.insert(tag.clone(), (message.clone(), e));
-            // What it lets go of may be objects of Python that look here themselves.
-            drop(raised);
-            drop(before);
+            keep(&tag, &message, e);
             Error::Plugin { tag, message }
         })
     })

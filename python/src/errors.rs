@@ -1,10 +1,32 @@
 //! Which Python exception is an error?
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use mustlink::Error;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use crate::callables::raised_by;
+/// What functions raised last, by their names: the text, and the exception with its traceback.
+static RAISED: Mutex<BTreeMap<String, (String, PyErr)>> = Mutex::new(BTreeMap::new());
+
+/// Keeps what a function raised, whose text is `message`.
+pub(crate) fn keep(name: &str, message: &str, exception: PyErr) {
+    let mut raised = RAISED.lock().unwrap_or_else(|e| e.into_inner());
+    let before = raised.insert(name.into(), (message.into(), exception));
+    // What it lets go of may be objects of Python that look here themselves.
+    drop(raised);
+    drop(before);
+}
+
+/// The exception that a function raised, if its text is `message`.
+fn raised_by(name: &str, message: &str) -> Option<PyErr> {
+    let mut raised = RAISED.lock().unwrap_or_else(|e| e.into_inner());
+    if raised.get(name)?.0 != message {
+        return None;
+    }
+    raised.remove(name).map(|(_, exception)| exception)
+}
 
 /// The name of its class in `mustlink.exceptions`.
 fn class(error: &Error) -> &'static str {

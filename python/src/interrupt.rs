@@ -8,17 +8,13 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use mustlink::Result;
 use mustlink_experiments::thread_pool;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
-use crate::oracle::Desk;
-
-/// Between two looks for signals.
-pub(crate) const LOOK: Duration = Duration::from_millis(50);
+use crate::oracle::{Desk, LOOK};
 
 /// The pools of this process by their number of threads, 0 for one per core. A process that was forked
 /// off has none of its parent's threads: its pools are its own.

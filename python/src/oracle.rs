@@ -2,13 +2,16 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use mustlink::roles::{Answer, Outcome, Question, Reply, Respondent};
 use mustlink::{Error, Result};
 use pyo3::prelude::*;
 
-use crate::interrupt::LOOK;
 use crate::job::Asking;
+
+/// Between two looks for signals.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// An exception that a callable raised while methods ran.
 #[derive(Clone, Default)]

@@ -17,9 +17,9 @@ use pyo3::prelude::*;
 use crate::cluster::{Ended, Found, carry_out, known, request};
 use crate::data::{Matrix, Pairs, kind, table};
 use crate::errors::{raised, with_text};
-use crate::interrupt::{LOOK, answering, detached};
+use crate::interrupt::{answering, detached};
 use crate::job::{Asking, Job, Request};
-use crate::oracle::{answered, asking};
+use crate::oracle::{LOOK, answered, asking};
 
 /// Hands questions over and waits for the answers.
 struct Waiting {

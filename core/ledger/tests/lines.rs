@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mustlink_core::Error;
 use mustlink_core::roles::{Answer, Reply};
 use mustlink_core::selection::Record;
-use mustlink_ledger::{Durability, Header, Ledger};
+use mustlink_ledger::{Durability, Header, Ledger, is_ledger};
 use serde_json::{Value, json};
 
 fn open(path: &Path) -> Ledger {
@@ -201,4 +201,26 @@ fn what_is_recorded_is_known_and_so_is_all_before_its_end() {
     // Another question there is a difference from the recording.
     ledger.rewind();
     assert!(ledger.knows(2, 3));
+}
+
+#[test]
+fn a_ledger_is_known_by_its_beginning() {
+    let (folder, path, ledger) = ledger();
+    drop(ledger);
+    assert!(is_ledger(&path));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let other = folder.path().join("other");
+    for (text, is) in [
+        // As some editors write it.
+        (format!("\u{feff}{text}"), true),
+        (text[..22].to_string(), true),
+        (text[..21].to_string(), false),
+        (format!(" {text}"), false),
+        ("i,j,type\n0,1,must_link\n".to_string(), false),
+        (String::new(), false),
+    ] {
+        std::fs::write(&other, &text).unwrap();
+        assert_eq!(is_ledger(&other), is, "{text}");
+    }
+    assert!(!is_ledger(&folder.path().join("none")) && !is_ledger(folder.path()));
 }

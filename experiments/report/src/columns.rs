@@ -288,3 +288,44 @@ pub(crate) fn legend<'a>(
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use mustlink_experiments::results::CellRows;
+    use mustlink_experiments::row::{Row, RowStatus};
+
+    use super::*;
+    use crate::curves::summarise;
+
+    #[test]
+    fn a_cell_that_failed_anywhere_has_no_area_and_is_counted_once() {
+        let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"all\"\nrepeats = 3\n\
+                    [curve]\npoints = [0, 5]\n[scoring]\nmetrics = [\"ari\"]\n\
+                    [[method]]\nid = \"a\"\nclusterer = \"kmeans\"\n";
+        let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
+        let row = |p: usize, good: bool| Row {
+            p_requested: Some(p),
+            status: if good { RowStatus::Ok } else { RowStatus::Error },
+            scores: good.then(|| ("ari".to_string(), Some(0.5))).into_iter().collect(),
+            ..Row::default()
+        };
+        let cell = |repeat: usize, good: [bool; 2]| CellRows {
+            dataset: "iris".into(),
+            method: "a".into(),
+            identity: String::new(),
+            repeat,
+            rows: vec![row(0, good[0]), row(5, good[1])],
+            changed: BTreeSet::new(),
+        };
+        let cells = [cell(0, [true, false]), cell(1, [false, true]), cell(2, [true, true])];
+        let curve = summarise(&experiment, &cells).remove(0);
+        assert_eq!(curve.points.iter().map(|p| p.failed).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!((curve.area.as_ref().map(|s| s.n), curve.area_failed), (Some(1), 2));
+        let columns = columns(&experiment, std::slice::from_ref(&curve), false);
+        let shown: Vec<String> = columns.iter().map(|c| c.text(Some(&curve))).collect();
+        assert_eq!(shown, ["0.500 ± 0.000, 1 of 3 failed", "0.500, 2 of 3 failed"]);
+    }
+}

@@ -272,7 +272,7 @@ fn the_estimate_counts_no_centres_that_nobody_keeps() {
 #[test]
 fn densities_hear_the_flag_at_every_object() {
     let asked = |selector: &dyn QuerySelector| {
-        let seed = mustlink_core::random::SeedPath::new(3);
+        let seed = SeedPath::new(3);
         let ctx = Context::builder(seed).count_looks().build();
         let mut by = By(truth(&CLASSES));
         let s = mustlink_core::selection::run(selector, &twelve(), &mut by, None, &[], None, &ctx);
