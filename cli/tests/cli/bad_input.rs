@@ -200,7 +200,9 @@ fn a_class_column_that_is_not_there() {
          name their column by --class, or an oracle by --oracle, or answer yourself by \"mustlink label\", or in a sheet \
          by \"mustlink select --questions\"\n",
     );
-    let told = bench.run("cluster --data iris --labels class --selector random_pairs --budget 2 --clusterer pck_means");
+    bench.write("told.csv", "x,known\n0,a\n1,a\n8,b\n9,b\n");
+    let told = bench
+        .run("cluster --data told.csv --labels known --k 2 --selector random_pairs --budget 2");
     let said = "somebody who answers, and the classes of --labels are told to the method, not asked for; name a column \
                 of classes that answer by --class, or an oracle by --oracle";
     assert!(told.status == 2 && told.err.contains(said), "{}", told.err);
