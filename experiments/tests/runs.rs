@@ -443,7 +443,8 @@ fn survivors_do_not_win() {
     };
     // At the start, where it has every cell, it is shown; with failures further on it is not the best.
     let lucky = cells(1);
-    assert!(lucky.iter().any(|c| c.contains("1.000 ± 0.000, 6 of 6 failed")), "{lucky:?}");
+    assert!(lucky.iter().any(|c| c.ends_with(">1.000 ± 0.000")), "{lucky:?}");
+    assert!(lucky.iter().any(|c| c.ends_with(">6 failed")), "{lucky:?}");
     assert!(lucky.iter().all(|c| !c.contains("<b>")), "{lucky:?}");
     assert!(cells(0).iter().all(|c| !c.contains("failed")), "{:?}", cells(0));
 }

@@ -93,7 +93,7 @@ mod tests {
             scope: Some(&scope),
             ..MetricInput::default()
         };
-        let inside_scope = inside(&input, input.constraints).unwrap();
+        let inside_scope = among(&input, given.listed()).unwrap();
         assert_eq!(inside_scope, [&Constraint::must(0, 1)]);
         let groups = groups_inside(&input, input.constraints).unwrap();
         assert_eq!(groups, [Group::new("photo", vec![0, 3])]);
