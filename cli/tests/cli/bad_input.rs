@@ -102,7 +102,7 @@ fn values_of_a_size_that_transforms_do_not_take() {
             bench.run(&run).failed(
                 3,
                 &format!(
-                    "error: transforms[0]: data: column 0: the largest value in size is {shown}, \
+                    "error: transforms[0]: data: column \"x\": the largest value in size is {shown}, \
                      methods take 1e-100 to 1e100; put min_max first among the transforms\n"
                 ),
             );
