@@ -100,12 +100,8 @@ impl Job {
         let takes_table = |t: &dyn Transform| t.properties().accepts.contains(&DataKind::Table);
         if !file.transforms.first().is_some_and(|t| takes_table(&**t)) {
             original.require_numbers()?;
-        }
-        // These two leave it as it is, or say so of a feature by its number.
-        let ours = |t: &dyn Transform| ["impute_missing", "one_hot"].contains(&t.typetag_name());
-        if let Some(found) = original.not_numbers()
+        } else if let Some(found) = original.not_numbers()
             && let Some(empty) = &found.empty
-            && file.transforms.first().is_some_and(|t| ours(&**t))
         {
             return Err(Error::Data { place: found.place.clone(), message: empty.clone() }.into());
         }
