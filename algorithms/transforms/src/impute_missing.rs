@@ -6,7 +6,7 @@ use mustlink_core::data::Words;
 use mustlink_core::prelude::*;
 use ndarray::{Array2, ArrayViewMut1};
 
-use crate::parts::numeric_words::{bits, by_value};
+use crate::parts::numeric_words::{bits, by_value, of_other_kind};
 use crate::parts::refused::misfit;
 
 /// What fills a gap in a column of numbers.
@@ -185,17 +185,11 @@ impl Fitted for Filled {
     }
 
     fn of_other_kind(&self, data: &Data) -> Vec<usize> {
-        if data.d() != self.words.len() {
-            return Vec::new();
-        }
-        let x = data.to_dense();
-        let known =
-            |s: usize| self.lists.get(s).cloned().flatten().and_then(|list| by_value(&list));
-        let other = |s: &usize| match (&self.words[*s], data.words(*s)) {
-            (Some(_), None) => known(*s).is_none() && x.column(*s).iter().any(|v| !v.is_nan()),
-            (word, own) => word.is_none() && own.is_some(),
-        };
-        (0..data.d()).filter(other).collect()
+        let list = |s: usize| self.lists.get(s).and_then(Option::as_ref);
+        let numeric = |s: usize| list(s).is_some_and(|list| by_value(list).is_some());
+        let words = self.words.iter().enumerate();
+        let fitted: Vec<_> = words.map(|(s, word)| word.as_ref().map(|_| numeric(s))).collect();
+        of_other_kind(data, &fitted)
     }
 
     fn saved(&self) -> Option<Value> {

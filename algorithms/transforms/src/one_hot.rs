@@ -6,7 +6,7 @@ use mustlink_core::data::Words;
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 
-use crate::parts::numeric_words::{bits, by_value};
+use crate::parts::numeric_words::{bits, by_value, of_other_kind};
 use crate::parts::refused::misfit;
 
 /// Turns each column of words into one column of 0 and 1 per word.
@@ -131,17 +131,10 @@ impl Fitted for Encoded {
     }
 
     fn of_other_kind(&self, data: &Data) -> Vec<usize> {
-        if data.d() != self.words.len() {
-            return Vec::new();
-        }
-        let x = data.to_dense();
-        let other = |s: &usize| match (&self.words[*s], data.words(*s)) {
-            (Some(list), None) => {
-                by_value(list).is_none() && x.column(*s).iter().any(|v| !v.is_nan())
-            }
-            (list, own) => list.is_none() && own.is_some(),
-        };
-        (0..data.d()).filter(other).collect()
+        let numeric =
+            |list: &Option<Vec<String>>| list.as_ref().map(|list| by_value(list).is_some());
+        let fitted: Vec<_> = self.words.iter().map(numeric).collect();
+        of_other_kind(data, &fitted)
     }
 
     fn unseen(&self, data: &Data) -> Vec<(usize, String)> {

@@ -1,6 +1,9 @@
-//! Which word is meant where all words of new rows look like numbers, and were read as such?
+//! Which word is meant where all words of new rows look like numbers, and were read as such? Which features cannot
+//! be those of the fit?
 
 use std::collections::HashMap;
+
+use mustlink_core::Data;
 
 /// The places of the words that are numbers, by the bits of their values; `None` where there are none or two have
 /// one value.
@@ -19,4 +22,18 @@ pub(crate) fn by_value(words: &[String]) -> Option<HashMap<u64, usize>> {
 /// Those of a value in that table, in which 0 and -0 are one.
 pub(crate) fn bits(value: f64) -> u64 {
     (value + 0.0).to_bits()
+}
+
+/// The features of which all rows are of the other kind: numbers that stand for no word, where they were words, or
+/// words, where they were numbers. `fitted` says of those that were words whether numbers may stand for them.
+pub(crate) fn of_other_kind(data: &Data, fitted: &[Option<bool>]) -> Vec<usize> {
+    if data.d() != fitted.len() {
+        return Vec::new();
+    }
+    let x = data.to_dense();
+    let other = |&s: &usize| match (fitted[s], data.words(s)) {
+        (Some(numeric), None) => !numeric && x.column(s).iter().any(|v| !v.is_nan()),
+        (words, own) => words.is_none() && own.is_some(),
+    };
+    (0..data.d()).filter(other).collect()
 }
