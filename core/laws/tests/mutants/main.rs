@@ -105,7 +105,12 @@ fn every_flaw_is_caught_and_every_law_catches_one() {
         std::fs::write(&path, &page).expect("the page can be written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "{PAGE} is not what the laws say (MUSTLINK_REFRESH=1 rewrites it)");
+    let differs = page.lines().find(|line| !written.lines().any(|l| l == *line));
+    assert!(
+        written == page,
+        "{PAGE} is not what the laws say (MUSTLINK_REFRESH=1 rewrites it): {}",
+        differs.unwrap_or("it has lines too many")
+    );
 }
 
 /// What a clusterer does not declare is refused before it sees it.

@@ -56,6 +56,9 @@ pub fn clock() -> u64 {
 /// Words of flaws that show themselves otherwise in each run.
 const LUCKY: [&str; 3] = ["clock", "hash map", "thread"];
 
+/// The law that ends what takes long: what else it finds by then depends on how fast the machine is.
+const TIMED: &str = "largest_numbers_are_harmless";
+
 /// Law → the flaws it catches.
 pub type Caught = BTreeMap<&'static str, BTreeSet<String>>;
 
@@ -83,14 +86,13 @@ pub fn tried<R: Lawful + ?Sized>(
             complaints.push(format!("{config}: not caught by {law}, but by {found:?}"));
         }
         for (name, _) in found {
-            // What else catches these depends on luck, or on the number of threads.
-            let lucky =
-                LUCKY.iter().any(|word| config["flaw"].as_str().is_some_and(|f| f.contains(word)));
+            let flaw = config["flaw"].as_str().unwrap_or_default();
+            // What else catches these depends on luck, on time, or on the number of threads.
+            let lucky = name == TIMED || LUCKY.iter().any(|word| flaw.contains(word));
             if lucky && name != *law {
                 continue;
             }
-            let flaw = config["flaw"].as_str().unwrap_or_default().to_string();
-            caught.entry(name).or_default().insert(flaw);
+            caught.entry(name).or_default().insert(flaw.to_string());
         }
     }
     caught
