@@ -76,13 +76,19 @@ pub fn embed(graph: &CutGraph, count: usize, ctx: &Context) -> Result<Eigen> {
     let mut trivial: Vec<f64> = scale.iter().map(|&s| 1.0 / s).collect();
     normalise(&mut trivial);
     if n <= DENSE_UP_TO {
-        return dense(graph, &scale, &trivial, count);
+        return dense(graph, &scale, &trivial, count, ctx);
     }
     let apply = |block: &[Vec<f64>]| apply(graph, &scale, block);
     leading(&trivial, count, apply, &mut ctx.stream("eigenvectors"), ctx)
 }
 
-fn dense(graph: &CutGraph, scale: &[f64], trivial: &[f64], count: usize) -> Result<Eigen> {
+fn dense(
+    graph: &CutGraph,
+    scale: &[f64],
+    trivial: &[f64],
+    count: usize,
+    ctx: &Context,
+) -> Result<Eigen> {
     let n = graph.len();
     // The constant walk moves from eigenvalue 1 to −2, out of the way.
     let mut matrix = Array2::from_shape_fn((n, n), |(i, j)| -3.0 * trivial[i] * trivial[j]);
@@ -94,7 +100,7 @@ fn dense(graph: &CutGraph, scale: &[f64], trivial: &[f64], count: usize) -> Resu
             matrix[[v, v]] += 1.0;
         }
     }
-    leading_dense(&matrix, count)
+    leading_dense(matrix, count, ctx)
 }
 
 /// The normalised graph times several vectors at once.
@@ -129,14 +135,30 @@ mod tests {
         let scale = inverse_root_degrees(&graph);
         let mut trivial: Vec<f64> = scale.iter().map(|&s| 1.0 / s).collect();
         normalise(&mut trivial);
-        let all = dense(&graph, &scale, &trivial, 5).unwrap();
         let ctx = Context::new(1);
+        let all = dense(&graph, &scale, &trivial, 5, &ctx).unwrap();
         let by = |block: &[Vec<f64>]| apply(&graph, &scale, block);
         let some = leading(&trivial, 5, by, &mut ctx.stream("eigenvectors"), &ctx).unwrap();
         for c in 0..5 {
             assert!((all.values[c] - some.values[c]).abs() < 1e-9);
             let (a, b) = (all.vectors.column(c), some.vectors.column(c));
             assert!((a.dot(&b).abs() - 1.0).abs() < 1e-6, "vector {c}");
+        }
+    }
+
+    #[test]
+    fn eigenvectors_of_small_graphs_are_ones() {
+        let ctx = Context::new(1);
+        for seed in 0..2000 {
+            let graph = random(10, 0.25, seed);
+            let scale = inverse_root_degrees(&graph);
+            let all = embed(&graph, 9, &ctx).unwrap();
+            for (vector, value) in all.vectors.columns().into_iter().zip(&all.values) {
+                let image = &apply(&graph, &scale, &[vector.to_vec()])[0];
+                let off = image.iter().zip(vector).map(|(i, v)| (i - value * v).abs());
+                let off = off.fold(0.0, f64::max);
+                assert!(off < 1e-7, "seed {seed}: {value} is off by {off}");
+            }
         }
     }
 

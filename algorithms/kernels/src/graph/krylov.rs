@@ -6,14 +6,14 @@
 //!
 //! Source: Golub and Van Loan, Matrix Computations, ch. 10 (block Krylov spaces, restarted).
 
-use linfa_linalg::eigh::Eigh;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Error, Result, reduce};
+use mustlink_core::{Context, Result, reduce};
 
 use crate::graph::eigen::{Eigen, with_signs};
+use crate::symmetric_eigen::symmetric_eigen;
 
 /// Vectors beyond those wanted, which make the wanted ones converge.
 const SPARE: usize = 4;
@@ -24,13 +24,9 @@ const ROUNDS: usize = 8;
 /// Residual at which a vector is good enough to tell clusters apart.
 const RESIDUAL: f64 = 1e-6;
 
-fn failure(e: impl std::fmt::Display) -> Error {
-    Error::NumericalFailure { place: format!("the eigenvectors of the graph: {e}") }
-}
-
 /// Eigenpairs of a symmetric matrix, eigenvalues in descending order.
-fn descending(matrix: &Array2<f64>) -> Result<(Vec<f64>, Array2<f64>)> {
-    let (values, vectors) = matrix.eigh().map_err(failure)?;
+fn descending(matrix: Array2<f64>, ctx: &Context) -> Result<(Vec<f64>, Array2<f64>)> {
+    let (values, vectors) = symmetric_eigen(matrix, ctx)?;
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     Ok((order.iter().map(|&i| values[i]).collect(), vectors.select(Axis(1), &order)))
@@ -39,9 +35,9 @@ fn descending(matrix: &Array2<f64>) -> Result<(Vec<f64>, Array2<f64>)> {
 /// The `count` leading eigenpairs of a dense symmetric matrix, in descending order. O(n³).
 ///
 /// # Errors
-/// `NumericalFailure`.
-pub fn leading_dense(matrix: &Array2<f64>, count: usize) -> Result<Eigen> {
-    let (values, vectors) = descending(matrix)?;
+/// `NumericalFailure`; cancellation.
+pub fn leading_dense(matrix: Array2<f64>, count: usize, ctx: &Context) -> Result<Eigen> {
+    let (values, vectors) = descending(matrix, ctx)?;
     let kept: Vec<usize> = (0..count).collect();
     Ok(with_signs(values[..count].to_vec(), vectors.select(Axis(1), &kept)))
 }
@@ -140,7 +136,7 @@ pub fn leading(
             small[[i, j]] = p;
             small[[j, i]] = p;
         }
-        let (ritz, coefficients) = descending(&small)?;
+        let (ritz, coefficients) = descending(small, ctx)?;
         let combine = |from: &[Vec<f64>], c: usize| {
             let mut out = vec![0.0; n];
             for (q, &a) in from.iter().zip(coefficients.column(c)) {
