@@ -172,7 +172,9 @@ fn ask(
         return Err(Error::bad_param("selector", "nothing", "a selector with an oracle"));
     };
     method.admit_hard(&problem.constraints)?;
-    let seen = run::transform(method.prefix(), problem, ctx)?.problem;
+    let named = |e: Error| e.with_feature_names(&set.set.feature_names);
+    let made = run::transform(method.prefix(), problem, ctx).map_err(named)?;
+    let seen = made.problem;
     let scene = Scene { data: Some(seen.data.clone()), ..set.set.scene(ctx.child("oracle")) };
     let mut respondent = oracle.open(&scene).map_err(|e| e.at("oracle"))?;
     let provide =
@@ -180,5 +182,5 @@ fn ask(
     let budget = points.last().copied();
     let ctx = ctx.child("selector");
     selection::run(&**selector, &seen, &mut *respondent, budget, points, Some(&provide), &ctx)
-        .map_err(|e| e.at("selector"))
+        .map_err(|e| named(made.lineage.features.error_before(e)).at("selector"))
 }

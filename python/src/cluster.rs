@@ -56,7 +56,7 @@ impl Found {
 /// Asks, clusters, and keeps what Python shows of it.
 pub(crate) fn carry_out(job: &Job, asked: Option<Asking>) -> Result<Ended> {
     let seen = job.admitted()?;
-    let selection = job.select(&seen.problem, asked)?;
+    let selection = job.select(&seen.problem, asked).map_err(|e| job.about_features(&seen, e))?;
     finish(job, &seen, selection.as_ref())
 }
 

@@ -77,14 +77,17 @@ impl Selected {
 
 /// Selects without clustering.
 fn selected(job: &Job, asked: Option<Asking>) -> Result<Selected> {
-    let seen = job.seen()?.problem;
-    let selection = job.select(&seen, asked)?.unwrap_or_default();
+    let seen = job.seen()?;
+    let selection = job
+        .select(&seen.problem, asked)
+        .map_err(|e| job.about_features(&seen, e))?
+        .unwrap_or_default();
     let method = &job.method;
     let all = selection.constraints(
         selection.asked(),
         method.view,
         method.on_conflict,
-        &seen.constraints,
+        &seen.problem.constraints,
     )?;
     Ok(Selected {
         constraints: job.of_rows(&all)?,

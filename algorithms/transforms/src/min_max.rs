@@ -13,7 +13,7 @@ use crate::parts::refused::misfit;
 /// n × d dense; the same shape. Sparse data is refused, since shifting would fill its zeros: add
 /// `densify` first.
 /// # Errors
-/// `NumericalFailure` when the range of a feature exceeds the largest number.
+/// `Feature` when the range of one exceeds the largest number.
 /// # Cost and randomness
 /// O(n·d); nothing random.
 #[options]
@@ -25,8 +25,11 @@ impl Transform for MinMax {
         let ranges = ranges(&problem.data);
         for (feature, &(low, high)) in ranges.iter().enumerate() {
             if !(high - low).is_finite() {
-                let place = format!("min_max: the range of feature {feature} is too large");
-                return Err(Error::NumericalFailure { place });
+                let message = format!(
+                    "no number is as large as the range from {low:e} to {high:e}; make the values smaller, or \
+                     leave the column out (--ignore)"
+                );
+                return Err(Error::Feature { feature, message });
             }
         }
         Ok(Box::new(Scale { ranges }))
@@ -133,7 +136,11 @@ mod tests {
     #[test]
     fn a_range_beyond_all_numbers_is_an_error() {
         let message = scaled(array![[f64::MAX], [-f64::MAX]]).unwrap_err().to_string();
-        assert_eq!(message, "numerical failure in min_max: the range of feature 0 is too large");
+        assert_eq!(
+            message,
+            "data: feature 0: no number is as large as the range from -1.7976931348623157e308 to \
+             1.7976931348623157e308; make the values smaller, or leave the column out (--ignore)"
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub enum Deviation {
 /// n × d dense; the same shape. Sparse data is refused, since shifting would fill its zeros: add
 /// `densify` first.
 /// # Errors
-/// `NumericalFailure` when the squares of a feature exceed the largest number.
+/// `Feature` when the squares of one exceed the largest number, or are too small to be told from 0.
 /// # Cost and randomness
 /// O(n·d); nothing random.
 #[options]
@@ -76,8 +76,11 @@ impl Transform for ZScore {
             }
             let deviation = (squares[s] / divisor).sqrt();
             if !means[s].is_finite() || !deviation.is_normal() {
-                let place = format!("z_score: the deviation of feature {s} is {deviation}");
-                return Err(Error::NumericalFailure { place });
+                let message = format!(
+                    "z_score cannot divide by its deviation, {deviation:e}; put min_max first among the \
+                     transforms"
+                );
+                return Err(Error::Feature { feature: s, message });
             }
             features.push(Some((means[s], deviation)));
         }
@@ -155,7 +158,7 @@ mod tests {
         let message = scaled(array![[1e200], [-1e200]], Deviation::Population).unwrap_err();
         assert_eq!(
             message.to_string(),
-            "numerical failure in z_score: the deviation of feature 0 is inf"
+            "data: feature 0: z_score cannot divide by its deviation, inf; put min_max first among the transforms"
         );
     }
 

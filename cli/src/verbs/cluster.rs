@@ -210,7 +210,7 @@ impl Made {
     fn new(args: &Args, job: &Job) -> Result<Self> {
         let start = Instant::now();
         let seen = job.admitted()?;
-        let selection = job.select(&seen.problem)?;
+        let selection = job.select(&seen.problem).map_err(|e| job.about_features(&seen, e))?;
         if let Some(selection) = &selection
             && let Some(clash) = job.clash(selection, &seen.problem.constraints)?
         {

@@ -121,7 +121,10 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         shown: &|object| shown(args, job, object),
         folder: folder.unwrap_or(Path::new(".")),
     };
-    let run = |work: Work| work.run(job, &seen.problem, path, &imported);
+    let run = |work: Work| {
+        let done = work.run(job, &seen.problem, path, &imported);
+        done.map_err(|e| job.about_features(&seen, e))
+    };
     let selection = if args.web {
         let server = Server::bind(args.port, keys)?;
         std::thread::scope(|scope| {

@@ -39,8 +39,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         return questions(args, &job);
     }
     let made = in_pool(args.job.threads, || {
-        let seen = job.seen()?.problem;
-        let (given, selection) = (&seen.constraints, job.select(&seen)?.unwrap_or_default());
+        let seen = job.seen()?;
+        let selection = job
+            .select(&seen.problem)
+            .map_err(|e| job.about_features(&seen, e))?
+            .unwrap_or_default();
+        let given = &seen.problem.constraints;
         if let Some(clash) = job.clash(&selection, given)? {
             job.context().warn(clash);
         }
@@ -99,10 +103,12 @@ impl Respondent for Unsure {
 
 fn questions(args: &Args, job: &Job) -> Result<u8, Failure> {
     let made = in_pool(args.job.threads, || {
-        let seen = job.seen()?.problem;
+        let seen = job.seen()?;
         let mut nobody = Unsure::default();
         let none = || Error::Usage("the method has no selector; name one by --selector".into());
-        job.ask(&seen, &mut nobody, args.job.budget, None)?.ok_or_else(none)?;
+        job.ask(&seen.problem, &mut nobody, args.job.budget, None)
+            .map_err(|e| job.about_features(&seen, e))?
+            .ok_or_else(none)?;
         Ok(nobody.0)
     })?;
     job.finish(&args.job);

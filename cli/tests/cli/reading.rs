@@ -554,6 +554,24 @@ fn errors_of_fits_call_columns_by_their_names() {
         err.contains("error: data: column \"length\": the largest value in size is 1e200"),
         "{err}"
     );
+    bench.write("g.csv", "width,length,class\n1,5,a\n2,6,b\n3,1e200,a\n4,7,b\n");
+    let asked = "--data g.csv --selector random_pairs --budget 2";
+    for verb in ["select", "select --questions", "cluster --k 2"] {
+        let err = bench.run(&format!("{verb} {asked}")).err;
+        assert!(err.contains(&format!("error: selector{said}")), "{verb}: {err}");
+    }
+    // What these cannot scale is no number of theirs either.
+    bench.write("h.csv", "width,length\n1,1e-200\n2,3e-200\n3,4e-200\n4,0\n");
+    bench.write("i.csv", "width,length\n1,1.7e308\n2,-1.7e308\n3,4\n4,0\n");
+    for (file, transform, said) in [
+        ("h.csv", "z_score", "z_score cannot divide by its deviation, 0e0;"),
+        ("i.csv", "min_max", "no number is as large as the range from -1.7e308 to 1.7e308;"),
+    ] {
+        let set = format!("--set transforms=[\"{transform}\"]");
+        let err = bench.run(&format!("cluster --data {file} --k 2 {set}")).err;
+        let said = format!("error: transforms[0]: data: feature \"length\": {said}");
+        assert!(err.contains(&said), "{err}");
+    }
     bench.write("words.csv", "width,word\n1,a\n2,b\n3,c\n4,d\n");
     let set = "--features all --set transforms=[{type=\"one_hot\",max_words=2}]";
     let err = bench.run(&format!("cluster --data words.csv --k 2 {set}")).err;
@@ -567,6 +585,12 @@ fn errors_of_fits_call_columns_by_their_names() {
     let err = bench.run("run e.toml --out out --quiet").err;
     let said = "dataset d.transforms[0]: data: feature \"gap\": every value is missing; leave the column out (ignore)";
     assert!(err.contains(said), "{err}");
+    let of = "[curve]\npoints = [2]\n[[dataset]]\nid = \"d\"\npath = \"g.csv\"\n";
+    let method = "[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
+    let split = "[split]\ntype = \"all\"\nrepeats = 1\n";
+    bench.write("s.toml", format!("[experiment]\nname = \"s\"\n{of}{split}{method}k = 2\n"));
+    let err = bench.run("run s.toml --out asked --quiet").err;
+    assert!(err.contains("selector: data: column \"length\": the largest value"), "{err}");
 }
 
 #[test]
