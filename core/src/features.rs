@@ -10,6 +10,8 @@ pub enum Features {
     Same,
     /// Some of those before it, by number from 0.
     Chosen(Vec<usize>),
+    /// Each made of one of those before it, by number from 0, with the word that it stands for, if it does.
+    Parts(Vec<(usize, Option<String>)>),
     /// New ones, made of several.
     New,
 }
@@ -25,6 +27,21 @@ impl Features {
             (Features::Chosen(first), Features::Chosen(of)) => {
                 Features::Chosen(of.iter().map(|&s| first[s]).collect())
             }
+            (Features::Parts(first), Features::Chosen(of)) => {
+                Features::Parts(of.iter().map(|&s| first[s].clone()).collect())
+            }
+            (Features::Chosen(first), Features::Parts(of)) => {
+                Features::Parts(of.iter().map(|(s, word)| (first[*s], word.clone())).collect())
+            }
+            (Features::Parts(first), Features::Parts(of)) => {
+                let both = |(s, word): &(usize, Option<String>)| {
+                    let (before, earlier) = &first[*s];
+                    let words: Vec<&str> =
+                        [earlier, word].into_iter().flatten().map(String::as_str).collect();
+                    (*before, (!words.is_empty()).then(|| words.join("_")))
+                };
+                Features::Parts(of.iter().map(both).collect())
+            }
         }
     }
 
@@ -34,6 +51,7 @@ impl Features {
         match self {
             Features::Same => error,
             Features::Chosen(of) => error.with_feature(&|s| of.get(s).copied()),
+            Features::Parts(of) => error.with_feature(&|s| of.get(s).map(|(before, _)| *before)),
             Features::New => error.with_feature(&|_| None),
         }
     }
@@ -45,6 +63,13 @@ impl Features {
         match self {
             Features::Same => (0..d).map(name).collect(),
             Features::Chosen(of) => of.iter().map(|&s| name(s)).collect(),
+            Features::Parts(of) => {
+                let part = |(s, word): &(usize, Option<String>)| match word {
+                    Some(word) => format!("{}_{word}", name(*s)),
+                    None => name(*s),
+                };
+                of.iter().map(part).collect()
+            }
             Features::New => (0..d).map(|s| format!("component_{s}")).collect(),
         }
     }
@@ -99,5 +124,24 @@ mod tests {
         assert_eq!(then.names(&names(&["a", "b", "c", "d"]), 2), ["d", "a"]);
         assert_eq!(then.names(&[], 2), ["feature_3", "feature_0"]);
         assert_eq!(then.then(&Features::New).then(&then).names(&[], 1), ["component_0"]);
+    }
+
+    #[test]
+    fn words_have_the_names_of_their_columns() {
+        let word = |w: &str| Some(w.to_string());
+        let coded = Features::Parts(vec![(0, None), (1, word("blue")), (1, word("red"))]);
+        let said = names(&["size", "colour", "n"]);
+        assert_eq!(coded.names(&said, 3), ["size", "colour_blue", "colour_red"]);
+        assert_eq!(coded.names(&[], 3), ["feature_0", "feature_1_blue", "feature_1_red"]);
+        // Some of the columns first, some of what is made of them afterwards.
+        let both = Features::Chosen(vec![2, 1]).then(&coded).then(&Features::Chosen(vec![2, 0]));
+        assert_eq!(both.names(&said, 2), ["colour_red", "n"]);
+        let wrong = Error::Magnitude { column: Some(1), value: 1e200 };
+        let before = both.error_before(wrong);
+        assert_eq!(before, Error::Magnitude { column: Some(2), value: 1e200 });
+        let again = Features::Parts(vec![(0, word("1")), (2, None)]);
+        assert_eq!(coded.then(&again).names(&said, 2), ["size_1", "colour_red"]);
+        assert_eq!(again.then(&coded).then(&Features::Same).names(&said, 3)[1], "n_blue");
+        assert_eq!(coded.then(&Features::New).names(&said, 1), ["component_0"]);
     }
 }

@@ -440,6 +440,7 @@ fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Res
     let right = match &features {
         Features::Same => after == before,
         Features::Chosen(of) => of.len() == after && of.iter().all(|&s| s < before),
+        Features::Parts(of) => of.len() == after && of.iter().all(|(s, _)| *s < before),
         Features::New => true,
     };
     if !right {

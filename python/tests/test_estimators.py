@@ -372,6 +372,7 @@ def test_words_and_missing_values():
     filled = mustlink.ImputeMissing().fit(table)
     coded = mustlink.OneHot().fit(table[["colour", "n"]])
     assert coded.transform(table[["colour", "n"]])[:, :2].tolist() == [[0, 1], [0, 1], [1, 0], [0, 0]]
+    assert coded.get_feature_names_out().tolist() == ["colour_blue", "colour_red", "n"]
     # What was learned keeps the order of its words, whatever the rows at hand hold.
     some = pickle.loads(pickle.dumps(coded)).transform(table[["colour", "n"]].iloc[[0]])
     assert some.tolist() == [[0, 1, 1]]

@@ -18,7 +18,7 @@ use crate::parts::refused::misfit;
 /// the words: columns of numbers on another scale want `z_score` or `min_max` after it.
 /// # Input and output
 /// n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
-/// (`impute_missing`).
+/// (`impute_missing`). What is made of a word is called by column and word: `colour_red`.
 /// # Errors
 /// `Feature` for a column of more than `max_words` different words.
 /// # Cost and randomness
@@ -163,7 +163,17 @@ impl Fitted for Encoded {
     }
 
     fn features(&self) -> Features {
-        if self.words.iter().all(Option::is_none) { Features::Same } else { Features::New }
+        if self.words.iter().all(Option::is_none) {
+            return Features::Same;
+        }
+        let mut parts = Vec::new();
+        for (s, list) in self.words.iter().enumerate() {
+            match list {
+                Some(list) => parts.extend(list.iter().map(|word| (s, Some(word.clone())))),
+                None => parts.push((s, None)),
+            }
+        }
+        Features::Parts(parts)
     }
 
     fn saved(&self) -> Option<Value> {
@@ -195,7 +205,9 @@ mod tests {
         assert_eq!(x.row(2).to_vec(), [9.0, 0.0, 0.0, 4.0]);
         // The gap among the numbers is left to `impute_missing`.
         assert_eq!((data.kind(), x[[1, 3]].is_nan()), (DataKind::Table, true));
-        assert_eq!(made.lineage.features, Features::New);
+        let before = ["size", "colour", "n"].map(String::from);
+        let names = ["size", "colour_blue", "colour_red", "n"];
+        assert_eq!(made.lineage.features.names(&before, 4), names);
     }
 
     #[test]
