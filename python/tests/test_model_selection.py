@@ -101,6 +101,14 @@ def test_what_is_none_is_named():
         constraint_score(given, np.zeros(10))
 
 
+def test_pairs_with_an_unknown_label_are_not_met():
+    given = Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (1, 4)], n=5)
+    assert constraint_score(given, [0, 0, 1, 1, 1]) == 1.0
+    for unknown in (-1, float("nan"), None):
+        assert constraint_score(given, [0, 0, unknown, unknown, 1]) == 0.5
+        assert constraint_score(given, [unknown] * 5) == 0.0
+
+
 def test_pipelines_and_trees_of_estimators():
     x, given = data()
     pipe = make_pipeline(ZScore(), MPCKMeans(3))

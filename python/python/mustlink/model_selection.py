@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ._data import classes
 from .constraints import Constraints
 from .exceptions import ConfigError, ConstraintError, DataError, MustlinkWarning
 
@@ -27,7 +28,7 @@ Array = np.ndarray[Any, Any]
 
 def constraint_score(constraints: Constraints, labels: Any) -> float:
     """The mean of the share of must-links and the share of cannot-links that ``labels`` meet, of all ``constraints``
-    but the groups.
+    but the groups. A label of -1, NaN or None is unknown, and a pair with one is not met.
 
     >>> from mustlink import Constraints
     >>> from mustlink.model_selection import constraint_score
@@ -40,10 +41,12 @@ def constraint_score(constraints: Constraints, labels: Any) -> float:
     pairs, signs = constraints.pairs()
     if len(pairs) == 0:
         raise ConstraintError("constraints: there is none to score by")
-    labels = np.asarray(labels)
-    if labels.shape != (constraints.n,):
-        raise DataError(f"labels: must hold one label per row, {constraints.n}, got shape {labels.shape}")
-    met = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == (signs > 0)
+    if np.shape(labels) != (constraints.n,):
+        raise DataError(f"labels: must hold one label per row, {constraints.n}, got shape {np.shape(labels)}")
+    codes = classes(labels, constraints.n, "labels")
+    assert codes is not None
+    i, j = codes[pairs[:, 0]], codes[pairs[:, 1]]
+    met = ((i == j) == (signs > 0)) & (i >= 0) & (j >= 0)
     kinds = [signs > 0, signs < 0]
     return float(np.mean([met[kind].mean() for kind in kinds if kind.any()]))
 
