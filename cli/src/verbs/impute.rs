@@ -67,10 +67,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
     /// Which pairs are written
-    #[arg(long, value_enum, default_value_t = Kinds::MustLink)]
+    #[arg(long, value_enum, default_value_t = Kinds::MustLink, requires = "out")]
     kinds: Kinds,
     /// Most pairs written
-    #[arg(long, value_name = "N", default_value_t = 50_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, requires = "out")]
     max_pairs: u64,
     /// Folder for figures of the ensemble: co-association, counts, members; each with its numbers
     #[arg(long, value_name = "FOLDER")]

@@ -168,6 +168,11 @@ fn an_imputation_takes_the_number_of_classes() {
         most.err
     );
     assert!(!bench.path("pairs.csv").exists());
+    // Without the file they had no effect, and nothing said so.
+    for option in ["--max-pairs 10", "--kinds both"] {
+        let ignored = bench.run(&format!("{line} --k 3 {option}"));
+        assert!(ignored.status == 2 && ignored.err.contains("--out <FILE>"), "{}", ignored.err);
+    }
     // One that needs no number is given none.
     let free = bench.run("impute --data iris --generator {type=\"random_k\",members=5}");
     assert!(free.status == 0 && free.err.is_empty(), "{}", free.err);
