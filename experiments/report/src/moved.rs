@@ -1,7 +1,8 @@
 //! What moved since the last report?
 //!
 //! The means and ranks of the files that are about to be overwritten, beside the new ones. What moved
-//! last is kept in a file, so that a report made again of the same results says the same.
+//! last is kept in a file, so that a report made again of the same results says the same. It is there after
+//! every report of a finished study, if only with its header, and after no other: so is known which the last was.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::figure::remove;
 use crate::section::Section;
 use crate::sheet::{Cell, Line, Sheet, difference};
-use crate::tables::UNFINISHED;
 use mustlink_experiments::{Experiment, write_whole};
 
 const FILE: &str = "moved.csv";
@@ -135,12 +135,14 @@ pub(crate) fn since_last(
     finished: bool,
 ) -> Result<Vec<Move>> {
     let path = dir.join(FILE);
-    let Ok(old) = fs::read(dir.join("summary.csv")) else { return Ok(Vec::new()) };
-    let tables = fs::read_to_string(dir.join("tables.md")).unwrap_or_default();
-    if !finished || tables.contains(UNFINISHED) {
+    if !finished {
         remove(&path)?;
         return Ok(Vec::new());
     }
+    let (Ok(old), true) = (fs::read(dir.join("summary.csv")), path.exists()) else {
+        keep(&path, &[])?;
+        return Ok(Vec::new());
+    };
     let old_statistics = fs::read(dir.join("statistics.csv")).unwrap_or_default();
     if old == summary && (old_statistics == statistics || statistics.is_empty()) {
         let reader = csv::Reader::from_path(&path);
@@ -175,15 +177,22 @@ pub(crate) fn since_last(
     let size = |m: &Move| (m.before.unwrap_or(0.0) - m.after.unwrap_or(0.0)).abs();
     means.sort_by(|a, b| size(b).total_cmp(&size(a)));
     out.extend(means);
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    keep(&path, &out)?;
+    Ok(out)
+}
+
+/// Writes the list, with its header where it is empty, too.
+fn keep(path: &Path, moved: &[Move]) -> Result<()> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     let fail = |e: &dyn std::fmt::Display| mustlink_core::Error::Data {
         place: path.display().to_string(),
         message: e.to_string(),
     };
-    out.iter().try_for_each(|m| writer.serialize(m)).map_err(|e| fail(&e))?;
+    let columns = ["what", "metric", "dataset", "method", "before", "after"];
+    writer.write_record(columns).map_err(|e| fail(&e))?;
+    moved.iter().try_for_each(|m| writer.serialize(m)).map_err(|e| fail(&e))?;
     let content = writer.into_inner().map_err(|e| fail(&e))?;
-    write_whole(&path, ".part", &content)?;
-    Ok(out)
+    write_whole(path, ".part", &content)
 }
 
 /// The section of the page.
@@ -322,13 +331,16 @@ mod tests {
             let summary = format!("dataset,metric,method,p,mean\niris,ari,a,10,{mean}\n");
             let moved = since_last(dir.path(), summary.as_bytes(), b"", finished).unwrap();
             fs::write(dir.path().join("summary.csv"), summary).unwrap();
-            let note = if finished { String::new() } else { crate::tables::unfinished(1, 2) };
-            fs::write(dir.path().join("tables.md"), note).unwrap();
+            // A study may be called so: what its tables say decides nothing.
+            fs::write(dir.path().join("tables.md"), crate::tables::unfinished(1, 2)).unwrap();
             moved.len()
         };
         assert_eq!([report("0.5", false), report("0.6", false), report("0.7", true)], [0, 0, 0]);
         assert_eq!([report("0.8", true), report("0.8", true)], [1, 1]);
         assert_eq!([report("0.9", false), report("0.8", true)], [0, 0]);
-        assert!(!dir.path().join(FILE).exists());
+        let kept = || fs::read_to_string(dir.path().join(FILE));
+        assert_eq!(kept().unwrap(), "what,metric,dataset,method,before,after\n");
+        assert_eq!(report("0.7", false), 0);
+        assert!(kept().is_err());
     }
 }

@@ -115,12 +115,9 @@ pub(crate) fn unknown_records(
     unknown.map(said).collect()
 }
 
-/// How a sentence under numbers of a study that goes on begins; a later report knows those of this one by it.
-pub(crate) const UNFINISHED: &str = "The study is not finished";
-
 /// What stands under numbers of a study that goes on: tables are copied from the page that says so.
 pub(crate) fn unfinished(finished: usize, planned: usize) -> String {
-    format!(" {UNFINISHED}: {finished} of {planned} cells are in these numbers.")
+    format!(" The study is not finished: {finished} of {planned} cells are in these numbers.")
 }
 
 /// A word of caution where intervals rest on few repeats.
