@@ -105,10 +105,8 @@ pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, S
 
 /// Refuses before the work a method in which nothing tries others.
 pub(crate) fn check(job: &Job) -> std::result::Result<(), Failure> {
-    match job.clusterers() {
-        Some(tags) if !tags.contains(&"auto") => Err(none(job)),
-        _ => Ok(()),
-    }
+    let tries = job.method.clusterer.as_ref().is_some_and(|c| c.properties().tries_others);
+    if tries { Ok(()) } else { Err(none(job)) }
 }
 
 /// What is said of a method that tried no others.

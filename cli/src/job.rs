@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mustlink::clustering::Clustering;
-use mustlink::config::{self, tree};
+use mustlink::config;
 use mustlink::constraints::Constraints;
 use mustlink::method::Method;
-use mustlink::registry::Role;
 use mustlink::roles::Transform;
 use mustlink::selection::{Contradicting, Selection};
 use mustlink::{DataKind, Error, Problem, Result};
@@ -246,20 +245,6 @@ impl Job {
         named("clusterer").or_else(|| named("selector")).unwrap_or_default()
     }
 
-    /// The clusterers of the method, outer ones before those in them; `None` where one is not of this program.
-    pub fn clusterers(&self) -> Option<Vec<&'static str>> {
-        let slot = &self.config["clusterer"];
-        let (mut tags, mut known) = (Vec::new(), tree::plugin(slot).is_some());
-        tree::visit_plugins(slot, &mut |plugin, _| {
-            if plugin.role == Role::BaseClusterer {
-                known &= OURS.contains(&plugin.package);
-                tags.push(plugin.tag);
-            }
-            true
-        });
-        known.then_some(tags)
-    }
-
     /// What is said where the result has not as many clusters as were asked for.
     pub fn other_k(&self, clustering: &Clustering) -> Option<String> {
         notices::other_k(&self.method, self.clusterer(), self.problem.k, clustering)
@@ -303,9 +288,6 @@ impl Job {
         self.warnings.iter().cloned().chain(new).collect()
     }
 }
-
-/// The crates of the clusterers of this program.
-const OURS: [&str; 2] = ["mustlink-base-clusterers", "mustlink-linfa-clusterers"];
 
 /// Most contradicting answers of which the chain is shown.
 const MOST_CHAINS: usize = 5;

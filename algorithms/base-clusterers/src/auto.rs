@@ -205,6 +205,7 @@ impl BaseClusterer for Auto {
             }),
             soft_weights: true,
             learns_weights: true,
+            tries_others: true,
             ..Properties::default()
         }
     }

@@ -53,6 +53,12 @@ fn a_folder_is_no_place_for_what_others_wrote() {
     std::fs::create_dir(bench.path("both")).expect("a folder");
     let done = bench.run(&format!("{auto} --plot both --out-candidates both --quiet"));
     assert_eq!(done.status, 0, "{}", done.err);
+    // A selector that clusters by itself tries nothing: that is said before it asks.
+    let own = "cluster --data iris --clusterer none --selector cobras --budget 9 --k 3 --quiet";
+    bench
+        .run(&format!("{own} --out own.csv --out-candidates tried"))
+        .failed(2, "error: --out-candidates: cobras tries no other methods; auto does\n");
+    assert!(!bench.path("own.csv").exists());
     for option in ["--plot", "--profile", "--out-candidates"] {
         bench
             .run(&format!("{line} {option} flowers.csv --out labels.csv"))

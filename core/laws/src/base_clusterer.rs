@@ -71,6 +71,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             learned_weights_are_declared,
         ),
         Law::when(
+            "what_was_tried_is_declared",
+            |p| !p.properties().tries_others,
+            what_was_tried_is_declared,
+        ),
+        Law::when(
             "sparse_equals_dense",
             |p| {
                 let accepts = p.properties().accepts;
@@ -399,6 +404,12 @@ fn learned_weights_are_declared(p: &Plugin) -> Verdict {
     let extras = labels(p, &problem(p, 1).0, 1)?.extras;
     let learned = extras.weights.is_some() || extras.metrics.is_some();
     ensure!(!learned, "it learns how much features count, and learns_weights is not declared");
+    Ok(())
+}
+
+fn what_was_tried_is_declared(p: &Plugin) -> Verdict {
+    let tried = labels(p, &problem(p, 1).0, 1)?.extras.tried;
+    ensure!(tried.is_empty(), "it tells what it tried, and tries_others is not declared");
     Ok(())
 }
 

@@ -36,6 +36,8 @@ pub struct Properties {
     pub gives_centers: bool,
     /// It may learn how much each feature counts: weights of features, or a metric.
     pub learns_weights: bool,
+    /// It tries other methods and may say how each did (`Extras::tried`).
+    pub tries_others: bool,
     /// It makes random choices by object index, so that permuting rows may change the result.
     pub index_keyed: bool,
     /// It cannot run as it stands: an option without a usable default must be given first.
@@ -57,6 +59,7 @@ impl Default for Properties {
             object_weights: false,
             gives_centers: false,
             learns_weights: false,
+            tries_others: false,
             index_keyed: true,
             needs_setup: false,
         }

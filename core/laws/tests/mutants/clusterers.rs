@@ -1,5 +1,6 @@
 //! Penalised k-means, sound but for one flaw.
 
+use mustlink_core::clustering::Tried;
 use mustlink_core::error;
 use mustlink_core::prelude::*;
 use mustlink_core::union_find::UnionFind;
@@ -27,7 +28,7 @@ pub struct FlawedClusterer {
     pub hard: bool,
 }
 
-const FLAWS: [(&str, &str); 51] = [
+const FLAWS: [(&str, &str); 52] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -48,6 +49,7 @@ const FLAWS: [(&str, &str); 51] = [
     ("fails on contradictions", "contradictions_are_survived"),
     ("returns the transposed centres", "centres_have_the_declared_shape"),
     ("keeps weights of features to itself", "learned_weights_are_declared"),
+    ("tries another method in silence", "what_was_tried_is_declared"),
     ("stores zeros of sparse rows as ones", "sparse_equals_dense"),
     ("calls all below a thousandth equal", "any_unit"),
     ("cuts values off at 30", "any_origin"),
@@ -346,7 +348,19 @@ impl BaseClusterer for FlawedClusterer {
         }
         let weights = self.has("keeps weights of features to itself");
         let weights = weights.then(|| Array2::from_elem((k, d), 1.0));
-        let extras = Extras { centers: Some(centers), weights, ..Extras::default() };
+        let another = self.has("tries another method in silence").then(|| Tried {
+            name: "kmeans".into(),
+            method: json!({ "clusterer": { "type": "kmeans" } }),
+            k,
+            score: None,
+            error: None,
+            weight: 1.0,
+            outcome: "chosen".into(),
+            labels: None,
+            seconds: 0.0,
+        });
+        let tried = another.into_iter().collect();
+        let extras = Extras { centers: Some(centers), weights, tried, ..Extras::default() };
         let more = self.has("makes one cluster more than it is asked for") && k < n;
         let k = k + usize::from(more);
         Ok(Clustering { labels, k, objective, history, extras, ..Clustering::default() })
