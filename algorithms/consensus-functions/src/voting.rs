@@ -55,7 +55,7 @@ pub enum Reference {
     Labels,
 }
 
-#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 3)]
+#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 4)]
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
@@ -202,16 +202,19 @@ impl Voting {
                 }
             }
         }
-        // The majority; of several clusters with most votes the reference's, else the first.
+        // The majority; of several clusters with most votes the reference's, else the first. Sums of fractions are as
+        // many in another order of the members, and differ by rounding: at most by this share.
+        let rounding = f64::EPSILON * members.iter().map(|(m, _)| m.k).sum::<usize>() as f64;
         let labels = (0..n)
             .map(|i| {
                 let row = votes.row(i);
                 let most = row.iter().copied().fold(0.0, f64::max);
+                let is_most = |v: f64| v >= most - rounding * most;
                 let own = reference[i];
-                if own != NONE && row[own as usize] == most {
+                if own != NONE && is_most(row[own as usize]) {
                     return own;
                 }
-                row.iter().position(|&v| v == most).expect("some count is the largest") as u32
+                row.iter().position(|&v| is_most(v)).expect("some count is the largest") as u32
             })
             .collect();
         for mut row in votes.rows_mut() {
@@ -327,6 +330,22 @@ mod tests {
         let of = |v: Voting| v.combine(&ensemble, &problem, &Context::new(1)).unwrap().labels;
         assert_eq!(of(hard), [0, 0, 1]);
         assert_eq!(of(soft), [0, 1, 0]);
+    }
+
+    #[test]
+    fn equal_votes_are_equal_in_any_order_of_the_members() {
+        let problem = Problem::new(Data::dense(Array2::zeros((5, 1))).unwrap());
+        // The first member has as many votes on the third object as the others together.
+        for weights in [[0.7, 0.1, 0.2, 0.4], [0.7, 0.4, 0.2, 0.1]] {
+            let others = [0, 0, 1, 1, 1];
+            let members = [[0, 0, 0, 1, 1], others, others, others];
+            let members = members.iter().map(|l| Member::from_labels(l)).collect();
+            let ensemble = Ensemble::new(5, members).unwrap();
+            let weights = Weights::Given(weights.to_vec());
+            let voting = Voting { reference: Reference::First, weights, ..Voting::default() };
+            let c = voting.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+            assert_eq!(c.labels, [0, 0, 0, 1, 1]);
+        }
     }
 
     #[test]
