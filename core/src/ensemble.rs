@@ -122,7 +122,8 @@ impl Ensemble {
 }
 
 /// Per-cluster extras of a clustering with the rows of empty clusters left out and the others in
-/// the order of [`compact`] labels.
+/// the order of [`compact`] labels. What an object, or a mixture, had in empty clusters is spread over the others
+/// in proportion, so that shares sum to 1; an object that had all in them is in its own cluster.
 pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
     let mut order: Vec<usize> = Vec::new();
     let mut seen = vec![false; k];
@@ -134,6 +135,30 @@ pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
     }
     let rows = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(0), &order);
     let columns = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(1), &order);
+    let empty = |h: &usize| seen.get(*h) != Some(&true);
+    let memberships = |x: ndarray::Array2<f64>| {
+        let mut kept = x.select(ndarray::Axis(1), &order);
+        let gone: Vec<usize> = (0..x.ncols()).filter(empty).collect();
+        for (i, mut row) in kept.rows_mut().into_iter().enumerate() {
+            // Where nothing is lost the bits stay as they are.
+            if gone.iter().map(|&h| x[[i, h]]).sum::<f64>() > 0.0 {
+                let total = row.sum();
+                let own = order.iter().position(|&h| labels.get(i) == Some(&(h as u32)));
+                if total > 0.0 {
+                    row.mapv_inplace(|share| share / total);
+                } else if let Some(own) = own {
+                    row[own] = 1.0;
+                }
+            }
+        }
+        kept
+    };
+    let mixing = |all: Vec<f64>| -> Vec<f64> {
+        let gone: f64 = (0..all.len()).filter(empty).map(|h| all[h]).sum();
+        let total: f64 = order.iter().map(|&h| all[h]).sum();
+        let by = if gone > 0.0 && total > 0.0 { total } else { 1.0 };
+        order.iter().map(|&h| all[h] / by).collect()
+    };
     Extras {
         centers: extras.centers.map(rows),
         weights: extras.weights.map(rows),
@@ -141,8 +166,8 @@ pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
             1 => all,
             _ => order.iter().map(|&h| all[h].clone()).collect(),
         }),
-        mixing: extras.mixing.map(|all| order.iter().map(|&h| all[h]).collect()),
-        memberships: extras.memberships.map(columns),
+        mixing: extras.mixing.map(mixing),
+        memberships: extras.memberships.map(memberships),
         distances: extras.distances.map(columns),
         ..extras
     }
@@ -191,6 +216,20 @@ mod tests {
         let extras = Extras { centers: Some(centers), ..Extras::default() };
         let out = without_empty(extras, &[2, 0, 2], 3);
         assert_eq!(out.centers.unwrap(), ndarray::array![[2.0], [0.0]]);
+    }
+
+    #[test]
+    fn shares_of_what_is_left_sum_to_one() {
+        let memberships = ndarray::array![[0.25, 0.5, 0.25], [0.75, 0.25, 0.0], [0.0, 1.0, 0.0]];
+        let mixing = Some(vec![0.25, 0.5, 0.25]);
+        let extras = Extras { memberships: Some(memberships), mixing, ..Extras::default() };
+        // The second cluster is nobody's, and the first object has half of itself in it.
+        let out = without_empty(extras.clone(), &[2, 0, 0], 3);
+        assert_eq!(out.memberships.unwrap(), ndarray::array![[0.5, 0.5], [0.0, 1.0], [0.0, 1.0]]);
+        assert_eq!(out.mixing.unwrap(), [0.5, 0.5]);
+        // Where no cluster is empty they are as they were.
+        let whole = without_empty(extras.clone(), &[0, 1, 2], 3);
+        assert_eq!((whole.memberships, whole.mixing), (extras.memberships, extras.mixing));
     }
 
     #[test]

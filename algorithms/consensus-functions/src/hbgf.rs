@@ -45,7 +45,7 @@ fn row(view: &CanonicalEnsemble, i: usize, out: &mut Vec<(u32, f64)>) {
     out.extend(view.clusters_of(i).map(|(t, c)| (c as u32, view.weights[t])));
 }
 
-#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 4)]
+#[plugin("hbgf", cites = ["FernBrodley2004", "KarypisKumar1998"], version = 5)]
 impl ConsensusFunction for Hbgf {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "hbgf", ctx)?;

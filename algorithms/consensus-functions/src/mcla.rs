@@ -138,7 +138,7 @@ fn collapse(view: &CanonicalEnsemble, parts: &[u32], k: usize) -> Array2<f64> {
     association
 }
 
-#[plugin("mcla", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 2)]
+#[plugin("mcla", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 3)]
 impl ConsensusFunction for Mcla {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::unweighted(ensemble, problem, "mcla", ctx)?;

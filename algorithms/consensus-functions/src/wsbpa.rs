@@ -98,7 +98,7 @@ impl Wsbpa {
     }
 }
 
-#[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"], version = 3)]
+#[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"], version = 4)]
 impl ConsensusFunction for Wsbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wsbpa", ctx)?;

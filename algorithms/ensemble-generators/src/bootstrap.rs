@@ -30,7 +30,7 @@ pub struct Bootstrap {
     pub out_of_sample: OutOfSample,
 }
 
-by_recipe!(Bootstrap, "bootstrap", cites = ["DudoitFridlyand2003"]);
+by_recipe!(Bootstrap, "bootstrap", cites = ["DudoitFridlyand2003"], version = 2);
 
 impl View for Bootstrap {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {

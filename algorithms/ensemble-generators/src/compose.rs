@@ -131,7 +131,7 @@ fn depth(config: &Value) -> usize {
     own + config.get("generator").map_or(0, depth)
 }
 
-#[plugin("compose", cites = ["StrehlGhosh2002"], version = 2)]
+#[plugin("compose", cites = ["StrehlGhosh2002"], version = 3)]
 impl EnsembleGenerator for Compose {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let nested = 1 + depth(&RoleObject::to_value(&*self.generator));

@@ -31,7 +31,7 @@ pub struct FeatureSubspace {
     pub fraction: f64,
 }
 
-by_recipe!(FeatureSubspace, "feature_subspace", cites = ["StrehlGhosh2002"], version = 2);
+by_recipe!(FeatureSubspace, "feature_subspace", cites = ["StrehlGhosh2002"], version = 3);
 
 impl View for FeatureSubspace {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {

@@ -58,7 +58,7 @@ impl Heterogeneous {
     }
 }
 
-#[plugin("heterogeneous", cites = ["StrehlGhosh2002"], version = 2)]
+#[plugin("heterogeneous", cites = ["StrehlGhosh2002"], version = 3)]
 impl EnsembleGenerator for Heterogeneous {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;

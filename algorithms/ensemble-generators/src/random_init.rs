@@ -25,7 +25,7 @@ pub struct RandomInit {
     pub recipe: Recipe,
 }
 
-#[plugin("random_init", cites = ["StrehlGhosh2002", "FredJain2005"])]
+#[plugin("random_init", cites = ["StrehlGhosh2002", "FredJain2005"], version = 2)]
 impl EnsembleGenerator for RandomInit {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe.generate(None, problem, ctx)

@@ -45,7 +45,7 @@ impl RandomK {
     }
 }
 
-#[plugin("random_k", cites = ["FredJain2005"])]
+#[plugin("random_k", cites = ["FredJain2005"], version = 2)]
 impl EnsembleGenerator for RandomK {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         self.recipe().generate(None, problem, ctx)

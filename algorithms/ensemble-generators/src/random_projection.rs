@@ -42,7 +42,12 @@ pub enum Projection {
     Sparse,
 }
 
-by_recipe!(RandomProjection, "random_projection", cites = ["FernBrodley2003", "Achlioptas2003"]);
+by_recipe!(
+    RandomProjection,
+    "random_projection",
+    cites = ["FernBrodley2003", "Achlioptas2003"],
+    version = 2
+);
 
 impl View for RandomProjection {
     fn draw(&self, problem: &Problem, _: usize, ctx: &Context) -> Result<MemberInput> {

@@ -34,7 +34,7 @@ pub struct Subsample {
     pub out_of_sample: OutOfSample,
 }
 
-by_recipe!(Subsample, "subsample", cites = ["Greene2007"]);
+by_recipe!(Subsample, "subsample", cites = ["Greene2007"], version = 2);
 
 impl View for Subsample {
     fn draw(&self, problem: &Problem, k: usize, ctx: &Context) -> Result<MemberInput> {

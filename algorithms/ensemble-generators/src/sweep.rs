@@ -69,7 +69,7 @@ impl Sweep {
     }
 }
 
-#[plugin("sweep", cites = ["DomeniconiAlRazgan2008"], waives = ["hard_problems_have_an_outcome" => "its settings name a number of clusters that one object does not have"])]
+#[plugin("sweep", cites = ["DomeniconiAlRazgan2008"], version = 2, waives = ["hard_problems_have_an_outcome" => "its settings name a number of clusters that one object does not have"])]
 impl EnsembleGenerator for Sweep {
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble> {
         let clusterers = self.clusterers()?;
