@@ -14,7 +14,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use crate::data::{Matrix, Pairs, classes, constraints, kind, table};
-use crate::errors::{raised, with_text};
+use crate::errors::{of_given, raised, with_text};
 use crate::interrupt::answering;
 use crate::job::{Asking, Job, Known, Request};
 use crate::model::Model;
@@ -123,8 +123,9 @@ pub(crate) fn cluster<'py>(
         None => i.to_string(),
     };
     let of_rows = |e: Error| with_text(py, &e, e.render(&id));
+    let of_data = |e: Error| of_given(py, &e, e.render(&id), &request.features);
     let data =
-        kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of_rows)?;
+        kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of_data)?;
     drop(x);
     let data = match &weights {
         Some(weights) => data.with_weights(weights.as_array().to_vec()).map_err(of_rows)?,

@@ -90,6 +90,20 @@ pub(crate) fn with_text(py: Python<'_>, error: &Error, text: String) -> PyErr {
     }
 }
 
+/// The exception of an error about the data that were given, whose columns have these names, if any.
+pub(crate) fn of_given(py: Python<'_>, error: &Error, text: String, names: &[String]) -> PyErr {
+    let text = match error {
+        Error::NonFinite { col, .. } => match names.get(*col) {
+            Some(name) => {
+                text.replacen(&format!(" column {col}:"), &format!(" column \"{name}\":"), 1)
+            }
+            None => text,
+        },
+        _ => text,
+    };
+    with_text(py, error, text)
+}
+
 /// The exception of an error, with objects named by their rows.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     with_text(py, error, error.to_string())

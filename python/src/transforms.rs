@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::catalogue;
 use crate::cluster::request;
 use crate::data::{Matrix, Pairs, classes, constraints};
-use crate::errors::raised;
+use crate::errors::{of_given, raised};
 use crate::interrupt::interruptible;
 use crate::job::MOST_OF_CLASSES;
 
@@ -56,7 +56,8 @@ pub(crate) fn fit_steps<'py>(
 ) -> PyResult<FittedSteps> {
     let request = request(py, text)?;
     let of = |e: Error| raised(py, &e);
-    let data = x.borrowed(py, DataKind::Dense).map_err(of)?;
+    let of_data = |e: Error| of_given(py, &e, e.to_string(), &request.features);
+    let data = x.borrowed(py, DataKind::Dense).map_err(of_data)?;
     let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
     let known = classes(y.as_ref());
     let method = catalogue::method(&request.method).map_err(of)?;
@@ -77,7 +78,8 @@ pub(crate) fn fit_steps<'py>(
             .memory_limit(request.memory_limit.or_else(mustlink_cli::default_limit))
             .build();
         let problem = Problem { k: request.k, ..Problem::new(set.data).with_constraints(given) };
-        let made = run::transform(&method.transforms, &problem, &ctx)?;
+        let made = run::transform(&method.transforms, &problem, &ctx)
+            .map_err(|e| e.with_feature_names(&request.features))?;
         let width = made.problem.d();
         Ok(FittedSteps { steps: made.steps.0, width, warnings: ctx.warnings() })
     })?;

@@ -74,6 +74,18 @@ def test_a_member_of_another_length_is_named():
         metrics.anmi([0, 1, 1], PARTITIONS)
 
 
+def test_errors_call_columns_by_their_names():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "mass": [1.0, np.inf, 2.0]})
+    for estimator in (KMeans(2), mustlink.ZScore(), ImputeMissing()):
+        with pytest.raises(DataError, match='row 1, column "mass": NaN or infinite'):
+            estimator.fit(frame)
+        with pytest.raises(DataError, match="row 1, column 1: NaN or infinite"):
+            estimator.fit(frame.to_numpy())
+    words = pd.DataFrame({"n": [1, 2, 3], "word": ["a", "b", "c"]})
+    with pytest.raises(DataError, match='feature "word": 3 different words'):
+        OneHot(max_words=2).fit(words)
+
+
 def test_times_are_no_numbers():
     times = pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01"])
     frame = pd.DataFrame({"v": [1.0, 2.0, 3.0], "when": times})

@@ -69,6 +69,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "method": {"transforms": [self.to_config()]},
             "seed": _config.seed(getattr(self, "random_state", 0)),
             "threads": _config.threads(getattr(self, "n_jobs", None)),
+            "features": _config.names(getattr(self, "feature_names_in_", ())),
         }
         classes = _data.partial(y, n) if reads else None
         try:
