@@ -351,7 +351,7 @@ class MinMax(Transformer):
 
     **Errors**
 
-    `NumericalFailure` when the range of a feature exceeds the largest number.
+    `Feature` when the range of one exceeds the largest number.
 
     **Cost and randomness**
 
@@ -465,7 +465,7 @@ class OneHot(Transformer):
     **Input and output**
 
     n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
-    (`impute_missing`).
+    (`impute_missing`). What is made of a word is called by column and word: `colour_red`.
 
     **Errors**
 
@@ -694,7 +694,7 @@ class ZScore(Transformer):
 
     **Errors**
 
-    `NumericalFailure` when the squares of a feature exceed the largest number.
+    `Feature` when the squares of one exceed the largest number, or are too small to be told from 0.
 
     **Cost and randomness**
 
