@@ -37,7 +37,7 @@ pub struct Cspa {
 
 const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble without a table of pairs";
 
-#[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 4)]
+#[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 5)]
 impl ConsensusFunction for Cspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;

@@ -37,7 +37,7 @@ pub struct Wspa {
 
 const INSTEAD: &str = "consensus = \"wbpa\", which cuts the same members without a table of pairs";
 
-#[plugin("wspa", cites = ["AlRazganDomeniconi2006", "KarypisKumar1998"], version = 3)]
+#[plugin("wspa", cites = ["AlRazganDomeniconi2006", "KarypisKumar1998"], version = 4)]
 impl ConsensusFunction for Wspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
