@@ -15,6 +15,8 @@ const ROUNDING: f64 = 1e-12;
 /// between equal objects have no direction and are left out. Looks at constraints and data, never at
 /// the clusters. Undefined unless there are both must-links and cannot-links. In an experiment, score
 /// `scope = "train"` or `"all"`: constraints never touch test objects.
+/// # Errors
+/// `TooManyGroupPairs` for groups that say very many cannot-links.
 /// # Cost and randomness
 /// O(must-links · cannot-links · d). Of more than `max_pairs` pairs that many are drawn uniformly,
 /// with replacement; random in them alone, which `seed` fixes.
@@ -111,6 +113,9 @@ impl<'a> Entries<'a> {
 impl Metric for Coherence {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let data = data(self.typetag_name(), input, &COORDINATES)?;
+        if let Some(given) = input.constraints {
+            given.check_group_pairs(self.typetag_name())?;
+        }
         let given = inside(input, input.constraints)?;
         let vectors = |kind: Kind| -> Vec<Vector> {
             let of_kind = given.iter().filter(|c| c.kind == kind);

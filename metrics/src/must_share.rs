@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::parts::constraint_set::{facts, inside};
+use crate::parts::constraint_set::{facts, whole};
 
 /// Share of must-links among the constraints.
 ///
@@ -15,9 +15,9 @@ pub struct MustShare {}
 #[plugin("must_share")]
 impl Metric for MustShare {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        let given = inside(input, input.constraints)?;
-        let must = given.iter().filter(|c| c.kind == Kind::MustLink).count();
-        Ok((!given.is_empty()).then(|| must as f64 / given.len() as f64))
+        let given = whole(input)?;
+        let (must, all) = (given.count(Kind::MustLink), given.len());
+        Ok((all > 0).then(|| must as f64 / all as f64))
     }
 
     fn properties(&self) -> MetricProperties {

@@ -52,19 +52,29 @@ pub fn groups_inside(input: &MetricInput, given: Option<&Constraints>) -> Result
     Ok(groups.iter().map(cut).collect())
 }
 
+/// The given constraints inside the scope, groups whole: their pairs may be too many to be listed.
+///
+/// # Errors
+/// As [`inside`].
+pub fn whole(input: &MetricInput) -> Result<Constraints> {
+    let n = input.labels.len();
+    let listed = among(input, input.constraints.map_or(&[][..], Constraints::listed))?;
+    let groups = groups_inside(input, input.constraints)?;
+    Constraints::new(n, listed.into_iter().copied())?.with_groups(n, groups)
+}
+
 /// The closure of the given constraints inside the scope, contradictions kept, with their number;
 /// `None` without constraints.
 ///
 /// # Errors
-/// As [`inside`].
+/// As [`inside`]; `ClosureTooLarge` for very many contradictions.
 pub fn closure(input: &MetricInput) -> Result<Option<(Closure, usize)>> {
-    let given = inside(input, input.constraints)?;
-    if given.is_empty() {
+    let given = whole(input)?;
+    let count = given.len();
+    if count == 0 {
         return Ok(None);
     }
-    let (n, count) = (input.labels.len(), given.len());
-    let constraints = Constraints::new(n, given.into_iter().copied())?;
-    Ok(Some((Closure::new(&constraints, n, OnConflict::Keep)?, count)))
+    Ok(Some((Closure::new(&given, input.labels.len(), OnConflict::Keep)?, count)))
 }
 
 /// Facts about a score of the constraints themselves.

@@ -2,6 +2,7 @@
 
 use super::sparse;
 use crate::support::{metric, score};
+use mustlink_core::Group;
 use mustlink_core::prelude::*;
 use mustlink_laws::strategies;
 use ndarray::Array2;
@@ -36,6 +37,29 @@ fn by_hand() {
     for config in ["consistency", "closure_gain", "must_share", "violation_rate"] {
         assert_eq!(of_set(config, 7, &Constraints::default()), None, "{config} of nothing");
     }
+}
+
+#[test]
+fn pairs_of_very_large_groups_are_not_listed() {
+    // 5 · 10⁹ cannot-links, and those of the object that is linked to one of the group.
+    let n = 100_001;
+    let group = Group::new("all", (0..n as u32 - 1).collect());
+    let given = Constraints::new(n, [Constraint::must(7, n - 1)]).unwrap();
+    let given = given.with_groups(n, [group]).unwrap();
+    let stated = 1.0 + 5e4 * 99_999.0;
+    assert_eq!(of_set("must_share", n, &given), Some(1.0 / stated));
+    assert_eq!(of_set("closure_gain", n, &given), Some((stated + 99_999.0) / stated));
+    assert_eq!(of_set("consistency", n, &given), Some(0.0));
+    let data = Data::dense(Array2::from_shape_fn((n, 1), |(i, _)| i as f64)).unwrap();
+    let labels = vec![0; n];
+    let input = MetricInput {
+        labels: &labels,
+        data: Some(&data),
+        constraints: Some(&given),
+        ..MetricInput::default()
+    };
+    let refused = metric("coherence").score(&input).unwrap_err().to_string();
+    assert!(refused.contains("coherence takes groups pair by pair"), "{refused}");
 }
 
 #[test]
