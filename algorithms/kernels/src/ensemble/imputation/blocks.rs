@@ -83,9 +83,10 @@ pub(super) fn must_links_by_blocks(
         let room = max_pairs.saturating_sub(found.verified);
         let parts: Vec<VerifiedLinks> = buckets
             .par_iter()
-            .map(|bucket| {
+            .map(|bucket| -> Result<VerifiedLinks> {
                 let mut part = VerifiedLinks::default();
                 for (nth, &b) in bucket.iter().enumerate() {
+                    ctx.check()?;
                     for &a in &bucket[..nth] {
                         if blocks[..at].iter().any(|earlier| agree(s, a, b, earlier)) {
                             continue;
@@ -102,9 +103,9 @@ pub(super) fn must_links_by_blocks(
                         }
                     }
                 }
-                part
+                Ok(part)
             })
-            .collect();
+            .collect::<Result<_>>()?;
         for part in parts {
             found.candidates += part.candidates;
             found.verified += part.verified;

@@ -26,7 +26,8 @@ mod tests {
     use crate::ensemble::co_association::{CoAssociation, Normalise};
     use crate::ensemble::signatures::Signatures;
     use crate::ensemble::signatures::tests::e12;
-    use mustlink_core::ensemble::Ensemble;
+    use mustlink_core::ensemble::{Ensemble, Member};
+    use mustlink_core::random::SeedPath;
     use mustlink_core::{Context, Kind};
     use proptest::prelude::*;
 
@@ -128,7 +129,6 @@ mod tests {
     #[test]
     fn pairs_nobody_saw_are_never_imputed() {
         use mustlink_core::clustering::NONE;
-        use mustlink_core::ensemble::Member;
         let m = |l: &[u32]| Member::from_labels(l);
         let e = Ensemble::new(3, vec![m(&[0, NONE, 0]), m(&[NONE, 0, NONE])]).unwrap();
         let t = Thresholds::new(1.0, 0.0, 2).unwrap().normalised(Normalise::CoPresence, 1);
@@ -136,6 +136,25 @@ mod tests {
             let i = impute(&co, &t, None, &context()).unwrap();
             assert_eq!((i.must.selected, i.cannot.selected), (1, 0));
         }
+    }
+
+    #[test]
+    fn every_object_of_a_bucket_looks_at_the_flag() {
+        // Ten objects to a bucket of the first member; the second tells all apart.
+        let (tens, ones): (Vec<u32>, Vec<u32>) = (0..100).map(|i| (i / 10, i)).unzip();
+        let members = vec![Member::from_labels(&tens), Member::from_labels(&ones)];
+        let e = Ensemble::new(100, members).unwrap();
+        let t = Thresholds::new(0.5, 0.0, 2).unwrap();
+        let s = Signatures::new(&e);
+        let looking = || Context::builder(SeedPath::new(1)).count_looks().build();
+        let ctx = looking();
+        let found = must_links_by_blocks(&s, &t, u64::MAX, &ctx).unwrap().unwrap();
+        assert_eq!(found.verified, 450);
+        assert!(ctx.looks() >= 100, "{}", ctx.looks());
+        let ctx = looking();
+        let sets = neighbourhoods(&CoAssociation::implicit(&e), &t, MAX_CANDIDATES, &ctx).unwrap();
+        assert_eq!(sets.len(), 10);
+        assert!(ctx.looks() >= 100, "{}", ctx.looks());
     }
 
     proptest! {

@@ -99,6 +99,8 @@ fn by_blocks(
             // Groups of the bucket seen so far, by the set they belong to.
             let mut sets: Vec<Vec<u32>> = Vec::new();
             for &a in &bucket {
+                // A bucket may hold all objects.
+                ctx.check()?;
                 for set in &sets {
                     if uf.find(representative(a)) == uf.find(representative(set[0])) {
                         continue;
