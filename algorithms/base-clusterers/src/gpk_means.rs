@@ -33,7 +33,7 @@ pub enum RerunEntail {
 /// objective stands still. A propagator that needs no clustering propagates once before one run;
 /// what it gives instead of constraints (distances, affinities) takes the place of the data.
 /// # Input and output
-/// What clusterer and propagator take. The last clustering; on a cycle or after `max_rounds` the one
+/// What clusterer and propagator take, each object once. The last clustering; on a cycle or after `max_rounds` the one
 /// of smallest distortion plus broken given constraints, each at the weight of the clusterer or, where that is
 /// "auto", at the mean distortion of an object. Diagnostics: `rounds`; `propagated`, the
 /// pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
@@ -107,6 +107,8 @@ impl BaseClusterer for GpkMeans {
             needs_k: self.k.is_none() && facts.needs_k,
             reads_constraints: true,
             gives_centers: facts.gives_centers && spread.gives.is_none(),
+            // Propagators count every object once, and so do the rounds that are compared.
+            object_weights: false,
             ..facts
         }
     }

@@ -48,6 +48,17 @@ fn twice(base: &Value, problem: &Problem, closed: bool, ctx: &Context) -> Cluste
 }
 
 #[test]
+fn weights_are_refused_whatever_the_clusterer_takes() {
+    let (problem, _) = fixtures::dense(1);
+    let weights = (0..problem.n()).map(|i| 1.0 + (i % 3) as f64).collect();
+    let data = problem.data.clone().with_weights(weights).unwrap();
+    let problem = Problem { data, ..problem };
+    let gpk = gpk(json!({ "type": "pck_means" }), json!({ "type": "gaussian" }));
+    let refused = run::cluster(&gpk, &problem, &Context::new(1)).unwrap_err();
+    assert!(matches!(refused, Error::UnsupportedWeights { .. }), "{refused}");
+}
+
+#[test]
 fn a_clusterer_that_holds_what_contradicts_is_named() {
     let x = [0.0, 0.1, 0.2, 5.0, 5.1, 5.2];
     let x = ndarray::Array2::from_shape_fn((6, 1), |(i, _)| x[i]);
