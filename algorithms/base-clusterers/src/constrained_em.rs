@@ -9,6 +9,7 @@ mod two_labels;
 
 use std::sync::Arc;
 
+use mustlink_core::clustering::compact;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
 use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind};
@@ -58,8 +59,9 @@ pub enum Mixing {
 /// (`approximate_chunklets` in the diagnostics counts). Weights of constraints are not read.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`;
-/// `UndecidedConstraints` where a search finds no end; `NumericalFailure` where every start ended in a
-/// singular covariance with `reg_covar = 0`, or density 0 everywhere.
+/// `BadParam` for a start that makes more clusters; `UndecidedConstraints` where a search finds no end;
+/// `NumericalFailure` where every start ended in a singular covariance with `reg_covar = 0`, or density 0
+/// everywhere.
 /// # Cost and randomness
 /// O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
 /// with cannot-links, 4 million for a component; k·2^k for a group, a million for sums over sets. Belief propagation
@@ -112,7 +114,7 @@ impl BaseClusterer for ConstrainedEm {
         let attempt = |r: usize| {
             let ctx = ctx.index(r);
             let first = start.cluster(&easy, &ctx.child("start")).map_err(|e| e.at("start"))?;
-            model.run(&first.labels, stop, &ctx)
+            model.run(&among(k, first.labels, start.typetag_name())?, stop, &ctx)
         };
         // A start that leads to a component without extent does not end the others.
         let (mut best, mut failure): (Option<Clustering>, _) = (None, None);
@@ -170,6 +172,20 @@ fn first_problem(problem: &Problem, k: usize) -> Result<Problem> {
     let constraints = Constraints::new(problem.n(), pairs)?
         .with_neighbourhoods(problem.constraints.neighbourhoods().to_vec());
     Ok(problem.clone().with_k(k).with_constraints(constraints))
+}
+
+/// Labels of a start that finds its own number of clusters, or names one: in `0..k`.
+fn among(k: usize, labels: Vec<u32>, tag: &str) -> Result<Vec<u32>> {
+    if labels.iter().all(|&l| (l as usize) < k) {
+        return Ok(labels);
+    }
+    match compact(&labels) {
+        (labels, made) if made <= k => Ok(labels),
+        (_, made) => {
+            let legal = format!("a clusterer that makes at most k = {k} clusters");
+            Err(Error::bad_param("start", format!("{tag}, which made {made}"), legal))
+        }
+    }
 }
 
 /// What does not change during a run.
@@ -464,6 +480,24 @@ mod tests {
         let apart = [Constraint::cannot(4, 6), Constraint::cannot(3, 0)];
         let cannot = run_of(&em, &problem(x, 2, &apart));
         assert_eq!(canonical(&cannot.labels), [0, 0, 0, 1, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_start_of_more_clusters_is_named() {
+        let x = array![[0.0], [1.0], [5.0], [6.0], [9.0], [10.0]];
+        let p = problem(x, 2, &[Constraint::must(0, 1)]);
+        let of = |k| {
+            let start: Box<dyn BaseClusterer> =
+                Box::new(KMeans { k: Some(k), ..KMeans::default() });
+            let em = ConstrainedEm { start: Some(start), ..ConstrainedEm::default() };
+            em.cluster(&p, &Context::new(3)).map(|c| c.k)
+        };
+        let named = "start: must be a clusterer that makes at most k = 2 clusters, \
+                     got kmeans, which made 3";
+        assert_eq!(of(3).unwrap_err().to_string(), named);
+        assert_eq!((of(2), of(1)), (Ok(2), Ok(2)));
+        // Names that are too large for so few clusters are no more of them.
+        assert_eq!(among(2, vec![7, 7, 3], "any"), Ok(vec![0, 0, 1]));
     }
 
     #[test]
