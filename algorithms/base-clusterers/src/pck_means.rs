@@ -319,6 +319,25 @@ mod tests {
     }
 
     #[test]
+    fn a_clustering_of_other_objects_is_no_start() {
+        let (p, _) = fixtures::dense(1);
+        let method = PckMeans { rules: from(SoftInit::Plain(Init::Given)), ..plain() };
+        let first = run(&plain(), &p, 1);
+        let from = |change: &dyn Fn(&mut Vec<u32>)| {
+            let mut start = first.clone();
+            change(&mut start.labels);
+            let p = p.clone().with_start(Start::Clustering(std::sync::Arc::new(start)));
+            method.cluster(&p, &Context::new(1)).map(|c| c.labels)
+        };
+        assert!(from(&|_| {}).is_ok());
+        assert!(from(&|labels| labels.fill(NONE)).is_ok());
+        let few = from(&|labels| labels.truncate(7)).unwrap_err().to_string();
+        assert_eq!(few, "start: must be a clustering of these 45 objects, got 7 labels");
+        let many = from(&|labels| labels[3] = 9).unwrap_err().to_string();
+        assert!(many.ends_with("got the label 9"), "{many}");
+    }
+
+    #[test]
     fn a_start_that_is_not_given_is_told_of_the_option_that_wants_it() {
         let (p, _) = fixtures::dense(1);
         let p = p.with_constraints(Constraints::default());

@@ -186,6 +186,24 @@ pub(super) fn starts(objects: usize) -> usize {
 /// Constrained objects for each cluster from which on they alone show where clusters lie.
 const MIN_CONSTRAINED_PER_CLUSTER: usize = 5;
 
+/// The labels of a clustering that is the start, where they are of these objects and clusters.
+///
+/// # Errors
+/// `BadParam`.
+fn carried(labels: &[u32], n: usize, k: usize) -> Result<&[u32]> {
+    if labels.len() != n {
+        let legal = format!("a clustering of these {n} objects");
+        return Err(Error::bad_param("start", format!("{} labels", labels.len()), legal));
+    }
+    match labels.iter().find(|&&l| l != NONE && l as usize >= k) {
+        None => Ok(labels),
+        Some(l) => {
+            let legal = format!("a clustering with labels in 0..{k} or {NONE} for unknown");
+            Err(Error::bad_param("start", format!("the label {l}"), legal))
+        }
+    }
+}
+
 impl PenalisedKMeans {
     /// Checks the options and closes the constraints.
     ///
@@ -279,11 +297,14 @@ impl PenalisedKMeans {
                 Ok((centres, labels()))
             }
             SoftInit::Plain(init) => {
+                let centres = self.plain_start(points, k, init, problem, ctx)?;
                 let known = match (init, problem.start.as_deref()) {
-                    (Init::Given, Some(Start::Clustering(c))) => c.labels.clone(),
+                    (Init::Given, Some(Start::Clustering(c))) => {
+                        carried(&c.labels, points.n(), k)?.to_vec()
+                    }
                     _ => labels(),
                 };
-                Ok((self.plain_start(points, k, init, problem, ctx)?, known))
+                Ok((centres, known))
             }
             SoftInit::ConstrainedObjects => {
                 if let Some(centres) = self.constrained_first(points, k, problem, ctx)? {
