@@ -89,7 +89,8 @@ pub fn consensus(
         _ => combine(ensemble, if many { "ignore" } else { "weigh" }, problem, ctx)?,
     };
     let obey = |labels: &[u32], constraints: &Constraints| {
-        let closure = Closure::new(constraints, problem.n(), OnConflict::DropWeakest)?;
+        let constraints = hard_ones_heaviest(constraints, problem.n())?;
+        let closure = Closure::new(&constraints, problem.n(), OnConflict::DropWeakest)?;
         if many {
             return parted(ensemble, labels, k, &closure, ctx);
         }
@@ -112,6 +113,18 @@ pub fn consensus(
         return obey(&weighed.labels, &Constraints::new(problem.n(), marked)?);
     }
     Ok(weighed)
+}
+
+/// The same, in which those marked hard weigh more than all others: of what contradicts them it is never they
+/// that are given up. Nothing else looks at their weights, for they are obeyed.
+fn hard_ones_heaviest(constraints: &Constraints, n: usize) -> Result<Constraints> {
+    let most = constraints.pairs().iter().map(|c| c.weight).fold(1.0, f64::max);
+    let above = (2.0 * most).min(f64::MAX);
+    let weighed = |c: &Constraint| match c.strength {
+        Some(Strength::Hard) => c.weighing(above),
+        _ => *c,
+    };
+    Constraints::new(n, constraints.pairs().iter().map(weighed))
 }
 
 /// Evidence accumulation of the ensemble.
@@ -184,6 +197,29 @@ mod tests {
             let made = consensus(&ensemble, 2, &problem, &told, 1.0, &Context::new(1)).unwrap();
             assert_eq!(told.violations(&made.labels).total(), 0);
             assert!(made.labels.iter().all(|&l| l < 2));
+        }
+    }
+
+    /// Of the two that contradict each other candidates are told the heavier one.
+    #[test]
+    fn what_is_marked_hard_stands_against_what_is_heavier() {
+        let n = 60;
+        let labels: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
+        let ensemble = Ensemble::new(n, vec![Member::from_labels(&labels)]).unwrap();
+        let hard = |c: Constraint| Constraint { strength: Some(Strength::Hard), ..c };
+        let apart = || (4..n - 1).map(|i| Constraint::cannot(i, i + 1));
+        for [marked, heavy] in [
+            [Constraint::cannot(0, 2), Constraint::must(0, 2)],
+            [Constraint::must(0, 1), Constraint::cannot(0, 1)],
+        ] {
+            let pairs = apart().chain([hard(marked), heavy.weighing(5.0)]);
+            let given = Constraints::new(n, pairs).unwrap();
+            let told = crate::auto::told::told(&given, n, Some(2)).unwrap();
+            assert_eq!(told.count(marked.kind), given.count(marked.kind) - 1);
+            let data = Data::dense(Array2::zeros((n, 1))).unwrap();
+            let problem = Problem::new(data).with_constraints(given);
+            let made = consensus(&ensemble, 2, &problem, &told, 1.0, &Context::new(1)).unwrap();
+            assert!(!marked.is_violated(&made.labels), "{marked:?}: {:?}", made.labels);
         }
     }
 
