@@ -56,8 +56,9 @@ use trial::{Trial, race};
 /// tried, with scores, comes with the result.
 /// # Errors
 /// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
-/// more than labels, and where none gives a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of
-/// those marked hard; with `hold_out = "objects"` also `ClosureTooLarge`.
+/// more than labels, for more clusters than `sample`, and where none gives a clustering;
+/// `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with `hold_out = "objects"` also
+/// `ClosureTooLarge`.
 /// # Cost and randomness
 /// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
 /// O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the sample.
@@ -148,6 +149,10 @@ impl BaseClusterer for Auto {
         self.consensus.as_deref().map_or(Ok(()), |own| takes_partitions(own, problem.n()))?;
         let names = portfolio::names(&candidates);
         let known = (ks.start() == ks.end()).then_some(*ks.start());
+        if known.is_some_and(|k| self.sample < k.min(problem.n())) {
+            let legal = format!("at least the number of clusters, {}", ks.start());
+            return Err(Error::bad_param("sample", self.sample, legal));
+        }
         let ks = told::that_may_hold(&problem.constraints, problem.n(), ks)?;
         let mut told = told::told(&problem.constraints, problem.n(), known)?;
         if self.hold_out == HoldOut::Objects {

@@ -297,6 +297,21 @@ fn without_constraints_those_that_read_them_do_where_there_are_no_others() {
     assert_eq!(tried.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["kmeans"]);
 }
 
+/// Candidates cannot make more clusters than they see objects.
+#[test]
+fn a_sample_of_fewer_objects_than_clusters_is_named() {
+    let (data, classes) = stripes(3, 20);
+    let problem = Problem::new(data).with_constraints(pairs(&classes, 10));
+    let of = |k: usize| {
+        let auto = Auto { sample: 10, candidates: Some(two()), ..Auto::default() };
+        run::cluster(&auto, &problem.clone().with_k(k), &Context::new(1))
+            .map(|run| run.clustering.k)
+    };
+    let named = "sample: must be at least the number of clusters, 11, got 10";
+    assert_eq!(of(11).unwrap_err().to_string(), named);
+    assert!(of(3).is_ok());
+}
+
 /// After `lsi` methods see ten features, not ten thousand words.
 #[test]
 fn term_vectors_cost_what_their_components_do() {
