@@ -333,6 +333,12 @@ fn lists_go_together_and_combinations_are_left_out() {
     let some = good(&lac("exclude = [{ \"clusterer.h\" = 5 }, { clusterer.h = 1, k = 3 }]"));
     assert_eq!(some.methods.len(), 18 - 6 - 3);
     assert!(ids(&some).iter().all(|i| !i.contains("h=5")), "{:?}", ids(&some));
+    // A range of numbers with decimals has 5.0.
+    let range = "{ from = 1.0, to = 5, step = 2 }";
+    let decimal = lac("exclude = [{ \"clusterer.h\" = 5 }]").replace("[1, 3, 5]", range);
+    assert_eq!(good(&decimal).methods.len(), 18 - 6);
+    let twice = bad(&lac("").replace("[1, 3, 5]", "[1, 3, 1.0]"));
+    assert!(twice.contains("1.0 comes twice in the list"), "{twice}");
     let named = good(
         "[[method]]\nid = \"m\"\nclusterer = [\"kmeans\", \"pck_means\"]\n\
          selector = [\"random_pairs\", \"committee\"]\n\

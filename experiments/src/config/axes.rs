@@ -286,14 +286,21 @@ fn has(labels: &Labels, node: &Node, path: &str, value: &Value) -> bool {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     labels.iter().any(|(axis, of)| axis == path && *of == text)
         || at_path(node, path).is_some_and(|n| {
-            n.to_value() == *value || n.get("type").and_then(Node::as_str) == Some(&text)
+            same(&n.to_value(), value) || n.get("type").and_then(Node::as_str) == Some(&text)
         })
+}
+
+/// Whether two values are one: 5 and 5.0 are, as a range of numbers with decimals has 5.0.
+fn same(a: &Value, b: &Value) -> bool {
+    let decimal = a.is_f64() || b.is_f64();
+    a == b || decimal && a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a == b)
 }
 
 /// The first value that stands before it already.
 fn repeated(values: &[Node]) -> Option<&Node> {
     let all: Vec<Value> = values.iter().map(Node::to_value).collect();
-    (1..all.len()).find(|&at| all[..at].contains(&all[at])).map(|at| &values[at])
+    let again = |at: &usize| all[..*at].iter().any(|before| same(before, &all[*at]));
+    (1..all.len()).find(again).map(|at| &values[at])
 }
 
 /// A value of an axis in a word: a number or a word as it is, a plugin by its tag.
