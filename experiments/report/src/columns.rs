@@ -83,11 +83,7 @@ impl Column {
         let failed = self.failed(curve);
         let decimals = self.decimals.get(&curve.dataset).copied().unwrap_or(3);
         let number = self.of(curve).map(|s| mean_with(s.mean, s.half_width, decimals));
-        let undefined = match self.pick {
-            Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
-            Pick::Point(at) => point(curve, at).map(|p| p.undefined),
-        };
-        let undefined = undefined.unwrap_or(0);
+        let undefined = self.undefined(curve);
         match (number, failed, undefined) {
             (None, 0, 0) => "–".into(),
             (None, 0, _) => "undefined".into(),
@@ -108,6 +104,15 @@ impl Column {
             Pick::Area => curve.area_failed,
             Pick::Point(at) => point(curve, at).map_or(0, |p| p.failed),
         }
+    }
+
+    /// The cells of one curve that are undefined where its number is taken.
+    fn undefined(&self, curve: &CurveSummary) -> usize {
+        let undefined = match self.pick {
+            Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
+            Pick::Point(at) => point(curve, at).map(|p| p.undefined),
+        };
+        undefined.unwrap_or(0)
     }
 
     /// One value per cell of one curve.
@@ -134,7 +139,8 @@ impl Column {
 
     /// The method of the best mean on a data set, where the difference to the next is significant at 5 %:
     /// paired t tests over cells against all others, Holm's adjustment over them. A method whose cells failed, are
-    /// undefined or not all there does not take part.
+    /// not all there, or are undefined where its number is taken does not take part: what needs constraints has no
+    /// value at 0 questions, and one at the others.
     pub fn best(&self, made: &Made<'_>, dataset: &str) -> Option<String> {
         let sign = if self.higher? { 1.0 } else { -1.0 };
         let mine = || {
@@ -142,9 +148,9 @@ impl Column {
             made.curves.iter().filter(of)
         };
         let most = mine().map(cells).max()?;
-        let whole = |p: &PointSummary| p.scored == most;
+        let whole = |p: &PointSummary| p.scored + p.undefined == most;
         let mut rivals: Vec<(f64, &str, Sample)> = mine()
-            .filter(|c| c.points.iter().all(whole))
+            .filter(|c| c.points.iter().all(whole) && self.undefined(c) == 0)
             .filter_map(|c| {
                 let curve = samples::curve(made.results, dataset, &self.metric, &c.method)?;
                 Some((sign * self.of(c)?.mean, c.method.as_str(), self.sample(curve)))
@@ -327,5 +333,45 @@ mod tests {
         let columns = columns(&experiment, std::slice::from_ref(&curve), false);
         let shown: Vec<String> = columns.iter().map(|c| c.text(Some(&curve))).collect();
         assert_eq!(shown, ["0.500 ± 0.000, 1 of 3 failed", "0.500, 2 of 3 failed"]);
+    }
+
+    #[test]
+    fn what_has_no_value_at_another_point_can_be_the_best() {
+        let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"all\"\nrepeats = 4\n\
+                    [curve]\npoints = [0, 5]\n[scoring]\nmetrics = [\"violation_rate\"]\n\
+                    [[method]]\nid = \"a\"\nclusterer = \"kmeans\"\n[[method]]\nid = \"b\"\nclusterer = \"kmeans\"\n\
+                    k = 2\n";
+        let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
+        let row = |p: usize, repeat: usize, score: Option<f64>| Row {
+            p_requested: Some(p),
+            repeat,
+            scores: [("violation_rate".to_string(), score)].into_iter().collect(),
+            ..Row::default()
+        };
+        // Of nearly the same difference in each cell.
+        let cell = |method: &str, repeat: usize, score: f64| CellRows {
+            dataset: "iris".into(),
+            method: method.into(),
+            identity: String::new(),
+            repeat,
+            rows: vec![row(0, repeat, None), row(5, repeat, Some(score))],
+            changed: BTreeSet::new(),
+        };
+        let of = |repeat: usize| {
+            let more = repeat as f64 / 100.0;
+            [cell("a", repeat, 0.5), cell("b", repeat, 0.1 + more)]
+        };
+        let cells: Vec<CellRows> = (0..4).flat_map(of).collect();
+        let curves = summarise(&experiment, &cells);
+        let results = samples::results(&experiment, &cells);
+        let made = Made { curves: &curves, results: &results, correction: 0.0 };
+        let best: Vec<(String, Option<String>)> = columns(&experiment, &curves, true)
+            .into_iter()
+            .map(|c| (c.head.clone(), c.best(&made, "iris")))
+            .collect();
+        let expected = [("at 0", None), ("at 5", Some("b")), ("area", None)];
+        let expected =
+            expected.map(|(at, best)| (format!("violation_rate {at}"), best.map(str::to_string)));
+        assert_eq!(best, expected);
     }
 }
