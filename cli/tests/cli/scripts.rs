@@ -104,6 +104,34 @@ fn options_of_a_script_are_swept_and_an_edit_makes_its_cells_again() {
 }
 
 #[test]
+fn results_of_two_copies_of_a_script_are_compared() {
+    let bench = bench(SCRIPT);
+    std::fs::create_dir_all(bench.path("copy/plugins")).unwrap();
+    bench.write("copy/plugins/first_apart.sh", SCRIPT);
+    bench.write("copy/e.toml", EXPERIMENT);
+    bench.write("e.toml", EXPERIMENT);
+    for (file, out) in [("e.toml", "a"), ("copy/e.toml", "b")] {
+        let done = bench.run(&format!("run {file} --out {out}"));
+        assert_eq!(done.status, 0, "{}", done.err);
+    }
+    let compared = |command: &str| bench.run(&format!("diff {command} --exit-code"));
+    for command in ["a b", "b a"] {
+        let done = compared(command);
+        assert_eq!(done.status, 0, "{command}: {}", done.err);
+    }
+    // Another program of that name is another plugin.
+    bench.write("copy/plugins/first_apart.sh", SCRIPT.replace("$1 <= f", "$1 < f"));
+    let done = compared("a b");
+    assert!(done.err.contains("\"first_apart\" is taken twice"), "{}", done.err);
+    // Results from another machine, whose folder is not here.
+    std::fs::remove_dir_all(bench.path("copy")).unwrap();
+    for command in ["a b", "b a"] {
+        let done = compared(command);
+        assert_eq!(done.status, 0, "{command}: {}", done.err);
+    }
+}
+
+#[test]
 fn paths_start_at_the_file_that_names_them() {
     let bench = bench(SCRIPT);
     let command = "type = \"external_clusterer\", needs_k = false, options = { first = 3 }, \

@@ -106,7 +106,7 @@ pub fn add(source: &Source, base: &Path) -> Result<&'static str> {
 static REMEMBERED: Mutex<BTreeMap<Program, &'static str>> = Mutex::new(BTreeMap::new());
 
 /// Makes one program known by what it said of itself once, unless it can be asked again: results that
-/// it made can be read where it is no more.
+/// it made can be read where it is no more, and beside those that a copy of it made.
 ///
 /// # Errors
 /// What it said describes no plugin, or a name that another plugin has.
@@ -117,9 +117,24 @@ pub fn remember(source: &Source, base: &Path, hello: &Value) -> Result<()> {
     let (words, base) = (source.words(), absolute(base));
     let descriptor = described(&words, &base, hello)?;
     let tag = descriptor.tag;
-    Catalogue::add(descriptor)?;
+    if !is_copied(tag, source, &base, hello) {
+        Catalogue::add(descriptor)?;
+    }
     REMEMBERED.lock().unwrap_or_else(|e| e.into_inner()).insert((words, base), tag);
     Ok(())
+}
+
+/// Whether the catalogue has a copy of a program by this name: a file called alike that said the same of itself.
+/// Where the files of both are here, they are the same.
+fn is_copied(tag: &str, source: &Source, base: &Path, hello: &Value) -> bool {
+    let found = Catalogue::get().ok().and_then(|catalogue| catalogue.find(tag));
+    let Some(other) = found.and_then(|d| d.script.as_ref()) else { return false };
+    let words = command(source, base).unwrap_or_else(|_| source.words());
+    let file = |words: &[String]| words.last().map(|w| w.trim_start_matches("./").to_string());
+    let here = programs::digests(&words, base);
+    let there = programs::digests(&other.command, &other.base);
+    let agrees = |(name, digest): (&String, &String)| there.get(name).is_none_or(|d| d == digest);
+    other.hello == *hello && file(&words) == file(&other.command) && here.iter().all(agrees)
 }
 
 /// What a program said of itself; absent when it was not asked or does not answer.
