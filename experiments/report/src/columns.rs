@@ -108,11 +108,10 @@ impl Column {
 
     /// The cells of one curve that are undefined where its number is taken.
     fn undefined(&self, curve: &CurveSummary) -> usize {
-        let undefined = match self.pick {
-            Pick::Area => curve.points.iter().map(|p| p.undefined).max(),
-            Pick::Point(at) => point(curve, at).map(|p| p.undefined),
-        };
-        undefined.unwrap_or(0)
+        match self.pick {
+            Pick::Area => curve.area_undefined,
+            Pick::Point(at) => point(curve, at).map_or(0, |p| p.undefined),
+        }
     }
 
     /// One value per cell of one curve.
@@ -333,6 +332,15 @@ mod tests {
         let columns = columns(&experiment, std::slice::from_ref(&curve), false);
         let shown: Vec<String> = columns.iter().map(|c| c.text(Some(&curve))).collect();
         assert_eq!(shown, ["0.500 ± 0.000, 1 of 3 failed", "0.500, 2 of 3 failed"]);
+        // So is one without a score somewhere.
+        let mut cells = cells;
+        for (cell, at) in cells.iter_mut().zip([0, 1]) {
+            cell.rows = vec![row(0, true), row(5, true)];
+            cell.rows[at].scores.insert("ari".into(), None);
+        }
+        let curve = summarise(&experiment, &cells).remove(0);
+        let shown: Vec<String> = columns.iter().map(|c| c.text(Some(&curve))).collect();
+        assert_eq!(shown, ["0.500 ± 0.000, 1 of 3 undefined", "0.500, 2 of 3 undefined"]);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct CurveSummary {
     pub area: Option<Summary>,
     /// Cells without an area, because they failed at some point.
     pub area_failed: usize,
+    /// Cells without an area, because they have no score at some point.
+    pub area_undefined: usize,
     /// The mean number of queries after which the selector had no further question, where every cell
     /// came to that before the last point; the curve is flat from there on.
     pub end: Option<f64>,
@@ -112,6 +114,8 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                     }
                     let failed = cell.rows.iter().any(|row| row.status != RowStatus::Ok);
                     areas.failed += usize::from(failed);
+                    let undefined = cell.rows.iter().any(|row| row.number(metric).is_none());
+                    areas.undefined += usize::from(undefined && !failed);
                     // The area of a curve with holes would be that of another curve.
                     if curve.len() == length
                         && let Some(area) = mean_height(&curve)
@@ -141,6 +145,7 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
                         .collect(),
                     area: areas.summary(unit, level),
                     area_failed: areas.failed,
+                    area_undefined: areas.undefined,
                 });
             }
         }

@@ -318,6 +318,7 @@ mod tests {
             points: points.collect(),
             area: None,
             area_failed: 0,
+            area_undefined: 0,
             end: None,
         }
     }

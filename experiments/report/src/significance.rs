@@ -517,6 +517,7 @@ pub(crate) mod tests {
                     }],
                     area: None,
                     area_failed: 0,
+                    area_undefined: 0,
                     end: None,
                 });
             }
