@@ -79,12 +79,13 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
         let link = if kept.is_empty() {
             "not run yet".to_string()
         } else {
-            format!("[numbers](verdicts/{name}.csv)")
+            format!("[numbers](verdicts/{}.csv)", linked(name))
         };
         let about = cell(&file.head.description);
         let head = |level: &str| {
             let mut out = format!("\n{level} {name}\n");
-            wrap(&mut out, format!("{about} [File]({name}.toml), {link}.{note}").trim_start());
+            let file = linked(name);
+            wrap(&mut out, format!("{about} [File]({file}.toml), {link}.{note}").trim_start());
             out
         };
         let (mine, theirs): (Vec<&Claim>, Vec<&Claim>) =
@@ -354,6 +355,15 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
+/// A name as the target of a link: a blank ends it, and #, % and brackets mean something there.
+fn linked(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let written = |byte: u8| {
+        if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    name.bytes().map(written).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,6 +387,12 @@ mod tests {
             serde_json::from_str(r#"{"id": "1", "statement": "s", "check": "n > 1"}"#).unwrap();
         let kind = kind(&lines);
         Claim { criterion, lines, kind }
+    }
+
+    #[test]
+    fn any_name_is_a_link() {
+        assert_eq!(linked("eaton2005-full_2.1"), "eaton2005-full_2.1");
+        assert_eq!(linked("iris (50 %) #1 ä"), "iris%20%2850%20%25%29%20%231%20%C3%A4");
     }
 
     #[test]
