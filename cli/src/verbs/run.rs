@@ -178,10 +178,14 @@ fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
 
 /// Where results go by default: a folder under the name of the experiment.
 pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
+    Path::new("mustlink-results").join(folder_of(experiment))
+}
+
+/// The folder of an experiment among others: its name, without what leads elsewhere.
+pub(crate) fn folder_of(experiment: &Experiment) -> String {
     let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = experiment.head.name.chars().map(keep).collect();
-    let name = if name.trim_matches('.').is_empty() { "unnamed".into() } else { name };
-    Path::new("mustlink-results").join(name)
+    if name.trim_matches('.').is_empty() { "unnamed".into() } else { name }
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {

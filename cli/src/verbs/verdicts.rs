@@ -12,6 +12,7 @@ use crate::file_kind;
 use crate::options::{self, DataDir};
 use crate::progress::watched;
 use crate::term;
+use crate::verbs::run::folder_of;
 
 /// Put the verdicts of finished experiments into one table of Markdown; with --null, name the claims that hold
 /// for k-means with random constraints too, and end with 1 when one of them gives no reason
@@ -134,14 +135,15 @@ fn null(args: &Args, file: &Path, text: &mut String) -> Result<(usize, usize), F
     let experiment = file_kind::experiment(file, &args.sets)?;
     let about = experiment.about_methods();
     let null = experiment.null();
+    let out = args.out.join(folder_of(&null));
     let options = RunOptions {
         threads: args.threads,
         memory_limit: crate::memory::default_limit(),
         source: args.data.source(),
-        ..RunOptions::to(args.out.join(&null.head.name))
+        ..RunOptions::to(&out)
     };
     watched(args.quiet, options, |options| mustlink_experiments::run(&null, options))?;
-    let report = report(&args.out.join(&null.head.name))?;
+    let report = report(&out)?;
     let holds = |v: &&Verdict| matches!(v.judgement, Judgement::Reproduced | Judgement::Partly);
     let held = report.verdicts.iter().filter(|v| about.contains(&v.criterion.id.as_str()));
     let held: Vec<&Verdict> = held.filter(holds).collect();

@@ -131,6 +131,10 @@ fn claims_that_hold_without_their_methods_are_named() {
     let table = bench.run("verdicts --null e.toml --set split.repeats=1 --quiet");
     assert_eq!(table.status, 0, "{}", table.err);
     assert!(table.out.contains("| so it should be |"), "{}", table.out);
+    // Whatever an experiment is called, its results stay in --out.
+    let named = "verdicts --null e.toml --set split.repeats=1 --set experiment.name=../a/b --out here/o --quiet";
+    assert_eq!(bench.run(named).status, 0);
+    assert!(bench.path("here/o/.._a_b-null").is_dir() && !bench.path("here/a").exists());
 }
 
 #[test]
