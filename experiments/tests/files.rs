@@ -244,6 +244,13 @@ fn what_no_schema_says() {
             "truth is never asked: the method has no selector",
         ),
         (
+            "[[method]]\nid = \"m\"\nclusterer = [\"pck_means\", \"kmeans\"]\nselector = \"random_pairs\"\n\
+             oracle = { type = \"budget\", source = { type = \"noisy\", source = { type = \"cost\" } } }\n"
+                .into(),
+            "method[0].oracle.source.source: must be an oracle that stands further inside than \
+             noisy in budget → cost → crowd → dont_know → noise → source, got cost",
+        ),
+        (
             "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\ntransforms = [\"deduplicate\"]\n"
                 .into(),
             "method[0].transforms: [0] deduplicate drops or merges rows; put it under [[dataset]]",

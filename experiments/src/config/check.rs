@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use mustlink_config::Node;
 use mustlink_core::error::Diagnostic;
+use mustlink_core::roles::{Layer, Oracle};
 
 use super::criterion;
 use super::experiment::{Experiment, ResolvedMethod, SOME_CLASSES};
@@ -245,6 +246,36 @@ fn judge_method(resolved: &ResolvedMethod, at: usize, node: &Node, out: &mut Vec
     if let Some(oracle) = method.oracle.as_ref().filter(|o| o.properties().interactive) {
         let tag = oracle.typetag_name();
         complain("oracle", format!("{tag} needs a person; experiments ask simulated oracles only"));
+    }
+    if let Some(oracle) = &method.oracle {
+        judge_wrapping(&**oracle, at, node, out);
+    }
+}
+
+/// An oracle around one that may not stand inside it: it cannot be opened, and every cell would fail.
+fn judge_wrapping(oracle: &dyn Oracle, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
+    let (mut outer, mut path, mut place) = (oracle, format!("method[{at}].oracle"), node);
+    let mut entry = node.get("oracle");
+    while let Some(source) = outer.source() {
+        entry = entry.and_then(|table| table.get("source"));
+        place = entry.unwrap_or(place);
+        path += ".source";
+        let layer = outer.properties().layer;
+        // What does not say that it wraps decides for itself.
+        if layer != Layer::Source && source.properties().layer <= layer {
+            let message = format!(
+                "must be an oracle that stands further inside than {} in budget → cost → crowd → dont_know → \
+                 noise → source, got {}",
+                outer.typetag_name(),
+                source.typetag_name()
+            );
+            let complaint = place.diagnostic(&path, message);
+            // The methods of one entry have one oracle.
+            if !out.contains(&complaint) {
+                out.push(complaint);
+            }
+        }
+        outer = source;
     }
 }
 
