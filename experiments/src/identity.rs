@@ -235,6 +235,19 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
     });
 }
 
+/// The files that options in a tree name and that are not there, each with the tag of its plugin; relative paths
+/// start at `base`.
+pub(crate) fn missing_files(tree: &Value, base: &Path) -> BTreeSet<(&'static str, String)> {
+    let mut missing = BTreeSet::new();
+    visit_plugins(tree, &mut |d, table| {
+        let files = marked(d, "x-file").filter_map(|name| table.get(name)?.as_str());
+        let gone = files.filter(|file| !base.join(file).exists());
+        missing.extend(gone.map(|file| (d.tag, file.to_string())));
+        true
+    });
+    missing
+}
+
 /// Whether a tree holds a plugin in another language, of whose time nothing is known beforehand.
 pub(crate) fn has_program(tree: &Value) -> bool {
     let mut found = false;

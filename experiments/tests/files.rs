@@ -62,6 +62,20 @@ fn metrics_that_leave_pairs_out_are_known() {
 }
 
 #[test]
+fn files_that_are_not_there_are_named() {
+    let of = |file: &str| {
+        good(&format!(
+            "[[method]]\nid = \"m\"\nclusterer = [\"pck_means\", \"cop_kmeans\"]\n\
+             selector = {{ type = \"fixed_list\", file = \"{file}\" }}\n"
+        ))
+    };
+    let said = "m[clusterer=pck_means], m[clusterer=cop_kmeans]: no file no_such.csv, which fixed_list reads: \
+                the cells will fail";
+    assert_eq!(of("no_such.csv").unread(), [said]);
+    assert!(of("Cargo.toml").unread().is_empty());
+}
+
+#[test]
 fn claims_about_a_point_that_is_none_are_named() {
     let of = |check: &str| {
         good(&format!(

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::criterion::Criterion;
 use super::file::{DatasetEntry, Exclude, Head, Plot, Points, RunSection, Scope, Scoring, Stats};
 use crate::hash::canonical;
+use crate::identity::missing_files;
 use crate::row::{self, is_fixed_column};
 use crate::split::Split;
 use crate::verdict::Formula;
@@ -76,7 +77,7 @@ impl Experiment {
     }
 
     /// What is in vain: what methods ask or are given that read no constraints, metrics that never have a
-    /// value, methods that are one under several names.
+    /// value, methods that are one under several names, or that read a file which is not there.
     pub fn unread(&self) -> Vec<String> {
         let given: Vec<&str> = self
             .datasets
@@ -116,6 +117,7 @@ impl Experiment {
             );
         }
         out.extend(self.points_that_are_none());
+        out.extend(self.files_that_are_none());
         let mut same: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for method in &self.methods {
             let mut settings = method.config.clone();
@@ -129,6 +131,20 @@ impl Experiment {
             format!("{}: the same settings, so that their rows are the same", ids.join(", "))
         }));
         out
+    }
+
+    /// A line for each file that an option names and that is not there, with the methods that fail without it.
+    fn files_that_are_none(&self) -> Vec<String> {
+        let mut without: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
+        for method in &self.methods {
+            for missing in missing_files(&method.config, &self.base) {
+                without.entry(missing).or_default().push(&method.id);
+            }
+        }
+        let lines = without.into_iter().map(|((tag, file), ids)| {
+            format!("{}: no file {file}, which {tag} reads: the cells will fail", ids.join(", "))
+        });
+        lines.collect()
     }
 
     /// A line for each claim that names a point which the curve has not.
