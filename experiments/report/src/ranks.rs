@@ -6,7 +6,7 @@ use crate::figure::{Figure, csv};
 use crate::marks::{At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
 use crate::significance::{Significance, shown_p};
-use crate::statistics::effect::{Effect, effect};
+use crate::statistics::effect::{Effect, effect_in};
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::signed_rank;
 
@@ -242,8 +242,9 @@ fn pairs(found: &Significance) -> Vec<Pair> {
             let both = found.scores[first].iter().zip(&found.scores[second]);
             let differences: Vec<f64> = both.map(|(a, b)| a - b).collect();
             let difference = differences.iter().sum::<f64>() / differences.len() as f64;
-            let p = signed_rank(&differences).p;
-            let effect = effect(&differences, found.level);
+            let unit = found.unit();
+            let p = signed_rank(&differences.iter().map(|d| d * unit).collect::<Vec<_>>()).p;
+            let effect = effect_in(unit, &differences, found.level);
             out.push(Pair { first, second, difference, effect, p, adjusted: 1.0 });
         }
     }

@@ -9,12 +9,12 @@ use crate::curves::{CurveSummary, PointSummary};
 use crate::learning_curve::mean_text;
 use crate::sheet::{Cell, Line, Sheet};
 use crate::statistics::bayes::{self, Probabilities};
-use crate::statistics::effect::{Effect, effect};
+use crate::statistics::effect::{Effect, effect_in};
 use crate::statistics::hierarchical::Next;
 use crate::statistics::multiple::{critical_difference, holm};
 use crate::statistics::paired::{SignedRank, signed_rank};
 use crate::statistics::plackett_luce::{Worth, worths};
-use crate::statistics::several::{Aligned, Friedman, aligned, friedman};
+use crate::statistics::several::{Aligned, Friedman, aligned, friedman, unit};
 use mustlink_experiments::Experiment;
 use mustlink_experiments::verdict::Results;
 
@@ -143,9 +143,14 @@ fn of_metric(
             None => left_out.push(set.id.clone()),
         }
     }
-    let (friedman, aligned) = (friedman(&rows)?, aligned(&rows)?);
+    let times = |row: &[f64], unit: f64| row.iter().map(|v| v * unit).collect::<Vec<f64>>();
+    // Of one data set, and of all of them.
+    let of_sets: Vec<_> = rows.iter().map(|r| times(r, unit(r.iter().copied()))).collect();
+    let of_all = unit(rows.iter().flatten().copied());
+    let alike: Vec<_> = rows.iter().map(|row| times(row, of_all)).collect();
+    let (friedman, aligned) = (friedman(&of_sets)?, aligned(&alike)?);
     let level = experiment.stats.level;
-    let chances = worths(&rows, level, experiment.head.seed)?;
+    let chances = worths(&of_sets, level, experiment.head.seed)?;
     let mut order: Vec<usize> = (0..methods.len()).collect();
     order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
     let control = experiment.stats.control.as_deref();
@@ -164,8 +169,11 @@ fn of_metric(
     });
     let compare = |(at, &j): (usize, &usize)| {
         let differences: Vec<f64> = rows.iter().map(|row| row[j] - row[best]).collect();
+        let apart = of_sets.iter().map(|row| row[j] - row[best]);
+        let apart: Vec<(f64, f64)> = differences.iter().copied().zip(apart).collect();
         let mean = |keep: &dyn Fn(f64) -> bool| {
-            let kept: Vec<f64> = differences.iter().copied().filter(|d| keep(*d)).collect();
+            let kept = apart.iter().filter(|(_, in_unit)| keep(*in_unit));
+            let kept: Vec<f64> = kept.map(|(difference, _)| *difference).collect();
             let mean = kept.iter().sum::<f64>().abs() / kept.len() as f64;
             (kept.len(), (!kept.is_empty()).then_some(mean))
         };
@@ -182,9 +190,10 @@ fn of_metric(
             margins: (better.1, worse.1),
             effect: other.and_then(|_| {
                 // No difference is 0, not −0, whichever end is the better.
-                effect(&differences.iter().map(|d| sign * d + 0.0).collect::<Vec<_>>(), level)
+                let own: Vec<f64> = differences.iter().map(|d| sign * d + 0.0).collect();
+                effect_in(of_all, &own, level)
             }),
-            signed_rank: signed_rank(&differences),
+            signed_rank: signed_rank(&times(&differences, of_all)),
             bayes: other.and_then(|_| bayes::signed_rank(&differences, ROPE, experiment.head.seed)),
             next: next.get(at).and_then(|of| of[place]),
         }
@@ -238,11 +247,18 @@ impl Significance {
     /// than number `b`.
     pub(crate) fn record(&self, a: usize, b: usize) -> (usize, usize, usize) {
         let sign = if self.higher_is_better { 1.0 } else { -1.0 };
-        let pairs = self.scores[a].iter().zip(&self.scores[b]);
-        let differences: Vec<f64> = pairs.map(|(x, y)| sign * (x - y)).collect();
+        let pairs = self.scores[a].iter().zip(&self.scores[b]).enumerate();
+        let of_set = |set: usize| unit(self.scores.iter().map(|of| of[set]));
+        let differences: Vec<f64> =
+            pairs.map(|(set, (x, y))| sign * (x - y) * of_set(set)).collect();
         let better = differences.iter().filter(|d| **d > TIE).count();
         let worse = differences.iter().filter(|d| **d < -TIE).count();
         (better, differences.len() - better - worse, worse)
+    }
+
+    /// The unit in which scores of all data sets are compared.
+    pub(crate) fn unit(&self) -> f64 {
+        unit(self.scores.iter().flatten().copied())
     }
 
     /// What p of the pairs can be at the least, where that does not reject: each pair by itself, and after
@@ -492,6 +508,17 @@ pub(crate) mod tests {
         methods: &[&str],
         scores: &[f64],
     ) -> Significance {
+        significance_of(sections, metric, methods, scores, 1.0)
+    }
+
+    /// The same with scores that are so many times as large.
+    fn significance_of(
+        sections: &str,
+        metric: &str,
+        methods: &[&str],
+        scores: &[f64],
+        times: f64,
+    ) -> Significance {
         let mut text =
             format!("[experiment]\nname = \"t\"\n[scoring]\nmetrics = [\"{metric}\"]\n{sections}");
         let sets: Vec<String> = (0..6).map(|at| format!("set{at}")).collect();
@@ -503,7 +530,7 @@ pub(crate) mod tests {
         let mut curves = Vec::new();
         for (number, dataset) in sets.iter().enumerate() {
             for (method, score) in methods.iter().zip(scores) {
-                let score = Summary::of(&[score + 0.01 * number as f64], 0.95);
+                let score = Summary::of(&[times * (score + 0.01 * number as f64)], 0.95);
                 curves.push(CurveSummary {
                     dataset: dataset.clone(),
                     method: method.to_string(),
@@ -524,6 +551,20 @@ pub(crate) mod tests {
         }
         let results = crate::samples::results(&experiment, &[]);
         of(&experiment, &curves, &results, None).remove(0)
+    }
+
+    #[test]
+    fn tiny_scores_are_compared_as_others_are() {
+        let of = |times: f64| significance_of("", "sse", &["a", "b", "c"], &[0.1, 0.2, 0.3], times);
+        let (usual, tiny) = (of(1.0), of(2f64.powi(-60)));
+        for (one, other) in usual.methods.iter().zip(&tiny.methods) {
+            assert_eq!((&one.method, one.rank, one.best), (&other.method, other.rank, other.best));
+            assert_eq!((one.record, one.against_best), (other.record, other.against_best));
+            assert_eq!(one.signed_rank.p, other.signed_rank.p);
+            let size = |m: &Comparison| m.effect.and_then(|e| e.rank_biserial);
+            assert_eq!(size(one), size(other));
+        }
+        assert_eq!((usual.record(0, 2), tiny.record(0, 2)), ((6, 0, 0), (6, 0, 0)));
     }
 
     #[test]

@@ -40,6 +40,14 @@ pub fn effect(differences: &[f64], level: f64) -> Option<Effect> {
     Some(Effect { shift, interval, rank_biserial })
 }
 
+/// The same of differences of scores that are compared in this [`unit`](super::several::unit).
+pub fn effect_in(unit: f64, differences: &[f64], level: f64) -> Option<Effect> {
+    let scaled: Vec<f64> = differences.iter().map(|d| d * unit).collect();
+    let e = effect(&scaled, level)?;
+    let interval = e.interval.map(|(low, high)| (low / unit, high / unit));
+    Some(Effect { shift: e.shift / unit, interval, ..e })
+}
+
 /// The largest sum of positive ranks of `n` pairs that, or a smaller one, has at most this probability.
 fn largest_unlikely(n: usize, probability: f64) -> Option<usize> {
     let total = n * (n + 1) / 2;

@@ -8,6 +8,14 @@ pub fn rounded(score: f64) -> f64 {
     (score * ROUNDED).round() / ROUNDED
 }
 
+/// What brings tiny scores to about 1, a power of two so that no bit is lost: scores are compared at fixed
+/// decimals, and sums of squares of small values would all be equal. 1 where one of them is not below 0.001.
+pub fn unit(scores: impl IntoIterator<Item = f64>) -> f64 {
+    let largest = scores.into_iter().map(f64::abs).fold(0.0, f64::max);
+    let tiny = largest > 0.0 && largest < 1e-3;
+    if tiny { 2f64.powi((-largest.log2().ceil()).min(1000.0) as i32) } else { 1.0 }
+}
+
 /// Ranks from 1 on for the smallest; equal values share the mean of theirs.
 pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -33,6 +41,13 @@ pub(super) fn ties(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tiny_scores_have_a_unit() {
+        assert_eq!((unit([3e-4, -6e-4]), unit([3e-4, 0.001])), (1024.0, 1.0));
+        assert_eq!((unit([]), unit([0.0]), unit([f64::INFINITY])), (1.0, 1.0, 1.0));
+        assert!(unit([f64::from_bits(1)]).is_finite());
+    }
 
     #[test]
     fn equal_values_share_their_ranks() {

@@ -5,8 +5,8 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
 use super::paired::standard;
-pub use super::ranks::rounded;
 use super::ranks::{average_ranks, ties};
+pub use super::ranks::{rounded, unit};
 
 fn ranked(values: impl Iterator<Item = f64>) -> Vec<f64> {
     // Rank 1 is the best.
