@@ -68,6 +68,35 @@ fn a_command_that_hangs_is_told_at_once() {
     assert!(done.status == 2 && done.err.contains("ended without a reply"), "{}", done.err);
 }
 
+/// Its description was left out without a word where something was wrong with it.
+#[cfg(unix)]
+#[test]
+fn a_command_is_tested_as_what_it_says_of_itself() {
+    let says = |more: &str| GOOD.replace("\"one\"", &format!("\"one\",{more}"));
+    let bench = Bench::with("one.sh", says(r#""properties":{"hard_cannot":true}"#));
+    let done = bench.run("plugin test -- sh one.sh");
+    assert!(done.out.contains("broken  hard_promises_hold: "), "{}{}", done.out, done.err);
+    bench.write("one.sh", says(r#""properties":{"hard_cannt":true}"#));
+    let done = bench.run("plugin test -- sh one.sh");
+    assert_eq!((done.status, done.out.as_str()), (2, ""), "{}", done.err);
+    assert!(
+        done.err.contains("its properties: ") && done.err.contains("hard_cannt"),
+        "{}",
+        done.err
+    );
+    // As a selector it is asked to start, which it is told to refuse.
+    let selects = "read l; echo '{\"v\":1,\"type\":\"hello\",\"name\":\"one\",\"role\":\"selector\"}'\n\
+                   read l; echo '{\"type\":\"error\",\"message\":\"no\"}'\n";
+    bench.write("one.sh", selects);
+    let done = bench.run("plugin test -- sh one.sh");
+    assert!(
+        done.out.contains("wrong_id_is_an_error: external_selector: no"),
+        "{}{}",
+        done.out,
+        done.err
+    );
+}
+
 #[test]
 fn wrong_use_is_said() {
     let bench = Bench::new();

@@ -7,6 +7,7 @@ use mustlink::Error;
 use mustlink::config::{self, Document, Node};
 use mustlink::contract::{Lawful, laws_for, shrink};
 use mustlink::prelude::{BaseClusterer, JsonSchema, QuerySelector};
+use mustlink::registry::{Descriptor, Role};
 use mustlink::scripts;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -23,9 +24,9 @@ use crate::term;
     before_help = "Example: mustlink plugin test --set reads_constraints=true -- python3 my_method.py"
 )]
 pub(crate) struct Test {
-    /// What the command is
-    #[arg(long, value_enum, default_value_t = External::Clusterer)]
-    role: External,
+    /// What the command is; absent: what it says of itself, else a clusterer
+    #[arg(long, value_enum)]
+    role: Option<External>,
     /// Seconds for each reply
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     timeout: f64,
@@ -49,13 +50,32 @@ enum External {
 }
 
 pub(crate) fn run(test: &Test) -> Result<u8, Failure> {
-    match test.role {
-        External::Clusterer => try_laws::<dyn BaseClusterer>(test),
-        External::Selector => try_laws::<dyn QuerySelector>(test),
+    let described = described(test)?;
+    let says = match described.as_ref().map(|d| d.role) {
+        Some(Role::QuerySelector) => External::Selector,
+        _ => External::Clusterer,
+    };
+    match test.role.unwrap_or(says) {
+        External::Clusterer => try_laws::<dyn BaseClusterer>(test, described),
+        External::Selector => try_laws::<dyn QuerySelector>(test, described),
     }
 }
 
-fn try_laws<R: Lawful + ?Sized>(test: &Test) -> Result<u8, Failure>
+/// What the program says of itself; absent where it only greets, under whatever name.
+fn described(test: &Test) -> Result<Option<Descriptor>, Failure> {
+    let base = Path::new("");
+    let Ok(hello) = scripts::asked(&test.command, base, test.timeout) else { return Ok(None) };
+    match scripts::described(&test.command, base, &hello) {
+        Ok(descriptor) => Ok(Some(descriptor)),
+        // It could not be named under `plugins`, and what it promises would not be tried.
+        Err(e) if ["role", "options", "properties"].iter().any(|key| !hello[*key].is_null()) => {
+            Err(e.into())
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+fn try_laws<R: Lawful + ?Sized>(test: &Test, described: Option<Descriptor>) -> Result<u8, Failure>
 where
     Box<R>: DeserializeOwned + JsonSchema,
 {
@@ -69,7 +89,6 @@ where
         document.root_mut().insert(option, Node::synthetic(&value));
     }
     // Its properties and the defaults of its options, if it describes itself.
-    let described = scripts::describe(&test.command, Path::new(""), test.timeout).ok();
     let script = described.filter(|d| d.role == R::ROLE).and_then(|d| d.script);
     if let Some(script) = &script {
         for (fact, value) in &script.facts {

@@ -228,17 +228,28 @@ pub fn greets(command: &[String], protocol: &str, seconds: f64) -> Result<()> {
 /// # Errors
 /// A program that does not start or does not describe itself.
 pub fn describe(command: &[String], base: &Path, seconds: f64) -> Result<Descriptor> {
+    described(command, base, &asked(command, base, seconds)?)
+}
+
+/// The hello of a program that is to describe itself, whatever stands in it.
+///
+/// # Errors
+/// A program that does not start or does not greet.
+pub fn asked(command: &[String], base: &Path, seconds: f64) -> Result<Value> {
     let ctx = Context::new(0);
     let mut child =
         Child::spawn(command, seconds, base).map_err(|e| Error::Usage(e.to_string()))?;
     let reply = child.hello("describe", Value::Null, &ctx);
     let reply = reply.map_err(|e| Error::Usage(e.to_string()))?;
     child.bye("described");
-    described(command, base, &reply)
+    Ok(reply)
 }
 
 /// The plugin that `reply`, a program's hello, describes.
-fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descriptor> {
+///
+/// # Errors
+/// What in it describes none.
+pub fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descriptor> {
     let shown = command.join(" ");
     let wrong = |message: String| Error::Usage(format!("`{shown}`: {message}"));
     let text = |key: &str| reply[key].as_str().map(str::to_string);
