@@ -10,6 +10,8 @@ use mustlink_core::prelude::*;
 use mustlink_core::serde_json::json;
 
 const TAG: &str = "external_clusterer";
+/// What it is greeted with.
+const PROTOCOL: &str = "clusterer";
 
 /// A clusterer in any language: a command that is given files and replies with labels.
 ///
@@ -86,7 +88,7 @@ impl BaseClusterer for ExternalClusterer {
         request["seed"] = (ctx.stream("seed").next_u64() >> 32).into();
         request["options"] = json!(self.options);
         let (command, limit) = (&self.command, self.timeout_seconds);
-        let greeted = kept_children::greeted(command, limit, "clusterer", problem, ctx);
+        let greeted = kept_children::greeted(command, limit, PROTOCOL, problem, ctx);
         let (mut child, again) = self.talk(greeted)?;
         child.send(&request);
         loop {
@@ -121,7 +123,7 @@ impl BaseClusterer for ExternalClusterer {
                         return Err(Error::Contract { plugin: self.tag().into(), broken });
                     }
                     if again {
-                        kept_children::put(command, ctx.base(), child);
+                        kept_children::put(command, ctx.base(), PROTOCOL, child);
                     } else {
                         child.bye("done");
                     }
@@ -300,6 +302,31 @@ mod tests {
         };
         assert_eq!(starts(AGAIN), 1);
         assert_eq!(starts(&AGAIN.replace("true", "false")), 3);
+    }
+
+    /// A program that is both was asked for a clustering after it was greeted as a selector.
+    #[test]
+    fn a_program_that_is_kept_is_what_it_was_greeted_as() {
+        let hello = r#"echo '{"v":1,"type":"hello","name":"x","again":true}'"#;
+        let script = format!(
+            "read h; {hello}; case \"$h\" in *'\"clusterer\"'*) \
+             while read l; do echo '{{\"type\":\"clustering\",\"labels\":[0,1,1]}}'; done;; *) \
+             while read l; do echo '{{\"type\":\"started\"}}'; done;; esac"
+        );
+        let clusterer = external(&["sh", "-c", &script]);
+        let selector = crate::external_selector::ExternalSelector {
+            command: clusterer.command.clone(),
+            ..Default::default()
+        };
+        let x = ndarray::array![[0.0], [5.0], [6.0]];
+        let problem = Problem::new(Data::dense(x).unwrap()).with_k(2);
+        let keep = kept_children::Keep::start();
+        for _ in 0..2 {
+            drop(selector.start(&problem, &Context::new(1)).unwrap());
+            let made = clusterer.cluster(&problem, &Context::new(1)).unwrap();
+            assert_eq!(made.labels, [0, 1, 1]);
+        }
+        drop(keep);
     }
 
     #[test]

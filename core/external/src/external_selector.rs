@@ -9,6 +9,8 @@ use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
 
 const TAG: &str = "external_selector";
+/// What it is greeted with.
+const PROTOCOL: &str = "selector";
 
 /// A selector in any language: a command that says which pair to ask next.
 ///
@@ -85,7 +87,7 @@ impl QuerySelector for ExternalSelector {
         request["options"] = json!(self.options);
         let tag = self.name.clone().unwrap_or_else(|| TAG.into());
         let (command, limit) = (&self.command, self.timeout_seconds);
-        let greeted = kept_children::greeted(command, limit, "selector", problem, ctx);
+        let greeted = kept_children::greeted(command, limit, PROTOCOL, problem, ctx);
         let (child, again) = greeted.map_err(|e| e.into_error(&tag))?;
         let mut run = Run {
             tag,
@@ -233,7 +235,9 @@ impl Drop for Run {
     fn drop(&mut self) {
         // One that failed is not there any more.
         match (self.again.take(), self.child.take()) {
-            (Some(command), Some(child)) => kept_children::put(&command, self.ctx.base(), child),
+            (Some(command), Some(child)) => {
+                kept_children::put(&command, self.ctx.base(), PROTOCOL, child);
+            }
             (None, Some(mut child)) => child.bye("done"),
             (_, None) => {}
         }

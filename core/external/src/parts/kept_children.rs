@@ -16,8 +16,11 @@ pub use crate::parts::running::end_all;
 
 struct Kept {
     holders: usize,
-    idle: Vec<(Vec<String>, PathBuf, Child)>,
+    idle: Vec<Idle>,
 }
+
+/// A child with its command, the folder it works in, and the protocol that it was greeted with.
+type Idle = (Vec<String>, PathBuf, &'static str, Child);
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept { holders: 0, idle: Vec::new() });
 
@@ -57,11 +60,11 @@ impl Drop for Keep {
 pub fn greeted(
     command: &[String],
     timeout_seconds: f64,
-    protocol: &str,
+    protocol: &'static str,
     problem: &Problem,
     ctx: &Context,
 ) -> Result<(Child, bool), ChildError> {
-    if let Some(mut kept) = take(command, ctx.base()) {
+    if let Some(mut kept) = take(command, ctx.base(), protocol) {
         kept.set_timeout(timeout_seconds);
         kept.set_longest_line(longest_reply(problem.n()));
         // Else its reply before the last would pass for the next one.
@@ -78,10 +81,12 @@ fn longest_reply(n: usize) -> usize {
     (16 << 20) + 64 * n
 }
 
-/// A child of this command that waits for a request.
-fn take(command: &[String], base: &Path) -> Option<Child> {
+/// A child of this command that waits for a request. One that can be a clusterer and a selector is what it was
+/// greeted as.
+fn take(command: &[String], base: &Path, protocol: &str) -> Option<Child> {
     let mut kept = kept();
-    while let Some(at) = kept.idle.iter().position(|(c, b, _)| c == command && b == base) {
+    let same = |(c, b, p, _): &Idle| c == command && b == base && *p == protocol;
+    while let Some(at) = kept.idle.iter().position(same) {
         let (.., mut child) = kept.idle.swap_remove(at);
         if !child.has_ended() {
             return Some(child);
@@ -90,12 +95,13 @@ fn take(command: &[String], base: &Path) -> Option<Child> {
     None
 }
 
-/// Gives a child back that takes another request; it ends where nobody keeps children.
-pub fn put(command: &[String], base: &Path, mut child: Child) {
+/// Gives a child back that was greeted with `protocol` and takes another request; it ends where nobody keeps
+/// children.
+pub fn put(command: &[String], base: &Path, protocol: &'static str, mut child: Child) {
     let mut kept = kept();
     if kept.holders == 0 {
         drop(kept);
         return child.bye("done");
     }
-    kept.idle.push((command.to_vec(), base.to_path_buf(), child));
+    kept.idle.push((command.to_vec(), base.to_path_buf(), protocol, child));
 }
