@@ -55,10 +55,15 @@ fn a_broken_law_is_shown_on_a_small_case() {
 fn a_command_that_hangs_is_told_at_once() {
     let hangs = "read l; echo '{\"v\":1,\"type\":\"hello\",\"name\":\"x\"}'; sleep 60\n";
     let bench = Bench::with("hangs.sh", hangs);
-    let done = bench.run("plugin test --timeout 0.2 --role selector -- sh hangs.sh");
+    // A machine at work may be slow to greet, too.
+    let tried = |seconds| {
+        let line = format!("plugin test --timeout {seconds} --role selector -- sh hangs.sh");
+        Some((seconds, bench.run(&line))).filter(|(_, done)| done.status != 2)
+    };
+    let (seconds, done) = [0.2, 2.0, 20.0].into_iter().find_map(tried).expect("it greets");
     assert_eq!(done.status, 4, "{}{}", done.out, done.err);
-    let said = "broken  ends_in_time: timeout_seconds: stopped after the time limit of 0.2 s";
-    assert!(done.out.contains(said), "{}", done.out);
+    let said = "broken  ends_in_time: timeout_seconds: stopped after the time limit of";
+    assert!(done.out.contains(&format!("{said} {seconds} s")), "{}", done.out);
     assert!(done.err.starts_with("the other laws are not tried"), "{}", done.err);
     // What does not even greet is tried on no law.
     bench

@@ -354,8 +354,8 @@ mod tests {
 
     #[test]
     fn empty_clusters_that_nothing_can_fill_take_one_pass() {
-        // 20 000 objects at one place, and as many centres: each look at all objects takes a while.
-        let n = 20_000;
+        // 200 000 objects at one place, and as many centres: a look at all objects for each takes hours.
+        let n = 200_000;
         let data = Data::dense(Array2::ones((n, 2))).unwrap();
         let points = Points::new(&data, Distortion::SquaredEuclidean).unwrap();
         let constraints = Constraints::new(n, [Constraint::must(0, 1)]).unwrap();
@@ -365,7 +365,7 @@ mod tests {
         let begun = std::time::Instant::now();
         let moved = units.refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ());
         assert_eq!((moved.unwrap(), &labels[..]), (0, &vec![0; n][..]));
-        assert!(begun.elapsed().as_secs_f64() < 1.0, "{:?}", begun.elapsed());
+        assert!(begun.elapsed().as_secs_f64() < 120.0, "{:?}", begun.elapsed());
     }
 
     #[test]

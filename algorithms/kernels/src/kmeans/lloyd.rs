@@ -518,8 +518,8 @@ mod tests {
 
     #[test]
     fn empty_clusters_that_nothing_can_fill_take_one_pass() {
-        // 20 000 objects at one place, and as many centres: each look at all objects takes a while.
-        let n = 20_000;
+        // 200 000 objects at one place, and as many centres: a look at all objects for each takes hours.
+        let n = 200_000;
         let points =
             Points::new(&Data::dense(Array2::ones((n, 2))).unwrap(), Distortion::default());
         let points = points.unwrap();
@@ -527,7 +527,7 @@ mod tests {
         let begun = std::time::Instant::now();
         let moved = refill(&points, &mut labels, &mut centres, Empty::Reseed, &mut ()).unwrap();
         assert_eq!((moved, &labels[..]), (0, &vec![0; n][..]));
-        assert!(begun.elapsed().as_secs_f64() < 1.0, "{:?}", begun.elapsed());
+        assert!(begun.elapsed().as_secs_f64() < 120.0, "{:?}", begun.elapsed());
     }
 
     #[test]

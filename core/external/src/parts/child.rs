@@ -546,10 +546,11 @@ mod tests {
     #[test]
     fn what_a_child_started_dies_with_it() {
         let mut child =
-            sh("sleep 600 & echo \"{\\\"type\\\":\\\"pid\\\",\\\"pid\\\":$!}\"; wait", 0.2);
+            sh("sleep 600 & echo \"{\\\"type\\\":\\\"pid\\\",\\\"pid\\\":$!}\"; wait", 0.0);
         let ctx = Context::new(1);
         let grandchild = child.receive(&ctx).unwrap()["pid"].to_string();
         assert!(alive(&grandchild));
+        child.set_timeout(0.2);
         child.send(&json!({ "type": "x" }));
         assert!(matches!(child.receive(&ctx), Err(ChildError::Silent { .. })));
         drop(child);
