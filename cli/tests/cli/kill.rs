@@ -153,6 +153,30 @@ fn an_interrupted_test_of_a_plugin_leaves_nothing() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// Its oracle tells when it is at work.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_method_leaves_nothing() {
+    let oracle = "read l; echo '{\"v\":1,\"type\":\"hello\",\"name\":\"x\"}'; read l; echo $$ > pid\n\
+                  echo '{\"v\":1,\"type\":\"answer\",\"id\":\"q000000\",\"reply\":\"must_link\"}'; read l\n";
+    let bench = crate::support::Bench::with("oracle.sh", oracle);
+    let method = "cluster --data digits --quiet --out l.csv --clusterer pck_means --threads 1 \
+                  --selector random_pairs --budget 1 --set clusterer.restarts=1000000";
+    let mut command = bench.command(&method.split_whitespace().collect::<Vec<_>>());
+    command.args(["--oracle", "{ type = \"subprocess\", command = [\"sh\", \"oracle.sh\"] }"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("starts");
+    written(&bench.path(""), &mut child);
+    // So that it clusters, as a rule.
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(signalled("-INT", &child.id().to_string()));
+    let done = child.wait_with_output().expect("ends");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(said, "stopping; once more ends at once\ninterrupted\n");
+    assert_eq!((done.status.code(), done.stdout.len()), (Some(130), 0));
+    assert_eq!(bench.files(), ["oracle.sh", "pid"]);
+}
+
 /// As by nohup.
 #[cfg(target_os = "linux")]
 #[test]

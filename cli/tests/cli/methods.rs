@@ -405,26 +405,6 @@ fn options_of_a_method_named_by_a_bare_word() {
     assert_eq!(bench.run(line).json()["status"], "max_iter");
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupted_method_leaves_nothing() {
-    let bench = Bench::new();
-    let mut command = bench.command(&["cluster", "--data", "digits", "--quiet", "--out", "l.csv"]);
-    command.args(["--set", "clusterer.restarts=1000000", "--threads", "1"]);
-    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    let child = child.spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let done = child.wait_with_output().unwrap();
-    assert_eq!(done.status.code(), Some(130));
-    assert_eq!(
-        String::from_utf8_lossy(&done.stderr),
-        "stopping; once more ends at once\ninterrupted\n"
-    );
-    assert!(done.stdout.is_empty() && bench.files().is_empty());
-}
-
 #[test]
 fn weights_of_features_are_written_under_their_names() {
     let bench = Bench::new();
