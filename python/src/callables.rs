@@ -9,8 +9,8 @@ use mustlink::constraints::Constraints;
 use mustlink::contract::{Law, Lawful, laws_for, shrink};
 use mustlink::prelude::{BaseClusterer, Data, JsonSchema, Metric, QuerySelector};
 use mustlink::registry::Catalogue;
-use mustlink::{DataKind, Error, Result};
-use numpy::{IntoPyArray, ToPyArray};
+use mustlink::{DataKind, Error, Result, Row};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -94,19 +94,29 @@ pub(crate) fn options(options: &BTreeMap<String, Value>) -> String {
     json!(options).to_string()
 }
 
-/// Data as Python has it: a matrix, or the parts of a sparse one.
+/// Data as Python has it: a matrix, the parts of a sparse one, or the numbers and words of a table.
 pub(crate) fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(rows) = data.as_csr() {
-        let offsets: Vec<i64> = rows.indptr.iter().map(|&at| at as i64).collect();
-        let parts = (
-            offsets.into_pyarray(py),
-            rows.indices.to_pyarray(py),
-            rows.values.to_pyarray(py),
-            rows.columns,
-        );
+    if data.kind() == DataKind::Csr {
+        // Row by row: of some of the objects there is no whole matrix.
+        let (mut offsets, mut columns, mut values) = (vec![0_i64], Vec::new(), Vec::new());
+        for i in 0..data.n() {
+            if let Row::Sparse(own, entries) = data.row(i) {
+                columns.extend_from_slice(own);
+                values.extend_from_slice(entries);
+            }
+            offsets.push(columns.len() as i64);
+        }
+        let parts =
+            (offsets.into_pyarray(py), columns.into_pyarray(py), values.into_pyarray(py), data.d());
         return Ok(parts.into_pyobject(py)?.into_any());
     }
-    Ok(data.to_dense().into_pyarray(py).into_any())
+    let rows = data.to_dense().into_pyarray(py);
+    let lists = (0..data.d()).map(|at| data.words(at).map(|words| words.to_vec()));
+    let lists: Vec<Option<Vec<String>>> = lists.collect();
+    if lists.iter().all(Option::is_none) {
+        return Ok(rows.into_any());
+    }
+    Ok((rows, lists).into_pyobject(py)?.into_any())
 }
 
 /// Constraints as Python has them.

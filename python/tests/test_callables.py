@@ -69,6 +69,31 @@ def test_a_function_is_given_sparse_rows():
         Method("by_first_column", 2).fit(rows)
 
 
+def test_a_function_is_given_some_sparse_rows_as_sparse_ones():
+    given = []
+
+    @clusterer("sparse_alone", accepts=["csr"])
+    def sparse_alone(X, n_clusters, constraints, seed):
+        """By the first column."""
+        given.append((sp.issparse(X), X.shape))
+        return np.asarray(X[:, [0]].todense()).ravel() > 0
+
+    rows = sp.csr_matrix(np.kron(np.eye(2), np.ones((10, 3))))
+    generator = {"type": "subsample", "members": 3, "rate": 0.5, "clusterer": "sparse_alone"}
+    mustlink.Ensemble(2, generator=generator).fit(rows)
+    assert set(given) == {(True, (10, 6))}
+
+
+def test_a_function_is_given_the_words_of_a_table():
+    @clusterer("by_word", accepts=["dense", "table"], needs_k=False)
+    def by_word(X, n_clusters, constraints, seed):
+        """A cluster for each word of the second column."""
+        return [["blue", "red"].index(word) for word in X[:, 1]]
+
+    rows = np.array([[1.0, "red"], [None, "blue"], [2.0, "red"]], dtype=object)
+    assert Method("by_word").fit(rows).labels_.tolist() == [1, 0, 1]
+
+
 def test_a_generator_selects():
     found = select(X, {"type": "in_a_row", "step": 3}, y_true=CLASS, budget=12)
     assert (found.n_must_link, found.n_cannot_link) == (12, 0)
