@@ -78,9 +78,11 @@ pub struct Constraint {
 }
 
 impl Constraint {
-    /// A statement of weight 1 without strength.
+    /// A statement of weight 1 without strength. Of an object beyond the numbers there are it is about the
+    /// last number, which no data has.
     pub fn new(i: usize, j: usize, kind: Kind) -> Self {
-        let (i, j) = (i.min(j) as u32, i.max(j) as u32);
+        let object = |o: usize| u32::try_from(o).unwrap_or(u32::MAX);
+        let (i, j) = (object(i.min(j)), object(i.max(j)));
         Constraint { i, j, kind, weight: 1.0, strength: None, origin: Origin::Given }
     }
     /// A must-link of weight 1.

@@ -141,6 +141,11 @@ impl Constraints {
                         Duplicates::Sum => {
                             known.weight += c.weight;
                             summed += 1;
+                            if known.weight.is_infinite() {
+                                let (i, j) = (c.i as usize, c.j as usize);
+                                let weight = "a sum that is not finite".into();
+                                return Err(Error::BadWeight { i, j, weight });
+                            }
                         }
                         Duplicates::First => {}
                         Duplicates::Error => {
@@ -475,6 +480,20 @@ mod tests {
         assert_eq!(refused.unwrap_err(), Error::DuplicateConstraint { i: 0, j: 1 });
         let sum = Constraints::with_duplicates(3, twice, Duplicates::Sum).unwrap();
         assert_eq!(sum.pairs()[0].weight, 2.0);
+        let sum =
+            Constraints::with_duplicates(3, twice.map(|c| c.weighing(1e308)), Duplicates::Sum);
+        let said = sum.unwrap_err().to_string();
+        assert!(said.contains("got a sum that is not finite"), "{said}");
+    }
+
+    /// They were about other objects: 2³² + 2 about object 2.
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn objects_beyond_all_numbers_are_none() {
+        for c in [Constraint::must(0, (1 << 32) + 2), Constraint::cannot(1 << 32, (1 << 32) + 2)] {
+            let refused = Constraints::new(3, [c]).unwrap_err();
+            assert_eq!(refused, Error::IndexOutOfRange { index: u32::MAX as usize, n: 3 });
+        }
     }
 
     #[test]
