@@ -50,7 +50,10 @@ fn numbers(range: &Node) -> Result<Vec<Value>, String> {
                 return Err(format!("the step of a range must be above 0, got {step}"));
             }
             match (from.as_i64(), step.as_i64()) {
-                (Some(from), Some(step)) => Box::new(move |i| (from + step * i as i64).into()),
+                (Some(from), Some(step)) => Box::new(move |i| {
+                    let next = step.checked_mul(i as i64).and_then(|more| from.checked_add(more));
+                    next.map_or(Value::Null, Value::from)
+                }),
                 _ => {
                     let (from, step) = (real(&from), real(step));
                     Box::new(move |i| rounded(from + step * i as f64))
@@ -74,7 +77,8 @@ fn numbers(range: &Node) -> Result<Vec<Value>, String> {
     let mut values = Vec::new();
     for i in 0..=MAX_VALUES {
         let value = next(i);
-        if real(&value) > end {
+        // None is where there are no larger numbers.
+        if value.is_null() || real(&value) > end {
             break;
         }
         values.push(value);
@@ -114,6 +118,10 @@ mod tests {
                 json!([0.01, 0.1, 1.0, 10.0, 100.0]),
             ),
             (json!({ "from": 2, "to": 40, "factor": 2 }), json!([2, 4, 8, 16, 32])),
+            // The next ones are larger than any number.
+            (json!({ "from": 1, "to": i64::MAX, "step": i64::MAX - 1 }), json!([1, i64::MAX])),
+            (json!({ "from": 5, "to": i64::MAX, "step": i64::MAX - 1 }), json!([5])),
+            (json!({ "from": 1.0, "to": 1e300, "factor": 1e200 }), json!([1.0, 1e200])),
             (json!([3, "x"]), json!([3, "x"])),
         ] {
             assert_eq!(Value::Array(values(range.clone()).unwrap()), list, "{range}");
