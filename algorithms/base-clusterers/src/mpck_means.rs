@@ -81,7 +81,7 @@ pub struct MpckMeans {
     /// The largest difference; absent: `box` for diagonal metrics, `farthest_cl` for full ones.
     pub max_pair: Option<MaxPair>,
     /// Let the box hold the origin too, as the authors' program does.
-    #[option(origin = true)]
+    // Data that lie far out are seen around their middle, and it is that of the box already.
     pub box_includes_origin: bool,
     /// Factor of log det A; changes no label of diagonal metrics after the first round.
     #[option(default = 1.0, above = 0.0, max = 1e100)]

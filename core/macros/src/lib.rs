@@ -30,7 +30,7 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 /// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
 /// | `alias = "old_name"` | another name that configurations may use |
 /// | `inert = "reason"` | why it changes nothing on the small problems of the laws |
-/// | `flatten` | a struct of options that several plugins share, written without a table of its own |
+/// | `flatten` | a struct of options that several plugins share, written without a table of its own; stands alone |
 ///
 /// On an enum, the options are words in snake_case; an enum whose variants hold values is told apart
 /// by their kind (a number or a word). `#[default]` marks the default; more derives may follow.

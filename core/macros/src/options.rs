@@ -28,6 +28,9 @@ const KEYS: [(&str, &str); 8] = [
     ("inert", "x-inert"),
 ];
 
+/// The words that bound a number.
+const RANGE: [&str; 4] = ["min", "max", "above", "below"];
+
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     if !arguments.is_empty() {
         let message = "takes nothing itself; defaults and ranges stand at the options: \
@@ -93,13 +96,42 @@ impl Declared {
             }
         }
         let declared = Declared { settings };
-        for [a, b] in [["min", "above"], ["max", "below"], ["flatten", "default"]] {
+        for [a, b] in [["min", "above"], ["max", "below"], ["slot", "default"]] {
             if let (Some(_), Some(second)) = (declared.find(a), declared.find(b)) {
                 let message = format!("`{a}` and `{b}` exclude each other");
                 return Err(Error::new(second.word.span(), message));
             }
         }
+        let other = declared.settings.iter().find(|s| s.word != "flatten");
+        if let (Some(_), Some(other)) = (declared.find("flatten"), other) {
+            let message = format!("`flatten` and `{}` exclude each other", other.word);
+            return Err(Error::new(other.word.span(), message));
+        }
+        for word in ["origin", "program", "file"] {
+            if let Some(value) = declared.value(word)
+                && quote!(#value).to_string() != "true"
+            {
+                let message = format!("`{word}` is true where it stands");
+                return Err(Error::new(value.span(), message));
+            }
+        }
         Ok(declared)
+    }
+
+    /// Refuses what would say nothing at an option of this type.
+    fn at_option(self, ty: &Type) -> Result<Self> {
+        if let Some(origin) = self.find("origin") {
+            return Err(Error::new(origin.word.span(), "`origin` stands at a variant of an enum"));
+        }
+        let list = argument_of(option_of(ty).unwrap_or(ty), "Vec").is_some();
+        let range = self.settings.iter().find(|s| RANGE.iter().any(|word| s.word == word));
+        match range.filter(|_| list) {
+            Some(range) => {
+                let message = "a list has no range: check its values where the plugin begins";
+                Err(Error::new(range.word.span(), message))
+            }
+            None => Ok(self),
+        }
     }
 
     fn find(&self, word: &str) -> Option<&Setting> {
@@ -134,7 +166,7 @@ impl Declared {
 
     /// The range of a number, as an expression.
     fn range(&self) -> TokenStream {
-        let bounds = ["min", "max", "above", "below"].map(|word| {
+        let bounds = RANGE.map(|word| {
             let (name, bound) = (format_ident!("{word}"), self.value(word));
             bound.map(|bound| quote!(#name: ::std::option::Option::Some((#bound) as f64),))
         });
@@ -160,7 +192,8 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
     let mut looks = Vec::new();
     let (mut takes, mut puts, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for field in &mut fields.named {
-        let declared = Declared::take(&mut field.attrs)?.with_ceiling(&field.ty);
+        let declared = Declared::take(&mut field.attrs)?.at_option(&field.ty)?;
+        let declared = declared.with_ceiling(&field.ty);
         let name = field.ident.clone().expect("a named field");
         let (range, text) = (declared.range(), name.to_string());
         looks.push(match declared.find("flatten") {
@@ -396,7 +429,7 @@ fn of_value(attributes: &mut Vec<Attribute>, ty: Option<&Type>) -> Result<Declar
         return Err(Error::new(setting.word.span(), message));
     }
     if let Some(ty) = ty {
-        declared = declared.with_ceiling(ty);
+        declared = declared.at_option(ty)?.with_ceiling(ty);
     }
     if let Some(bounds) = declared.bounds() {
         attributes.push(syn::parse_quote!(#bounds));
@@ -443,6 +476,26 @@ mod tests {
             }
         ));
         assert_eq!(text, "`min` needs a value: min = …");
+        // What would be passed over.
+        for (option, said) in [
+            (
+                quote!(#[option(flatten, min = 1)] k: Shared),
+                "`flatten` and `min` exclude each other",
+            ),
+            (quote!(#[option(origin = true)] k: usize), "`origin` stands at a variant of an enum"),
+            (
+                quote!(#[option(program = false)] k: Vec<String>),
+                "`program` is true where it stands",
+            ),
+            (quote!(#[option(min = 1)] k: Vec<usize>), "a list has no range: "),
+            (
+                quote!(#[option(slot = "a", default = None)] k: Option<Box<dyn Metric>>),
+                "`slot` and `default` exclude each other",
+            ),
+        ] {
+            let text = message(quote!(struct S { #option, }));
+            assert!(text.starts_with(said), "{text}");
+        }
         let text = message(quote!(
             struct S {
                 #[option(slot = "kmeans")]

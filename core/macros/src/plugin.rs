@@ -83,12 +83,17 @@ impl Parse for Arguments {
             .map_err(|e| Error::new(e.span(), "begins with the tag: #[plugin(\"my_means\")]"))?;
         let (cites, aliases, waives) = (Vec::new(), Vec::new(), Vec::new());
         let mut made = Arguments { tag, cites, aliases, version: None, waives };
+        let mut words: Vec<Ident> = Vec::new();
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
                 break;
             }
             let word: Ident = input.parse()?;
+            if words.contains(&word) {
+                return Err(Error::new(word.span(), format!("`{word}` stands here twice")));
+            }
+            words.push(word.clone());
             input.parse::<Token![=]>()?;
             match word.to_string().as_str() {
                 "cites" => made.cites = list(input)?,
@@ -155,6 +160,9 @@ mod tests {
         assert!(text.starts_with("`Metrik` is no role; roles: BaseClusterer, "), "{text}");
         let text = message(quote!("purity", cite = []), quote!(impl Metric for Purity {}));
         assert_eq!(text, "no word `cite` here; accepted: cites, aliases, version, waives");
+        let twice = quote!("purity", cites = ["A"], version = 2, cites = ["B"]);
+        let text = message(twice, quote!(impl Metric for Purity {}));
+        assert_eq!(text, "`cites` stands here twice");
         let text = message(quote!(purity), quote!(impl Metric for Purity {}));
         assert_eq!(text, "begins with the tag: #[plugin(\"my_means\")]");
         let text = message(quote!("purity"), quote!(impl Purity {}));
