@@ -292,8 +292,13 @@ fn reply(together: bool) -> Reply {
     if together { Reply::MustLink } else { Reply::CannotLink }
 }
 
+/// A text; annotators have numbers, too.
 fn text(line: &Value, field: &str) -> Option<String> {
-    line.get(field).and_then(Value::as_str).map(str::to_string)
+    match line.get(field)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 fn shown(line: &Value, field: &str) -> String {

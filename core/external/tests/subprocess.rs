@@ -183,6 +183,17 @@ fn a_program_that_does_not_start_is_said() {
 
 #[cfg(unix)]
 #[test]
+fn annotators_may_be_numbers() {
+    let answer = r#"echo '{"v":1,"type":"answer","id":"q000007","reply":"must_link","annotator":7}'; read b"#;
+    let mut child = shell(&format!("{HELLO} {answer}"), 60.0).unwrap();
+    let Outcome::Answered(answer) = child.ask(&question(0, 1)).unwrap() else {
+        panic!("no answer")
+    };
+    assert_eq!(answer.annotator.as_deref(), Some("7"));
+}
+
+#[cfg(unix)]
+#[test]
 fn a_program_that_hangs_is_ended() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
