@@ -41,7 +41,7 @@ pub(crate) struct Beside<'py> {
 }
 
 /// The score of `labels` by the metric `config`; nothing where it is not defined. −1 among `classes` is
-/// an unknown class, −1 among `labels` an object that does not count.
+/// an unknown class, −1 among `labels`, or among those without constraints, an object that does not count.
 #[pyfunction]
 pub(crate) fn score<'py>(
     py: Python<'py>,
@@ -54,7 +54,10 @@ pub(crate) fn score<'py>(
     let fail = |e: serde_json::Error| of(Error::Usage(format!("is no configuration: {e}")));
     let config: Value = serde_json::from_str(config).map_err(fail)?;
     let metric = config::build::<Scoring>(&Node::synthetic(&config), "").map_err(of)?.metric;
-    let scope: Vec<bool> = labels.as_array().iter().map(|&l| l >= 0).collect();
+    let mut scope: Vec<bool> = labels.as_array().iter().map(|&l| l >= 0).collect();
+    if let Some(others) = &beside.unconstrained {
+        scope.iter_mut().zip(others.as_array()).for_each(|(counts, &l)| *counts &= l >= 0);
+    }
     let labels = numbers(&labels);
     let n = labels.len();
     let truth: Option<Vec<Option<u32>>> =

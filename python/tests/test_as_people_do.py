@@ -64,6 +64,12 @@ def test_a_forked_process_has_threads_of_its_own():
     assert _within(120, _much) == here
 
 
+def test_objects_without_a_cluster_break_no_constraint():
+    known = mustlink.Constraints(must_link=[(0, 1)], cannot_link=[(1, 2), (2, 3)], n=4)
+    # Both were in cluster 0, together with the last.
+    assert metrics.informativeness([0, 0, 1, 2], known, unconstrained=[-1, -1, 0, 0]) == 1.0
+
+
 def _files_and_partitions(folder):
     known = mustlink.Constraints(must_link=[(0, 1)], cannot_link=[(2, 9000)], n=20000)
     known.to_csv(folder / "pairs.csv")
