@@ -16,6 +16,10 @@ pub use mustlink_core::run::*;
 /// // k-means does not read constraints; what it breaks is counted.
 /// let found: Run = run::cluster(&KMeans::default(), &problem, &Context::new(1))?;
 /// assert_eq!((found.violations.total(), found.empty_clusters), (1, 0));
+///
+/// let of_others = problem.with_constraints(Constraints::new(9, [Constraint::must(0, 8)])?);
+/// let refused = run::cluster(&KMeans::default(), &of_others, &Context::new(1)).unwrap_err();
+/// assert_eq!(refused, Error::IndexOutOfRange { index: 8, n: 4 });
 /// # Ok(())
 /// # }
 /// ```

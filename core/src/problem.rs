@@ -126,6 +126,29 @@ impl Problem {
         (0..self.n() as u32).filter(|&i| self.is_eligible(i as usize)).collect()
     }
 
+    /// Whether constraints and eligible objects are those of the objects that there are.
+    ///
+    /// # Errors
+    /// `IndexOutOfRange` for a constraint of an object beyond them; `BadParam` for other than one eligible or not
+    /// for each.
+    pub fn check(&self) -> Result<()> {
+        let (n, all) = (self.n(), &self.constraints);
+        let listed = all.listed().iter().flat_map(|c| [c.i, c.j]);
+        let grouped = all.groups().iter().flat_map(|group| group.members.iter().copied());
+        let named = all.neighbourhoods().iter().flatten().copied();
+        let largest = listed.chain(grouped).chain(named).max().map(|o| o as usize);
+        if let Some(index) = largest.filter(|&o| o >= n) {
+            return Err(Error::IndexOutOfRange { index, n });
+        }
+        match &self.eligible {
+            Some(each) if each.len() != n => {
+                let legal = format!("one for each of {n} objects");
+                Err(Error::bad_param("eligible", each.len(), legal))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn eligible_digest(&self) -> Option<String> {
         self.eligible.as_ref().map(|e| {
             blake3::hash(&e.iter().map(|&b| u8::from(b)).collect::<Vec<_>>()).to_hex().to_string()
@@ -284,6 +307,20 @@ mod tests {
         let given = Constraints::new(n, given).unwrap();
         let problem = Problem { k, ..Problem::new(data).with_constraints(given) };
         problem.contradiction().unwrap().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_speaks_of_other_objects_is_refused() {
+        let problem = Problem::new(Data::dense(Array2::zeros((3, 1))).unwrap());
+        assert_eq!(problem.clone().with_eligible(vec![true; 3]).check(), Ok(()));
+        let said = problem.clone().with_eligible(vec![true; 2]).check().unwrap_err().to_string();
+        assert_eq!(said, "eligible: must be one for each of 3 objects, got 2");
+        let named = Constraints::default().with_neighbourhoods(vec![vec![0, 5]]);
+        let listed = Constraints::new(9, [Constraint::cannot(1, 5)]).unwrap();
+        for of_others in [named, listed] {
+            let refused = problem.clone().with_constraints(of_others).check();
+            assert_eq!(refused, Err(Error::IndexOutOfRange { index: 5, n: 3 }));
+        }
     }
 
     #[test]

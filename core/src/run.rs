@@ -111,8 +111,10 @@ pub fn guarded<T>(plugin: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Whether `clusterer` can run on `problem` within the limits, before anything is allocated.
 ///
 /// # Errors
-/// `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`, `HardNotSupported`, `Memory`.
+/// Those of [`Problem::check`]; `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`, `HardNotSupported`,
+/// `Memory`.
 pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) -> Result<()> {
+    problem.check()?;
     let tag = clusterer.typetag_name();
     let properties = clusterer.properties();
     accepted(tag, &properties.accepts, &problem.data)?;
@@ -203,8 +205,8 @@ pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) 
 /// Runs a consensus function and checks what it promised.
 ///
 /// # Errors
-/// Those of [`check_needs`]; `HardNotSupported`, `Memory`; what the plugin returns; `Contract` when it
-/// breaks a promise or panics.
+/// Those of [`Problem::check`] and [`check_needs`]; `BadParam` for an ensemble of other objects;
+/// `HardNotSupported`, `Memory`; what the plugin returns; `Contract` when it breaks a promise or panics.
 pub fn combine(
     consensus: &dyn ConsensusFunction,
     ensemble: &Ensemble,
@@ -212,6 +214,11 @@ pub fn combine(
     ctx: &Context,
 ) -> Result<Run> {
     let tag = consensus.typetag_name();
+    problem.check()?;
+    if ensemble.n() != problem.n() {
+        let legal = format!("one of as many objects as the problem has, {}", problem.n());
+        return Err(Error::bad_param("ensemble", ensemble.n(), legal));
+    }
     check_needs(ensemble, consensus)?;
     let promises = consensus.needs().promises();
     // What looks at no constraint cannot promise one either, wherever it stands.

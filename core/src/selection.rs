@@ -278,6 +278,7 @@ impl Log<'_> {
 
 /// Whether `selector` can run on `problem` within the limits, before anything is asked.
 fn admit(selector: &dyn QuerySelector, problem: &Problem, ctx: &Context) -> Result<()> {
+    problem.check()?;
     let tag = selector.typetag_name();
     let properties = selector.properties();
     if properties.needs_k {
