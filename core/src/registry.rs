@@ -72,6 +72,17 @@ pub struct Script {
     pub hello: Value,
 }
 
+impl Script {
+    /// The words of its command, files by their whole paths.
+    fn words(&self) -> Vec<PathBuf> {
+        let word = |word: &String| {
+            let file = self.base.join(word);
+            if file.is_file() { file } else { word.into() }
+        };
+        self.command.iter().map(word).collect()
+    }
+}
+
 inventory::collect!(Descriptor);
 
 impl Descriptor {
@@ -146,14 +157,21 @@ impl Catalogue {
             .map_err(|m| Error::Usage(m.clone()))
     }
 
-    /// Adds a plugin in another language, in place of what its file described before.
+    /// Adds a plugin in another language, in place of what its command described before.
     ///
     /// # Errors
     /// Another plugin has its name.
     pub fn add(descriptor: Descriptor) -> Result<()> {
         let mut grown = GROWN.write().unwrap_or_else(|e| e.into_inner());
         let now = grown.map_or_else(Catalogue::linked, Ok)?;
-        let same = |d: &&'static Descriptor| d.script.is_some() && d.file == descriptor.file;
+        // One file may be several plugins, by what stands behind it.
+        let same = |d: &&'static Descriptor| match (&d.script, &descriptor.script) {
+            (Some(a), Some(b)) => {
+                let as_written = (&a.command, &a.base) == (&b.command, &b.base);
+                as_written || (d.file == descriptor.file && a.words() == b.words())
+            }
+            _ => false,
+        };
         let mut entries: Vec<_> = now.entries.iter().copied().filter(|d| !same(d)).collect();
         // Entries live as long as the program, as those do that are linked.
         entries.push(Box::leak(Box::new(descriptor)));

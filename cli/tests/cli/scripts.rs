@@ -53,6 +53,23 @@ fn a_script_is_listed_described_and_run_by_its_name() {
     assert!(done.err.contains("plugin: unknown option") && done.status == 2, "{}", done.err);
 }
 
+/// The second took the place of the first.
+#[test]
+fn a_script_may_be_several_plugins_by_its_arguments() {
+    let script = "while read l; do case \"$l\" in *hello*) \
+                  echo \"{\\\"v\\\":1,\\\"type\\\":\\\"hello\\\",\\\"name\\\":\\\"$1\\\"}\";; \
+                  *) exit;; esac; done\n";
+    let bench = Bench::with("named.sh", script);
+    let plugins = r#"plugins = [["sh", "named.sh", "one_apart"], ["sh", "named.sh", "two_apart"]]"#;
+    bench.write("mustlink.toml", plugins);
+    let listed = bench.run("list base-clusterers").out;
+    assert!(listed.contains("one_apart") && listed.contains("two_apart"), "{listed}");
+    bench.write("mustlink.toml", plugins.replace("two_apart", "one_apart"));
+    assert!(bench.run("list base-clusterers").out.contains("one_apart"));
+    bench.write("mustlink.toml", r#"plugins = [["sh", "named.sh", "pca"]]"#);
+    assert!(bench.run("list").err.contains("the tag \"pca\" is taken twice"));
+}
+
 #[test]
 fn options_of_a_script_are_swept_and_an_edit_makes_its_cells_again() {
     let bench = bench(SCRIPT);
