@@ -161,10 +161,14 @@ impl ExternalClusterer {
             return Err(Error::bad_param("command", "[]", legal));
         }
         if self.accepts.is_empty() {
-            Err(Error::bad_param("accepts", "[]", "at least one kind of data"))
-        } else {
-            Ok(())
+            return Err(Error::bad_param("accepts", "[]", "at least one kind of data"));
         }
+        if self.accepts.contains(&DataKind::Table) {
+            let legal =
+                "\"dense\", \"csr\", \"distances\" or \"affinity\": tables are for transforms";
+            return Err(Error::bad_param("accepts", "\"table\"", legal));
+        }
+        Ok(())
     }
 
     fn talk<T>(&self, said: Result<T, ChildError>) -> Result<T> {
@@ -280,6 +284,17 @@ mod tests {
         assert!(nothing.properties().needs_setup);
         let verdicts = check_plugin::<dyn BaseClusterer>(&nothing);
         assert_eq!(verdicts, [("missing_setup_is_named", Ok(()))]);
+    }
+
+    /// There is no file for words: the values of pairs were looked for, which a table has not.
+    #[test]
+    fn tables_are_for_transforms() {
+        let reads = ExternalClusterer { accepts: vec![DataKind::Table], ..sh("cat > /dev/null") };
+        let x = ndarray::array![[0.0], [f64::NAN], [6.0]];
+        let problem = Problem::new(Data::table(x, vec![None]).unwrap()).with_k(2);
+        let said = mustlink_core::run::cluster(&reads, &problem, &Context::new(1)).unwrap_err();
+        let said = said.to_string();
+        assert!(said.ends_with("tables are for transforms, got \"table\""), "{said}");
     }
 
     #[test]
