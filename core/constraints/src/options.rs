@@ -46,15 +46,11 @@ impl Range {
     /// Any number.
     pub const ANY: Range = Range { min: None, max: None, above: None, below: None, auto: false };
 
-    /// This range, and `inner` where this says nothing.
+    /// This range, and the bound of `inner` on a side where this has none.
     pub fn over(&self, inner: &Range) -> Range {
-        Range {
-            min: self.min.or(inner.min),
-            max: self.max.or(inner.max),
-            above: self.above.or(inner.above),
-            below: self.below.or(inner.below),
-            auto: self.auto,
-        }
+        let low = if self.min.or(self.above).is_some() { self } else { inner };
+        let high = if self.max.or(self.below).is_some() { self } else { inner };
+        Range { min: low.min, max: high.max, above: low.above, below: high.below, auto: self.auto }
     }
 
     /// Whether `x` lies in it.
@@ -245,4 +241,22 @@ pub fn check(plugin: &(impl Options + ?Sized)) -> Result<()> {
         _ => unreachable!("only numbers out of range are collected"),
     };
     Err(Error::Config(errors.into_iter().map(diagnostic).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With two bounds on one side there were no words for the range, and it was not checked.
+    #[test]
+    fn a_bound_at_the_option_replaces_that_of_its_type() {
+        let declared = Range { above: Some(0.0), ..Range::ANY };
+        let inner = Range { min: Some(1.0), max: Some(9.0), ..Range::ANY };
+        let both = declared.over(&inner);
+        assert_eq!(both.words().as_deref(), Some("in (0, 9]"));
+        let mut found = Found::default();
+        Options::look(&-1.0_f64, "width", &both, &mut found);
+        assert_eq!(found.errors.len(), 1);
+        assert_eq!(Range::ANY.over(&inner).words().as_deref(), Some("in 1..=9"));
+    }
 }
