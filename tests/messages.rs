@@ -206,7 +206,8 @@ fn k_may_be_off_the_number_of_classes() {
     assert_eq!(of("classes-1", Some(4)), 3);
     assert_eq!(of("classes-1", None), Value::Null);
     assert_eq!(of("unknown", Some(4)), Value::Null);
-    for other in ["classes+", "classes-x", "classes++1", "classes 1", "class"] {
+    let far = "classes+9223372036854775807";
+    for other in ["classes+", "classes-x", "classes++1", "classes 1", "class", far] {
         assert_eq!(of(other, Some(4)), other);
     }
 }

@@ -267,12 +267,14 @@ pub(super) fn fits(node: &Node, schema: &Value, root: &Value) -> bool {
 }
 
 /// How far `k = "classes"`, `"classes+1"`, `"classes-2"`, … is from the number of classes; `None` for
-/// other words.
+/// other words, and for what is further than any number of clusters.
 pub fn classes_offset(word: &str) -> Option<i64> {
     let rest = word.strip_prefix("classes")?;
     match rest.as_bytes() {
         [] => Some(0),
-        [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => rest.parse().ok(),
+        [b'+' | b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
+            rest.parse::<i32>().ok().map(i64::from)
+        }
         _ => None,
     }
 }
