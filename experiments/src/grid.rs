@@ -458,7 +458,8 @@ fn build(spec: &MethodSpec, set: &Prepared, numbers: &[usize]) -> Result<GridMet
     let shape = Shape {
         n: set.set.n(),
         d: set.set.d(),
-        k: resolved.k.unwrap_or(1),
+        // More than there are objects fail before anything is allocated.
+        k: resolved.k.unwrap_or(1).min(set.set.n()),
         entries: set.set.data.entries(),
         constraints: 0,
     };

@@ -626,6 +626,11 @@ fn more_clusters_than_objects_are_named_beforehand() {
     let notes = plan(&experiment, &Source::default(), None).unwrap().notes;
     let said = "x: m[k=4], own: more clusters than the 3 objects, so that every cell of them fails: choose another k";
     assert_eq!(notes, [said]);
+    // Its memory was no number any more.
+    let text = text.replace("[3, 4]", "18446744073709551615");
+    let experiment = Experiment::parse("t.toml", &text, dir.path(), &[]).unwrap();
+    let notes = plan(&experiment, &Source::default(), None).unwrap().notes;
+    assert!(notes[0].contains("more clusters than the 3 objects"), "{notes:?}");
 }
 
 #[test]
