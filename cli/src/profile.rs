@@ -207,6 +207,8 @@ fn features(data: &Data, names: &[String], labels: &[u32], k: usize) -> Vec<Vec<
                 None => ("all".into(), before, None),
             };
             let f_of = match &rest {
+                // What stands for a word is its place among the words, which has no variance.
+                _ if words.is_some() => None,
                 Some(rest) => f_ratio(&[here, *rest]),
                 None => f_ratio(of),
             };
@@ -311,6 +313,17 @@ mod tests {
         assert_eq!(rows[1], ["0", "size", "2", "1", "8", "", "", "54"]);
         assert_eq!(rows[3][..5], ["all", "size", "5", &11.6f64.sqrt().to_string()[..], ""]);
         assert_eq!(rows[3][7], "54");
+    }
+
+    #[test]
+    fn words_come_last() {
+        let x = array![[0.0, 1.0], [0.0, 9.0], [1.0, 2.0], [1.0, 8.0]];
+        let words = Some(["blue", "red"].map(String::from).into());
+        let data = Data::table(x, vec![words, None]).unwrap();
+        let rows = features(&data, &["colour".into(), "size".into()], &[0, 0, 1, 1], 2);
+        let order: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
+        assert_eq!(order, ["size", "colour"].repeat(3));
+        assert_eq!(rows[2][5..], ["blue", "1", ""]);
     }
 
     #[test]
