@@ -25,11 +25,13 @@ pub(crate) struct Crosstab {
 }
 
 impl Crosstab {
-    pub fn new(labels: &[u32], k: usize, classes: &Classes) -> Self {
+    /// Of the rows of the file: those that were merged count one by one, those that were dropped, which have no
+    /// label, not at all.
+    pub fn new(labels: &[Option<u32>], k: usize, classes: &Classes) -> Self {
         let mut counts = vec![vec![0; classes.k()]; k];
-        for (&label, class) in labels.iter().zip(classes.labels.iter()) {
-            if let Some(class) = class {
-                counts[label as usize][*class as usize] += 1;
+        for (label, class) in labels.iter().zip(classes.labels.iter()) {
+            if let (Some(label), Some(class)) = (label, class) {
+                counts[*label as usize][*class as usize] += 1;
             }
         }
         Crosstab { classes: classes.names.clone(), counts }
@@ -133,7 +135,7 @@ struct Line {
 pub(crate) const FILES: [&str; 2] = ["clusters.csv", "features.csv"];
 
 /// Writes `clusters.csv` and `features.csv` into `folder`. `seen` are the objects of `set` as the method saw
-/// them, `ids` what they are called.
+/// them, `ids` what they are called, `labels` those of the rows of the file.
 ///
 /// # Errors
 /// `Data` for what cannot be written, and for objects that have no features.
@@ -143,6 +145,7 @@ pub(crate) fn write(
     ids: &[String],
     seen: &Data,
     clustering: &Clustering,
+    labels: &[Option<u32>],
     crosstab: Option<&Crosstab>,
 ) -> Result<()> {
     if matches!(set.data.kind(), DataKind::Distances | DataKind::Affinity) {
@@ -153,7 +156,7 @@ pub(crate) fn write(
     let put = |name: &str, rows: &[Vec<String>]| {
         write_rows(&folder.join(name).display().to_string(), rows)
     };
-    put(FILES[0], &clusters(ids, seen, clustering, crosstab)?)?;
+    put(FILES[0], &clusters(ids, seen, clustering, labels, crosstab)?)?;
     put(FILES[1], &features(&set.data, &set.feature_names, &clustering.labels, clustering.k))
 }
 
@@ -161,8 +164,11 @@ fn clusters(
     ids: &[String],
     seen: &Data,
     clustering: &Clustering,
+    labels: &[Option<u32>],
     crosstab: Option<&Crosstab>,
 ) -> Result<Vec<Vec<String>>> {
+    let mut objects = vec![0_usize; clustering.k];
+    labels.iter().flatten().for_each(|&label| objects[label as usize] += 1);
     let centres = Centres::of(seen, &clustering.labels, clustering.k, &clustering.extras)?;
     let mut near: Vec<Vec<(f64, usize)>> = vec![Vec::new(); clustering.k];
     let mut x = vec![0.0; seen.d()];
@@ -173,7 +179,6 @@ fn clusters(
     }
     let head = ["cluster", "objects", "class", "share", "typical"].map(String::from).to_vec();
     let rows = near.into_iter().enumerate().map(|(h, mut near)| {
-        let objects = near.len();
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let typical: Vec<String> =
             near.iter().take(TYPICAL).map(|(_, i)| ids[*i].clone()).collect();
@@ -181,7 +186,7 @@ fn clusters(
             Some((name, share)) => (name.to_string(), share.to_string()),
             None => Default::default(),
         };
-        vec![h.to_string(), objects.to_string(), class, share, typical.join("; ")]
+        vec![h.to_string(), objects[h].to_string(), class, share, typical.join("; ")]
     });
     Ok(std::iter::once(head).chain(rows).collect())
 }
@@ -338,7 +343,7 @@ mod tests {
         assert_eq!(f_ratio(&[of(&[1.0, 1.0]), of(&[1.0])]), None);
         assert_eq!(f_ratio(&[of(&[1.0, 1.0]), of(&[2.0, 2.0])]), Some(f64::INFINITY));
         let classes = Classes::from_values([Some("a"), Some("b"), None, Some("b"), None]);
-        let crosstab = Crosstab::new(&[0, 0, 0, 1, 2], 3, &classes);
+        let crosstab = Crosstab::new(&[0, 0, 0, 1, 2].map(Some), 3, &classes);
         assert_eq!(crosstab.name(0), None, "two lead");
         assert_eq!(crosstab.name(1), Some(("b", 1.0)));
         assert_eq!(crosstab.name(2), None);

@@ -273,8 +273,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         made.map_err(|e| job.named(&e))?;
     let clustering = &clustered.run.clustering;
     // What is known to the method says more than what it is judged by.
-    let classes = job.set.known.as_ref().or(job.set.classes.as_ref());
-    let crosstab = classes.map(|c| Crosstab::new(&clustering.labels, clustering.k, c));
+    let classes = job.original.known.as_ref().or(job.original.classes.as_ref());
+    let of_rows = job.labels(&clustering.labels);
+    let crosstab = classes.map(|c| Crosstab::new(&of_rows, clustering.k, c));
     write(args, &job, &clustered, crosstab.as_ref())?;
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
@@ -348,7 +349,8 @@ fn write(
         mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;
     }
     if let Some(folder) = &args.profile {
-        profile::write(folder, &job.set, &job.ids(), seen, clustering, crosstab)?;
+        let labels = job.labels(&clustering.labels);
+        profile::write(folder, &job.set, &job.ids(), seen, clustering, &labels, crosstab)?;
     }
     if let Some(folder) = &args.out_candidates {
         let tried = &clustering.extras.tried;

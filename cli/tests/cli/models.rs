@@ -221,3 +221,21 @@ fn columns_are_named_that_are_not_as_they_were() {
         "error: new.csv: 1 value is missing: line 2, column \"size\"; the model was made without";
     assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
 }
+
+/// Rows that a transform merged count one by one where clusters are named after classes, as in the scores.
+#[test]
+fn merged_rows_count_in_the_class_of_their_cluster() {
+    let many = "0,0,p\n".repeat(5) + &"9,9,q\n".repeat(4);
+    let bench = Bench::with("f.csv", format!("a,b,kind\n{many}0,1,q\n1,0,q\n9,8,p\n8,9,p\n"));
+    let line = "cluster --data f.csv --class kind --k 2 --set 'transforms=[\"deduplicate\"]' \
+                --clusterer kmeans --save-model m.json --profile profile";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("p 5, q 2\n") && done.out.contains("q 4, p 2\n"), "{}", done.out);
+    let clusters = bench.read("profile/clusters.csv");
+    assert!(clusters.contains(&format!(",7,p,{}", 5.0 / 7.0)), "{clusters}");
+    bench.write("new.csv", "a,b\n0,0\n9,9\n");
+    let done = bench.run("predict --model m.json --data new.csv --classes --quiet");
+    let class = |line: &str| line.split(',').nth(2).unwrap_or_default().to_string();
+    assert_eq!(done.out.lines().map(class).collect::<Vec<_>>(), ["class", "p", "q"]);
+}
