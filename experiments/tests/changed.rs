@@ -208,6 +208,20 @@ fn metrics_that_never_have_a_value_are_named_beforehand() {
         scoring("").contains("violations: without a value, because no constraint touches a test")
     );
     assert_eq!(scoring("scope = \"train\"\n"), "");
+    // What was held out touches test objects.
+    let held_out = |split: &str, scope: &str| {
+        let text = TEXT.replace("type = \"all\"", split);
+        let text = format!("{text}[scoring]\nmetrics = [\"violation_rate_heldout\"]\n{scope}");
+        Study::new(&text).experiment().unread().join("\n")
+    };
+    let folds = "type = \"kfold\"\nfolds = 2";
+    assert_eq!(held_out(folds, ""), "");
+    assert_eq!(held_out(folds, "scope = \"all\"\n"), "");
+    let none = "violation_rate_heldout: without a value, because ";
+    let said = held_out(folds, "scope = \"train\"\n");
+    assert!(said.starts_with(&format!("{none}constraints that are held out touch test")), "{said}");
+    let said = held_out("type = \"all\"", "");
+    assert!(said.starts_with(&format!("{none}nothing is held out; ")), "{said}");
 }
 
 #[test]

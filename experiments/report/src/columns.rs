@@ -277,9 +277,18 @@ pub(crate) fn legend<'a>(
         } else {
             "constraints"
         };
+        let held_out = match experiment.no_constraint_held_out() {
+            Some(why) => format!("given constraints among what is scored: {why}"),
+            None if experiment.scores_test_objects() => {
+                "given constraints between test objects (scoring.scope = \"all\" counts those that touch \
+                 one)"
+                    .into()
+            }
+            None => "given constraints that touch the test objects".into(),
+        };
         let why = [
             (facts.needs_truth, "classes"),
-            (facts.needs_heldout, "given constraints that touch the test objects"),
+            (facts.needs_heldout, held_out.as_str()),
             (facts.needs_unconstrained, "constraints"),
             (facts.needs_constraints, counted),
             (facts.needs_ensemble, "an ensemble"),

@@ -76,6 +76,19 @@ impl Experiment {
         self.scoring.scope == Scope::Test && self.split.has_test()
     }
 
+    /// Why no constraint that was held out is scored; `None` where some may be.
+    pub fn no_constraint_held_out(&self) -> Option<&'static str> {
+        if !self.split.has_test() {
+            return Some(
+                "nothing is held out; split.type = \"kfold\" or \"holdout\" holds out objects",
+            );
+        }
+        (self.scoring.scope == Scope::Train).then_some(
+            "constraints that are held out touch test objects; scoring.scope = \"test\" counts those between \
+             two of them, \"all\" each",
+        )
+    }
+
     /// What is in vain: what methods ask or are given that read no constraints, metrics that never have a
     /// value, methods that are one under several names, or that read a file which is not there.
     pub fn unread(&self) -> Vec<String> {
@@ -108,6 +121,12 @@ impl Experiment {
                  or \"all\" counts those that were told",
                 counting.join(", ")
             ));
+        }
+        let held_out = self.columns.iter().zip(&self.scoring.metrics);
+        let held_out = held_out.filter(|(_, metric)| metric.properties().needs_heldout);
+        let held_out: Vec<&str> = held_out.map(|(column, _)| column.as_str()).collect();
+        if let (false, Some(lacks)) = (held_out.is_empty(), self.no_constraint_held_out()) {
+            out.push(format!("{}: without a value, because {lacks}", held_out.join(", ")));
         }
         if self.scoring.exclude_constrained == Exclude::Explicit && self.leaving_out().is_empty() {
             out.push(
