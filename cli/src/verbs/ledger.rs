@@ -8,7 +8,7 @@ use mustlink::constraints::Constraints;
 use mustlink::roles::Reply;
 use mustlink::{Constraint, Kind, Problem};
 use mustlink_datasets::Dataset;
-use mustlink_kernels::agreement::annotators::{Cast, error_rates, posterior};
+use mustlink_kernels::agreement::annotators::{Cast, error_rates, log_odds};
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs, same};
@@ -63,6 +63,29 @@ enum Rule {
     Weighted,
 }
 
+impl Rule {
+    /// Whether these votes make a must-link, and of what weight; 0 where they are equal. Votes turned round weigh
+    /// the same to the last bit: which of two constraints is the weaker must not hang on rounding.
+    fn decided(self, votes: &[Cast], errors: &[f64]) -> (bool, f64) {
+        match self {
+            Rule::Majority => {
+                let must = votes.iter().filter(|(_, must)| *must).count();
+                let ahead = (2 * must).abs_diff(votes.len());
+                (2 * must > votes.len(), ahead as f64 / votes.len() as f64)
+            }
+            Rule::Weighted => {
+                let odds = |&(person, must): &Cast| {
+                    let odds = log_odds(errors[person]);
+                    if must { odds } else { -odds }
+                };
+                let odds: f64 = votes.iter().map(odds).sum();
+                // 2 p − 1 for the p of these odds.
+                (odds > 0.0, (odds.abs() / 2.0).tanh())
+            }
+        }
+    }
+}
+
 /// What was said of each pair: person and whether it was a must-link, in the order of the ledgers.
 type Votes = BTreeMap<(u32, u32), Vec<Cast>>;
 
@@ -99,17 +122,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let all: Vec<Vec<Cast>> = votes.values().cloned().collect();
     let errors = error_rates(&all, people.len(), None);
-    let decided = |votes: &[Cast]| -> (bool, f64) {
-        let yes = match args.rule {
-            Rule::Majority => {
-                votes.iter().filter(|(_, must)| *must).count() as f64 / votes.len() as f64
-            }
-            Rule::Weighted => posterior(votes, &errors),
-        };
-        (yes > 0.5, (2.0 * yes - 1.0).abs())
-    };
     let pairs = votes.iter().filter_map(|(&(i, j), votes)| {
-        let (must, weight) = decided(votes);
+        let (must, weight) = args.rule.decided(votes, &errors);
         let kind = if must { Kind::MustLink } else { Kind::CannotLink };
         let pair = Constraint::new(i as usize, j as usize, kind);
         (weight > 0.0).then(|| pair.weighing(weight))
@@ -188,4 +202,33 @@ fn say(people: &[String], given: &[usize], votes: &Votes, errors: &[f64], made: 
         made.len(),
         votes.len() - made.len()
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn votes_turned_round_weigh_the_same() {
+        let errors = [0.01, 0.07, 0.2, 0.11, 0.32];
+        for said in 0..32_u32 {
+            let votes: Vec<Cast> =
+                (0..5).map(|person| (person, (said >> person) & 1 == 1)).collect();
+            let turned: Vec<Cast> = votes.iter().map(|&(person, must)| (person, !must)).collect();
+            for rule in [Rule::Majority, Rule::Weighted] {
+                for most in 1..=5 {
+                    let (must, weight) = rule.decided(&votes[..most], &errors);
+                    let (other, same) = rule.decided(&turned[..most], &errors);
+                    assert_eq!(weight.to_bits(), same.to_bits(), "{rule:?} {votes:?} {most}");
+                    assert!(must != other || weight == 0.0, "{rule:?} {votes:?} {most}");
+                }
+            }
+        }
+        let two_of_three = [(0, true), (1, false), (2, true)];
+        assert_eq!(Rule::Majority.decided(&two_of_three, &errors), (true, 1.0 / 3.0));
+        assert_eq!(Rule::Majority.decided(&two_of_three[..2], &errors).1, 0.0);
+        // One vote of somebody who errs in one of five: p = 0.8.
+        let (must, weight) = Rule::Weighted.decided(&[(2, false)], &errors);
+        assert!(!must && (weight - 0.6).abs() < 1e-12, "{weight}");
+    }
 }
