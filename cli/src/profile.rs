@@ -134,8 +134,8 @@ struct Line {
 /// What [`write`] writes.
 pub(crate) const FILES: [&str; 2] = ["clusters.csv", "features.csv"];
 
-/// Writes `clusters.csv` and `features.csv` into `folder`. `seen` are the objects of `set` as the method saw
-/// them, `ids` what they are called, `labels` those of the rows of the file.
+/// Writes `clusters.csv` and `features.csv` into `folder`. `set` is the file as it was read, `labels` those of its
+/// rows; `seen` are the objects as the method saw them, `ids` what they are called.
 ///
 /// # Errors
 /// `Data` for what cannot be written, and for objects that have no features.
@@ -157,7 +157,7 @@ pub(crate) fn write(
         write_rows(&folder.join(name).display().to_string(), rows)
     };
     put(FILES[0], &clusters(ids, seen, clustering, labels, crosstab)?)?;
-    put(FILES[1], &features(&set.data, &set.feature_names, &clustering.labels, clustering.k))
+    put(FILES[1], &features(&set.data, &set.feature_names, labels, clustering.k))
 }
 
 fn clusters(
@@ -191,7 +191,7 @@ fn clusters(
     Ok(std::iter::once(head).chain(rows).collect())
 }
 
-fn features(data: &Data, names: &[String], labels: &[u32], k: usize) -> Vec<Vec<String>> {
+fn features(data: &Data, names: &[String], labels: &[Option<u32>], k: usize) -> Vec<Vec<String>> {
     let name = |f: usize| names.get(f).cloned().unwrap_or_else(|| f.to_string());
     let moments = moments(data, labels, k);
     let mut lines: Vec<Vec<Line>> = (0..=k).map(|_| Vec::new()).collect();
@@ -264,11 +264,12 @@ fn features(data: &Data, names: &[String], labels: &[u32], k: usize) -> Vec<Vec<
 }
 
 /// For each feature the moments of each cluster; values that are missing or words are left out.
-fn moments(data: &Data, labels: &[u32], k: usize) -> Vec<Vec<Moments>> {
+fn moments(data: &Data, labels: &[Option<u32>], k: usize) -> Vec<Vec<Moments>> {
     let mut out = vec![vec![Moments::default(); k]; data.d()];
     let mut sizes = vec![0.0; k];
-    for (i, &label) in labels.iter().enumerate() {
-        let h = label as usize;
+    for (i, label) in labels.iter().enumerate() {
+        let Some(label) = label else { continue };
+        let h = *label as usize;
         sizes[h] += 1.0;
         match data.row(i) {
             Row::Dense(x) => {
@@ -291,14 +292,14 @@ fn moments(data: &Data, labels: &[u32], k: usize) -> Vec<Vec<Moments>> {
 }
 
 /// How often each word of a column stands in each cluster.
-fn frequencies(data: &Data, column: usize, labels: &[u32], k: usize) -> Vec<Vec<usize>> {
+fn frequencies(data: &Data, column: usize, labels: &[Option<u32>], k: usize) -> Vec<Vec<usize>> {
     let words = data.words(column).map_or(0, |w| w.len());
     let mut counts = vec![vec![0; words]; k];
-    for (i, &label) in labels.iter().enumerate() {
-        if let Row::Dense(x) = data.row(i)
+    for (i, label) in labels.iter().enumerate() {
+        if let (Some(label), Row::Dense(x)) = (label, data.row(i))
             && x[column].is_finite()
         {
-            counts[label as usize][x[column] as usize] += 1;
+            counts[*label as usize][x[column] as usize] += 1;
         }
     }
     counts
@@ -314,7 +315,7 @@ mod tests {
     fn worked_example() {
         // Values 1 2 3 and 7 8 9: F = (54 / 1) / (4 / 4).
         let data = Data::dense(array![[1.0], [2.0], [3.0], [7.0], [8.0], [9.0]]).unwrap();
-        let rows = features(&data, &["size".into()], &[0, 0, 0, 1, 1, 1], 2);
+        let rows = features(&data, &["size".into()], &[0, 0, 0, 1, 1, 1].map(Some), 2);
         assert_eq!(rows[1], ["0", "size", "2", "1", "8", "", "", "54"]);
         assert_eq!(rows[3][..5], ["all", "size", "5", &11.6f64.sqrt().to_string()[..], ""]);
         assert_eq!(rows[3][7], "54");
@@ -325,7 +326,7 @@ mod tests {
         let x = array![[0.0, 1.0], [0.0, 9.0], [1.0, 2.0], [1.0, 8.0]];
         let words = Some(["blue", "red"].map(String::from).into());
         let data = Data::table(x, vec![words, None]).unwrap();
-        let rows = features(&data, &["colour".into(), "size".into()], &[0, 0, 1, 1], 2);
+        let rows = features(&data, &["colour".into(), "size".into()], &[0, 0, 1, 1].map(Some), 2);
         let order: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
         assert_eq!(order, ["size", "colour"].repeat(3));
         assert_eq!(rows[2][5..], ["blue", "1", ""]);
@@ -356,7 +357,7 @@ mod tests {
         #[test]
         fn two_roads(
             x in proptest::collection::vec(prop_oneof![Just(0.0), -9.0..9.0f64], 24),
-            labels in proptest::collection::vec(0..3u32, 8),
+            labels in proptest::collection::vec(proptest::option::of(0..3u32), 8),
         ) {
             let dense = ndarray::Array2::from_shape_vec((8, 3), x.clone()).unwrap();
             let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -374,8 +375,8 @@ mod tests {
             );
             for f in 0..3 {
                 for h in 0..3 {
-                    let of: Vec<f64> =
-                        (0..8).filter(|&i| labels[i] == h as u32).map(|i| dense[[i, f]]).collect();
+                    let here = |i: &usize| labels[*i] == Some(h as u32);
+                    let of: Vec<f64> = (0..8).filter(here).map(|i| dense[[i, f]]).collect();
                     let mean = of.iter().sum::<f64>() / of.len().max(1) as f64;
                     let squares: f64 = of.iter().map(|v| (v - mean).powi(2)).sum();
                     for m in [a[f][h], b[f][h]] {

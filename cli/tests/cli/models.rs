@@ -227,13 +227,16 @@ fn columns_are_named_that_are_not_as_they_were() {
 fn merged_rows_count_in_the_class_of_their_cluster() {
     let many = "0,0,p\n".repeat(5) + &"9,9,q\n".repeat(4);
     let bench = Bench::with("f.csv", format!("a,b,kind\n{many}0,1,q\n1,0,q\n9,8,p\n8,9,p\n"));
-    let line = "cluster --data f.csv --class kind --k 2 --set 'transforms=[\"deduplicate\"]' \
-                --clusterer kmeans --save-model m.json --profile profile";
+    let line = "cluster --data f.csv --class kind --k 2 --save-model m.json --profile profile \
+                --set 'transforms=[\"min_max\",\"deduplicate\"]' --clusterer kmeans";
     let done = bench.run(line);
     assert_eq!(done.status, 0, "{}", done.err);
     assert!(done.out.contains("p 5, q 2\n") && done.out.contains("q 4, p 2\n"), "{}", done.out);
     let clusters = bench.read("profile/clusters.csv");
     assert!(clusters.contains(&format!(",7,p,{}", 5.0 / 7.0)), "{clusters}");
+    // Features are as they stand in the file, all its rows.
+    let features = bench.read("profile/features.csv");
+    assert!(features.contains(&format!(",a,{},", 1.0 / 7.0)), "{features}");
     bench.write("new.csv", "a,b\n0,0\n9,9\n");
     let done = bench.run("predict --model m.json --data new.csv --classes --quiet");
     let class = |line: &str| line.split(',').nth(2).unwrap_or_default().to_string();
