@@ -59,6 +59,17 @@ pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize
     if let Some(title) = title(header) {
         return Err(bad(place, format!("no column \"{name}\"; {title}")));
     }
+    // A list of columns was parted within a name.
+    let whole =
+        |column: &&String| column.contains(',') && column.split(',').any(|c| c.trim() == name);
+    if let Some((at, whole)) = header.iter().enumerate().find(|(_, column)| whole(column)) {
+        let message = format!(
+            "no column \"{name}\"; \"{whole}\" has a comma, which parts the columns of a list: call it by its \
+             place, #{}",
+            at + 1
+        );
+        return Err(bad(place, message));
+    }
     let near = suggestion(name, header.iter().map(String::as_str));
     Err(bad(place, format!("no column \"{name}\"{near}; columns: {columns}")))
 }
@@ -439,6 +450,26 @@ mod tests {
         let options = OpenOptions { features, id_column, ..OpenOptions::default() };
         let roles = Roles::of(&header, &options, false, "f.csv").unwrap();
         assert_eq!((roles.id, roles.features), (Some(0), vec![1, 2]));
+    }
+
+    #[test]
+    fn a_name_with_a_comma_is_called_by_its_place() {
+        let header = ["name", "weight, kg", "size"].map(String::from);
+        let options = |ignore: &[&str]| OpenOptions {
+            ignore: ignore.iter().map(ToString::to_string).collect(),
+            ..OpenOptions::default()
+        };
+        // As the command line parts --ignore "weight, kg".
+        let said = Roles::of(&header, &options(&["weight", " kg"]), false, "f.csv").unwrap_err();
+        let way = "no column \"weight\"; \"weight, kg\" has a comma, which parts the columns of a list: call it by \
+                   its place, #2";
+        assert!(said.to_string().ends_with(way), "{said}");
+        for name in ["#2", "weight, kg"] {
+            let roles = Roles::of(&header, &options(&["name", name]), false, "f.csv").unwrap();
+            assert_eq!((roles.ignored, roles.features), (vec![0, 1], vec![2]));
+        }
+        let said = column(&header, "weihgt", "f.csv").unwrap_err().to_string();
+        assert!(said.contains("no column \"weihgt\"") && !said.contains("comma"), "{said}");
     }
 
     #[test]
