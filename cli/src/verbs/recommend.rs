@@ -4,7 +4,7 @@ use mustlink::{DataKind, Shape};
 use mustlink_datasets::shell_word;
 use mustlink_experiments::{Recommendation, Recommended, Wanted, recommend};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files::{check_new, check_outputs};
@@ -61,9 +61,11 @@ struct Summary<'a> {
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
     args.out.as_deref().map_or(Ok(()), check_new)?;
-    let refused =
-        ["--method", "--clusterer", "--selector", "--oracle", "--budget", "--ledger", "--set"];
-    if let Some(option) = args.job.given(&refused) {
+    let refused = ["--method", "--clusterer", "--selector", "--oracle", "--budget", "--ledger"];
+    // What makes numbers of a table says nothing of the method.
+    let sets = &args.job.sets;
+    let other = sets.iter().any(|set| !set.trim_start().starts_with("transforms"));
+    if let Some(option) = args.job.given(&refused).or(other.then_some("--set")) {
         return Err(Failure::usage(format!(
             "{option}: recommend looks for a method and asks nothing; --answers says how many answers there \
              will be"
@@ -76,7 +78,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let answers = args.answers.unwrap_or(given.len());
     let marked = given.any_hard();
     let k = job.problem.k.or(job.classes());
-    let shape = Shape { k: k.unwrap_or(8), constraints: answers, ..job.problem.shape() };
+    let seen = if sets.is_empty() {
+        job.problem.shape()
+    } else {
+        job.seen().map_err(|e| job.named(&e))?.problem.shape()
+    };
+    let shape = Shape { k: k.unwrap_or(8), constraints: answers, ..seen };
     let wanted = Wanted {
         answers,
         doubtful: args.doubtful,
@@ -105,6 +112,16 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     };
     if let Some(out) = &args.out {
         let mut file = first.method.clone();
+        if !sets.is_empty() {
+            // A bare name among tables would be a list of two kinds.
+            let table = |step: &Value| match step.as_str() {
+                Some(name) => json!({ "type": name }),
+                None => step.clone(),
+            };
+            let steps = [&job.config, &file].map(|of| of["transforms"].as_array().cloned());
+            let steps: Vec<Value> = steps.iter().flatten().flatten().map(table).collect();
+            file["transforms"] = json!(steps);
+        }
         if let Some(k) = k {
             file["k"] = json!(k);
         }
@@ -228,9 +245,9 @@ fn text(
 
 /// The plugins of a method in order.
 fn steps(m: &Recommended) -> String {
-    let tag = |v: &serde_json::Value| {
+    let tag = |v: &Value| {
         let own = v.as_str().or(v["type"].as_str()).unwrap_or_default();
-        let option = |(key, value): (&String, &serde_json::Value)| match (key.as_str(), value) {
+        let option = |(key, value): (&String, &Value)| match (key.as_str(), value) {
             ("linkage" | "covariance" | "metric", value) => Some(format!(" {}", value.as_str()?)),
             _ => None,
         };

@@ -318,6 +318,25 @@ fn what_is_called_missing_is_no_class() {
     );
 }
 
+/// The error of a table names the option that makes numbers of it, which was refused in its turn.
+#[test]
+fn a_method_is_recommended_for_a_table() {
+    let table = "x,colour\n0,red\n,red\n1,blue\n9,green\n9,\n8,green\n";
+    let bench = Bench::with("t.csv", table);
+    let line = "recommend --data t.csv --k 2 --answers 50";
+    let way = "--set 'transforms=[\"impute_missing\",\"one_hot\"]'";
+    let done = bench.run(line);
+    assert!(done.status == 3 && done.err.contains(way), "{}", done.err);
+    let done = bench.run(&format!("{line} {way} --out m.toml"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    // The file holds those steps before its own.
+    bench.write("p.csv", "i,j,type\n0,1,must_link\n0,3,cannot_link\n");
+    let done = bench.run("cluster --data t.csv --constraints p.csv --method m.toml");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let done = bench.run(&format!("{line} {way} --set clusterer.k=3"));
+    assert!(done.status == 2 && done.err.contains("--set: recommend looks for a method"));
+}
+
 #[test]
 fn the_next_command_is_one_that_works() {
     let bench = flowers();
