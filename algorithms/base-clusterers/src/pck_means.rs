@@ -326,7 +326,7 @@ mod tests {
         let from = |change: &dyn Fn(&mut Vec<u32>)| {
             let mut start = first.clone();
             change(&mut start.labels);
-            let p = p.clone().with_start(Start::Clustering(std::sync::Arc::new(start)));
+            let p = p.clone().with_start(Start::Clustering(Arc::new(start)));
             method.cluster(&p, &Context::new(1)).map(|c| c.labels)
         };
         assert!(from(&|_| {}).is_ok());
