@@ -56,7 +56,7 @@ fn a_command_that_hangs_is_told_at_once() {
     let hangs = "read l; echo '{\"v\":1,\"type\":\"hello\",\"name\":\"x\"}'; sleep 60\n";
     let bench = Bench::with("hangs.sh", hangs);
     // A machine at work may be slow to greet, too.
-    let tried = |seconds| {
+    let tried = |seconds: f64| {
         let line = format!("plugin test --timeout {seconds} --role selector -- sh hangs.sh");
         Some((seconds, bench.run(&line))).filter(|(_, done)| done.status != 2)
     };
