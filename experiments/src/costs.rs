@@ -75,7 +75,12 @@ impl Costs {
 
     /// The same with the memory of whichever of `numbers` of answered questions takes most.
     pub fn asking(mut self, numbers: &[usize], shape: &Shape, resolved: &ResolvedMethod) -> Self {
-        let of = |&constraints: &usize| memory(resolved, &Shape { constraints, ..*shape });
+        // No more are answered than there are pairs.
+        let pairs = shape.n * shape.n.saturating_sub(1) / 2;
+        let of = |&asked: &usize| {
+            let constraints = asked.min(pairs);
+            memory(resolved, &Shape { constraints, ..*shape })
+        };
         self.memory = numbers.iter().map(of).fold(self.memory, u64::max);
         self
     }

@@ -633,6 +633,16 @@ fn more_clusters_than_objects_are_named_beforehand() {
     assert!(notes[0].contains("more clusters than the 3 objects"), "{notes:?}");
 }
 
+/// Their memory was no number any more.
+#[test]
+fn more_questions_than_pairs_are_named_beforehand() {
+    let method = "[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
+    let text = format!("{HEAD}{method}").replace("[0, 5]", "[0, 18446744073709551615]");
+    let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
+    let notes = plan(&experiment, &Source::default(), None).unwrap().notes;
+    assert!(notes[0].contains("the curve goes on to 18446744073709551615 questions"), "{notes:?}");
+}
+
 #[test]
 fn a_selector_that_asks_by_batches_clusters_once_for_each() {
     let seconds = |batch: usize| {

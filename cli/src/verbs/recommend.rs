@@ -83,7 +83,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     } else {
         job.seen().map_err(|e| job.named(&e))?.problem.shape()
     };
-    let shape = Shape { k: k.unwrap_or(8), constraints: answers, ..seen };
+    // No more are given than there are pairs.
+    let constraints = answers.min(seen.n * seen.n.saturating_sub(1) / 2);
+    let shape = Shape { k: k.unwrap_or(8), constraints, ..seen };
     let wanted = Wanted {
         answers,
         doubtful: args.doubtful,

@@ -589,6 +589,9 @@ fn a_method_is_recommended_by_what_it_reached_elsewhere() {
     assert!(done.out.contains("auto holds answers that are marked hard"), "{}", done.out);
     let done = bench.run("recommend --data f.csv --selector npu");
     assert!(done.status == 2 && done.err.contains("--answers says how many"), "{}", done.err);
+    // More than there are pairs: what methods need for them was no number any more.
+    let done = bench.run("recommend --data iris --answers 18446744073709551615");
+    assert_eq!(done.status, 0, "{}", done.err);
 }
 
 #[test]
