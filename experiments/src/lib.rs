@@ -66,7 +66,7 @@ use mustlink as _;
 
 pub use config::{
     Criterion, Curve, DatasetEntry, Exclude, Experiment, ExperimentFile, Format, Head, MethodEntry,
-    MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance,
+    MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance, from_here,
 };
 pub use costs::first_generator;
 pub use data::{Facts, Source, check_heads};

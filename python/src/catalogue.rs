@@ -7,6 +7,7 @@ use mustlink::method::Method;
 use mustlink::registry::{Catalogue, Descriptor};
 use mustlink::{Error, Result, scripts};
 use mustlink_cli::MethodFile;
+use mustlink_experiments::from_here;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -64,11 +65,12 @@ pub(crate) fn check(py: Python<'_>, config: &str) -> PyResult<String> {
     checked.map(|value| value.to_string()).map_err(|e| raised(py, &e))
 }
 
-/// A method file as JSON, checked; plugins in other languages that it names are known from then on.
+/// A method file as JSON, checked; plugins in other languages that it names are known from then on, and paths start
+/// where this program does.
 #[pyfunction]
 pub(crate) fn read_method(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     let read = || {
-        let document = Document::read(&file)?;
+        let mut document = Document::read(&file)?;
         let mut complaints = Vec::new();
         let folder = file.parent().unwrap_or(Path::new(""));
         scripts::declare(document.root(), folder, &mut complaints);
@@ -79,6 +81,7 @@ pub(crate) fn read_method(py: Python<'_>, file: PathBuf) -> PyResult<String> {
             &mut complaints,
         );
         if complaints.is_empty() {
+            from_here(document.root_mut(), folder, Path::new(""));
             Ok(document.root().to_value().to_string())
         } else {
             Err(Error::Config(complaints))

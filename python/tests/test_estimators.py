@@ -1,5 +1,6 @@
 """What estimators take and give."""
 
+import json
 import pickle
 import signal
 import subprocess
@@ -137,6 +138,24 @@ def test_a_tree_with_estimators_inside():
     assert np.array_equal(Method(table, 3).fit(X).labels_, made.labels_)
     assert metrics.ari(CLASS, made.labels_) == 1.0
     assert Method(table).to_config()["clusterer"]["consensus"]["type"] == "voting"
+
+
+def test_paths_in_a_method_file_start_at_the_file(tmp_path):
+    (tmp_path / "halves.py").write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    said = json.loads(line)\n"
+        "    if said['type'] == 'hello':\n"
+        "        print(json.dumps({'v': 1, 'type': 'hello', 'name': 'halves'}), flush=True)\n"
+        "    elif said['type'] == 'cluster':\n"
+        "        labels = [2 * i // said['n'] for i in range(said['n'])]\n"
+        "        print(json.dumps({'type': 'clustering', 'labels': labels}), flush=True)\n"
+        "    else:\n"
+        "        break\n"
+    )
+    command = json.dumps([sys.executable, "halves.py"])
+    (tmp_path / "m.toml").write_text(f'clusterer = {{ type = "external_clusterer", command = {command} }}\n')
+    assert Method(tmp_path / "m.toml", 2).fit(X).labels_.tolist() == [0] * 40 + [1] * 40
 
 
 def test_a_method_file(tmp_path):

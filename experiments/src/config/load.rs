@@ -272,9 +272,9 @@ fn leave_additions(method: &mut Node) {
     }
 }
 
-/// Files in a method file, those of commands among them, are named from the folder of that file; here they
-/// are named from that of the experiment, which is `folder` above it.
-fn from_here(node: &mut Node, folder: &Path, base: &Path) {
+/// Names files in a method file, those of commands among them, from `base`: there they are named from the folder of
+/// that file, which is `folder` seen from `base`.
+pub fn from_here(node: &mut Node, folder: &Path, base: &Path) {
     if folder.as_os_str().is_empty() {
         return;
     }

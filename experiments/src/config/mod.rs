@@ -16,3 +16,4 @@ pub use file::{
     Curve, DatasetEntry, EnsemblePer, Exclude, ExperimentFile, Format, Head, MethodEntry, Plot,
     Points, Range, RunSection, Scope, Scoring, Stats,
 };
+pub use load::from_here;
