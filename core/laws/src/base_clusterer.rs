@@ -236,21 +236,22 @@ fn every_declared_kind_is_taken(p: &Plugin) -> Verdict {
 fn illegal_k_is_named(p: &Plugin) -> Verdict {
     let (mut problem, _) = problem(p, 1);
     let n = problem.n();
-    let try_k = |problem: &mut Problem, k: Option<usize>| {
+    let mut try_k = |k: Option<usize>| {
         problem.k = k;
-        attempt(p, problem, &fixtures::context(1)).err()
+        attempt(p, &problem, &fixtures::context(1)).err()
     };
+    let said = |e: &Option<Error>| e.as_ref().map_or("a result".into(), ToString::to_string);
+    let e = try_k(None);
+    let named = matches!(e, Some(Error::MissingK { .. }));
     if p.properties().needs_k {
-        let e = try_k(&mut problem, None);
-        ensure!(matches!(e, Some(Error::MissingK { .. })), "a missing k gave {e:?}");
+        ensure!(named, "without k it gave: {}; begin with problem.require_k", said(&e));
     } else {
-        let e = try_k(&mut problem, None);
-        ensure!(e.is_none(), "needs_k is not declared, and without k: {e:?}");
+        ensure!(e.is_none(), "without k it gave: {}; declare needs_k, if it needs k", said(&e));
     }
-    let e = try_k(&mut problem, Some(0));
-    ensure!(e == Some(Error::BadK), "k = 0 gave {e:?}");
-    let e = try_k(&mut problem, Some(n + 1));
-    ensure!(e == Some(Error::TooManyClusters { k: n + 1, n }), "k = n + 1 gave {e:?}");
+    for (k, legal) in [(0, Error::BadK), (n + 1, Error::TooManyClusters { k: n + 1, n })] {
+        let e = try_k(Some(k));
+        ensure!(e == Some(legal), "k = {k} gave: {}; begin with problem.require_k", said(&e));
+    }
     Ok(())
 }
 

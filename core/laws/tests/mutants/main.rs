@@ -10,7 +10,7 @@ use std::path::Path;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use mustlink_laws::campaign::{self, Method};
-use mustlink_laws::fixtures;
+use mustlink_laws::{fixtures, laws_for};
 
 use shared::Caught;
 
@@ -38,6 +38,18 @@ fn a_campaign_finds_who_breaks_promises() {
     run("").expect("sound but for no flaw");
     let fault = run("promises cannot-links and looks at none").expect_err("broken");
     assert!(fault.contains("it promises every cannot-link and violates"), "{fault}");
+}
+
+/// Not in the form in which errors are held in memory.
+#[test]
+fn a_broken_law_says_what_came_and_what_to_do() {
+    let flaw = "does not declare that it needs k".into();
+    let plugin = clusterers::FlawedClusterer { flaw, ..Default::default() };
+    let laws = laws_for::<dyn BaseClusterer>(&plugin);
+    let law = laws.iter().find(|law| law.name == "illegal_k_is_named").expect("a law");
+    let said = law.try_on(&plugin).expect_err("broken");
+    assert!(said.ends_with("; declare needs_k, if it needs k"), "{said}");
+    assert!(!said.contains("MissingK"), "{said}");
 }
 
 /// Tries the mutants of a role, and notes what is not as it should be.
