@@ -12,7 +12,7 @@ use crate::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use crate::clustering::Clustering;
 use crate::constraints::{Constraint, Constraints, Kind, Origin};
 use crate::error::{Error, Result};
-use crate::knowledge::LAST_NEIGHBOURHOOD;
+use crate::knowledge::{Knowledge, LAST_NEIGHBOURHOOD, Learned};
 use crate::roles::{Event, QueryId, Reply};
 use crate::witness::Witness;
 
@@ -180,7 +180,8 @@ impl Selection {
     /// # Errors
     /// `ClosureTooLarge` for the closure view.
     pub fn at(&self, p: usize, view: ConstraintView) -> Result<Constraints> {
-        self.handed(p, view, &self.contradicting(p).into_iter().collect(), None)
+        let without = self.contradicting(p).into_iter().collect();
+        self.handed(p, view, &without, None, &Constraints::default())
     }
 
     /// As [`Selection::at`], with another rule for answers that contradict each other or `given`.
@@ -196,11 +197,11 @@ impl Selection {
     ) -> Result<Constraints> {
         let without = self.left_out(p, rule, given)?;
         if rule != Contradicting::DropAllInvolved || without.is_empty() {
-            return self.handed(p, view, &without, None);
+            return self.handed(p, view, &without, None, given);
         }
-        let left = self.handed(p, ConstraintView::Queried, &without, None)?;
+        let left = self.handed(p, ConstraintView::Queried, &without, None, given)?;
         let left = Closure::new(&given.union(&left, self.n)?, self.n, OnConflict::Keep)?;
-        self.handed(p, view, &without, Some(&left))
+        self.handed(p, view, &without, Some(&left), given)
     }
 
     /// The queries among the first `p` whose answers contradict what was known, in their order.
@@ -270,8 +271,8 @@ impl Selection {
     pub fn witnesses(&self, p: usize, given: &Constraints, most: usize) -> Result<Vec<Witness>> {
         let contradicting = self.contradicting(p);
         let out = contradicting.iter().copied().collect();
-        let answers = self.handed(p, ConstraintView::Queried, &out, None)?;
-        let more = self.handed(p, ConstraintView::Neighbourhood, &out, None)?;
+        let answers = self.handed(p, ConstraintView::Queried, &out, None, given)?;
+        let more = self.handed(p, ConstraintView::Neighbourhood, &out, None, given)?;
         let asked = self.answered(p);
         let mut witnesses = Vec::new();
         for answer in contradicting.iter().filter_map(|id| asked.get(id)).take(most) {
@@ -303,18 +304,34 @@ impl Selection {
     }
 
     /// The constraints of the first `p` replies but those in `without`, which stay in the log only.
-    /// What was concluded is handed on as far as `left`, where it is given, still says so.
+    /// What was concluded is handed on as far as `left`, where it is given, still says so, and neither
+    /// `given` nor an answer denies it.
     fn handed(
         &self,
         p: usize,
         view: ConstraintView,
         without: &HashSet<QueryId>,
         left: Option<&Closure>,
+        given: &Constraints,
     ) -> Result<Constraints> {
         let answered = self.answered(p);
         let mut pairs: Vec<Constraint> = Vec::new();
         let mut named: Vec<Vec<u32>> = Vec::new();
         let mut inferred: HashSet<u32> = HashSet::new();
+        // A selector does not hear of all answers, as of those that `repair` asks for, and infers what they deny.
+        // Answers that contradict each other deny nothing.
+        let at_odds = self.contradicting(p).iter().any(|id| !without.contains(id));
+        let heard = || {
+            let mut known = Knowledge::new(self.n, given);
+            for (id, c) in &answered {
+                if !without.contains(id) {
+                    known.tell(c.i, c.j, c.kind.into());
+                }
+            }
+            known
+        };
+        // What was given, the answers, and what was inferred so far; absent before anything was.
+        let mut known: Option<Knowledge> = None;
         for event in self.prefix(p) {
             match event {
                 // What still follows is said again.
@@ -322,14 +339,18 @@ impl Selection {
                     pairs.retain(|c| c.origin != Origin::Entailed);
                     named.clear();
                     inferred.clear();
+                    known = None;
                 }
                 Event::Told { id, .. } if !without.contains(id) => pairs.extend(answered.get(id)),
                 // What the replies entail is left to the closure; what was assumed is no constraint.
                 Event::Inferred { i, j, kind, rule } if rule == LAST_NEIGHBOURHOOD => {
                     inferred.insert(*i);
                     if view != ConstraintView::Queried && left.is_none() {
-                        let c = Constraint::new(*i as usize, *j as usize, *kind);
-                        pairs.push(c.from(Origin::Entailed));
+                        let known = known.get_or_insert_with(&heard);
+                        if known.tell(*i, *j, (*kind).into()) != Learned::Conflict || at_odds {
+                            let c = Constraint::new(*i as usize, *j as usize, *kind);
+                            pairs.push(c.from(Origin::Entailed));
+                        }
                     }
                 }
                 // The replies alone do not say where an inferred member belongs.
@@ -340,6 +361,11 @@ impl Selection {
                         let at = |i: &u32| left.component(*i as usize);
                         at(object) != at(representative)
                     }) => {}
+                Event::Joined { object, representative, .. }
+                    if !at_odds
+                        && known.as_mut().is_some_and(|known| {
+                            known.must(*object, *representative) == Learned::Conflict
+                        }) => {}
                 Event::Joined { object, neighbourhood, representative } => {
                     let at = *neighbourhood as usize;
                     if named.len() <= at {
@@ -434,6 +460,57 @@ mod tests {
         selection.events.push(Event::Corrected { id: 1, reply: DontKnow });
         assert_eq!(used(&selection, Contradicting::KeepFirst), 2);
         assert_eq!(selection.counts(4).must + selection.counts(4).cannot, 3);
+    }
+
+    #[test]
+    fn answers_come_before_what_was_inferred_without_them() {
+        use Reply::{CannotLink, MustLink};
+        let mut events = Vec::new();
+        let joined = |object, neighbourhood, representative| Event::Joined {
+            object,
+            neighbourhood,
+            representative,
+        };
+        let inferred =
+            |i| Event::Inferred { i, j: 0, kind: Kind::MustLink, rule: LAST_NEIGHBOURHOOD.into() };
+        let asked = |id, subject, reference, reply| {
+            let asked = Event::Asked { id, subject, reference, purpose: "test".into() };
+            [asked, Event::Told { id, reply, cost: 1.0 }]
+        };
+        events.push(joined(0, 0, 0));
+        events.extend(asked(0, 1, 0, CannotLink));
+        events.push(joined(1, 1, 1));
+        // Apart from 1, so with 0; and 3 with 2.
+        events.extend(asked(1, 2, 1, CannotLink));
+        events.extend([inferred(2), joined(2, 0, 0)]);
+        events.extend(asked(2, 3, 2, MustLink));
+        events.push(joined(3, 0, 0));
+        events.extend(asked(3, 4, 1, CannotLink));
+        events.extend([inferred(4), joined(4, 0, 0)]);
+        // Not so: of this the selector does not hear.
+        events.extend(asked(4, 2, 0, CannotLink));
+        let selection = Selection::from_events(6, events);
+        let none = Constraints::default();
+        let handed = |p, given: &Constraints| {
+            let rule = Contradicting::KeepFirst;
+            selection.constraints(p, ConstraintView::Neighbourhood, rule, given).unwrap()
+        };
+        let musts = |p, given: &Constraints| {
+            let handed = handed(p, given);
+            let musts = handed.pairs().iter().filter(|c| c.kind == Kind::MustLink);
+            let mut musts: Vec<(u32, u32)> = musts.map(|c| (c.i, c.j)).collect();
+            musts.sort_unstable();
+            musts
+        };
+        assert_eq!(musts(4, &none), [(0, 2), (0, 3), (0, 4), (2, 3)]);
+        assert_eq!(musts(5, &none), [(0, 4), (2, 3)]);
+        // As what is given says with the answers.
+        let given = Constraints::new(6, [Constraint::must(2, 4)]).unwrap();
+        assert_eq!(musts(5, &given), [(2, 3)]);
+        let handed = handed(5, &none);
+        assert!(handed.neighbourhoods().iter().all(|set| !set.contains(&2) && !set.contains(&3)));
+        let closure = Closure::new(&handed, 6, OnConflict::Keep).unwrap();
+        assert!(closure.conflicts().is_empty());
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub struct Repair {
     pub doubting: Doubting,
 }
 
-#[plugin("repair", cites = ["Soenen2020", "HopcroftTarjan1973"])]
+#[plugin("repair", cites = ["Soenen2020", "HopcroftTarjan1973"], version = 2)]
 impl QuerySelector for Repair {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let selector = self.selector()?.into_owned();
