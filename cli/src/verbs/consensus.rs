@@ -396,7 +396,13 @@ fn take_data(args: &Args, name: &str, columns: Named, objects: &mut Dataset) -> 
         ..args.data_dir.open_options()
     };
     let set = mustlink_datasets::open(name, &options)?;
-    set.require_numbers()?;
+    if let Some(found) = set.not_numbers() {
+        // What `cluster` says of such cells names options that are not here.
+        let way = "consensus carries out no transforms: leave the columns out by --ignore, or write numbers in \
+                   their place";
+        let message = format!("{}; {way}", found.told());
+        return Err(Error::Data { place: found.place.clone(), message });
+    }
     let n = objects.n();
     let refused = |message: String| Error::Data { place: set.name.clone(), message };
     if set.n() != n {

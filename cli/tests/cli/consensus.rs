@@ -243,3 +243,16 @@ fn figures_come_with_their_numbers() {
     let nowhere = bench.run("consensus p.csv --plot-format svg");
     assert!(nowhere.status == 2 && nowhere.err.contains("--plot <FOLDER>"), "{}", nowhere.err);
 }
+
+/// It was told of `--set 'transforms=…'`, which consensus refuses.
+#[test]
+fn objects_that_are_no_numbers_are_refused_with_a_way_that_is_one() {
+    let bench = Bench::with("p.csv", "one,two\na,1\na,1\nb,2\nb,2\n");
+    bench.write("d.csv", "x,word\n1,u\n2,v\n3,u\n4,\n");
+    let done = bench.run("consensus p.csv --data d.csv");
+    assert_eq!(done.status, 3, "{}", done.err);
+    let way = "carries out no transforms: leave the columns out by --ignore";
+    assert!(done.err.contains(way) && !done.err.contains("--set"), "{}", done.err);
+    let done = bench.run("consensus p.csv --data d.csv --ignore word");
+    assert_eq!(done.status, 0, "{}", done.err);
+}
