@@ -96,7 +96,7 @@ pub struct Counts {
     pub dont_know: usize,
     /// Replies taken back: they are queries and none of the three above.
     pub retracted: usize,
-    /// Conclusions that cost nothing.
+    /// Conclusions that cost nothing, of those from before answers were corrected none.
     pub inferred: usize,
     /// Replies that contradict what was known when they came.
     pub conflicts: usize,
@@ -161,6 +161,8 @@ impl Selection {
                     }
                 }
                 Event::Inferred { .. } => c.inferred += 1,
+                // What still follows is said again.
+                Event::Corrected { .. } => c.inferred = 0,
                 _ => {}
             }
         }
@@ -460,6 +462,23 @@ mod tests {
         selection.events.push(Event::Corrected { id: 1, reply: DontKnow });
         assert_eq!(used(&selection, Contradicting::KeepFirst), 2);
         assert_eq!(selection.counts(4).must + selection.counts(4).cannot, 3);
+    }
+
+    #[test]
+    fn what_is_inferred_anew_counts_once() {
+        let inferred = || Event::Inferred {
+            i: 1,
+            j: 2,
+            kind: Kind::MustLink,
+            rule: LAST_NEIGHBOURHOOD.into(),
+        };
+        let mut selection = log(&[(0, 1, Reply::MustLink, false), (0, 2, Reply::MustLink, false)]);
+        selection.events.push(inferred());
+        assert_eq!(selection.counts(2).inferred, 1);
+        selection.events.push(Event::Corrected { id: 0, reply: Reply::MustLink });
+        assert_eq!(selection.counts(2).inferred, 0);
+        selection.events.push(inferred());
+        assert_eq!(selection.counts(2).inferred, 1);
     }
 
     #[test]
