@@ -86,6 +86,8 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Row {
     imputed: u64,
+    /// Those of which both classes are known: precision is of these.
+    judged: Option<u64>,
     correct: Option<u64>,
     precision: Option<f64>,
     recall: Option<f64>,
@@ -95,6 +97,7 @@ impl Row {
     fn new(tally: &Tally, classes: bool) -> Row {
         Row {
             imputed: tally.selected,
+            judged: classes.then_some(tally.judged),
             correct: classes.then_some(tally.correct),
             precision: tally.precision().filter(|_| classes),
             recall: tally.recall().filter(|_| classes),
@@ -235,11 +238,16 @@ fn imputed(args: &Args, job: &Job, generator: &dyn EnsembleGenerator) -> Result<
         let figures = (folder.as_path(), "impute", &args.formats.plot_formats[..]);
         mustlink_report::save_ensemble(figures, &ensemble, &group, classes, ctx)?;
     }
-    // Of members that leave objects out there is no such mean.
+    // Of members that leave objects out there is no such mean. Objects without a class are left out, as in scores.
     let base_nmi = classes.filter(|_| co.is_complete()).and_then(|classes| {
-        let known: Vec<u32> = classes.iter().copied().collect::<Option<_>>()?;
-        let nmi = |m: &Member| nmi_geometric(&m.labels, &known);
-        Some(ensemble.members().iter().map(nmi).sum::<f64>() / ensemble.len() as f64)
+        let known: Vec<usize> = (0..classes.len()).filter(|&i| classes[i].is_some()).collect();
+        let truth: Vec<u32> = classes.iter().flatten().copied().collect();
+        let nmi = |m: &Member| {
+            let labels: Vec<u32> = known.iter().map(|&i| m.labels[i]).collect();
+            nmi_geometric(&labels, &truth)
+        };
+        let sum = || ensemble.members().iter().map(nmi).sum::<f64>();
+        (!truth.is_empty()).then(|| sum() / ensemble.len() as f64)
     });
     Ok(Made { members: ensemble.len(), imputed, sets, pairs, base_nmi })
 }
@@ -305,6 +313,9 @@ fn text(job: &Job, s: &Summary) -> String {
         let mut line = format!("{name:<14} {}", r.imputed);
         if r.correct.is_some() {
             line += &format!(", precision {}, recall {}", share(r.precision), share(r.recall));
+        }
+        if let Some(judged) = r.judged.filter(|&judged| judged < r.imputed) {
+            line += &format!("; the classes of {judged} are known");
         }
         line + "\n"
     };

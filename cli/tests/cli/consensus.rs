@@ -256,3 +256,24 @@ fn objects_that_are_no_numbers_are_refused_with_a_way_that_is_one() {
     let done = bench.run("consensus p.csv --data d.csv --ignore word");
     assert_eq!(done.status, 0, "{}", done.err);
 }
+
+/// Precision is of the pairs whose classes are known, which nothing said; the NMI of members was left out.
+#[test]
+fn an_imputation_is_judged_by_the_classes_that_are_known() {
+    let class = |i: usize| if i < 3 { "a" } else { "b" };
+    let known = |i: usize| if i % 3 == 0 { class(i) } else { "" };
+    let rows: String = (0..6).map(|i| format!("{},{}\n", i / 3 * 9 + i % 3, known(i))).collect();
+    let bench = Bench::with("f.csv", format!("x,class\n{rows}"));
+    let line = "impute --data f.csv --k 2 --generator {type=\"random_init\",members=5}";
+    let done = bench.run(&format!("{line} --format json"));
+    let json = done.json();
+    // Of 0 and 3 alone: no must-link can be judged, one cannot-link is right.
+    let counts = |kind: &str| {
+        let row = &json[kind];
+        ["imputed", "judged", "correct"].map(|count| row[count].as_u64().unwrap())
+    };
+    assert_eq!((counts("must_link"), counts("cannot_link")), ([6, 0, 0], [9, 1, 1]));
+    assert!((json["base_nmi"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{json}");
+    let text = bench.run(line).out;
+    assert!(text.contains("; the classes of 1 are known\n"), "{text}");
+}
