@@ -13,7 +13,7 @@ use crate::data::Facts;
 use crate::grid::PlanLine;
 use crate::journal::{self, Journal, Who};
 use crate::results::finished;
-use crate::row::{RowStatus, differences};
+use crate::row::{Row, RowStatus, differences};
 
 /// So many cells that differ are named.
 const NAMED: usize = 5;
@@ -208,6 +208,7 @@ fn gathered<'a>(lines: &'a [PlanLine], parts: &[PathBuf]) -> Result<Gathered<'a>
                             std::mem::swap(mine, &mut other);
                             *from = dir;
                         }
+                        take_labels(mine, &other);
                         mine.keep(other);
                     }
                     Some(what) => wrong.push(format!(
@@ -223,6 +224,15 @@ fn gathered<'a>(lines: &'a [PlanLine], parts: &[PathBuf]) -> Result<Gathered<'a>
         }
     }
     Ok(Gathered { cells, shared, mended, wrong })
+}
+
+/// Gives the rows of a cell the labels that another part kept of them.
+fn take_labels(mine: &mut CellFile, other: &CellFile) {
+    let without = |row: &&mut Row| row.status == RowStatus::Ok && row.labels.is_none();
+    for row in mine.rows.iter_mut().filter(without) {
+        let same = other.rows.iter().find(|o| o.p_requested == row.p_requested);
+        row.labels = same.and_then(|o| o.labels.clone());
+    }
 }
 
 /// Whether `out` holds anything but what this merge writes into it.

@@ -219,3 +219,22 @@ fn parts_of_a_study_on_several_machines_are_the_whole() {
     assert!(found.changed.iter().any(|c| c.column == "n" && c.differ == c.rows), "{found}");
     assert_eq!(report(&at("both")).unwrap().finished, 12);
 }
+
+#[test]
+fn labels_that_one_part_kept_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let small = Study { sets: 1, methods: 1, repeats: 1, ..SMALL };
+    small.run(&at("bare"));
+    let text = small.text() + "[run]\nkeep_labels = true\n";
+    let keeping = Experiment::parse("study.toml", &text, Path::new("."), &[]).unwrap();
+    run(&keeping, &options(&at("kept"))).unwrap();
+    for (name, parts) in [("one", ["kept", "bare"]), ("other", ["bare", "kept"])] {
+        let merged = merge(&parts.map(at), &at(name)).unwrap();
+        assert_eq!((merged.cells, merged.shared), (1, 1));
+        let cells = std::fs::read_dir(at(name).join("cells")).unwrap();
+        let rows: String =
+            cells.map(|cell| std::fs::read_to_string(cell.unwrap().path()).unwrap()).collect();
+        assert_eq!(rows.matches("\"labels\":[").count(), 2, "{name}");
+    }
+}
