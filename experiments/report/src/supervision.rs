@@ -15,6 +15,7 @@ use crate::sheet::{Cell, Line, Sheet, difference};
 use crate::significance::shown_p;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Side, paired_t};
+use crate::statistics::several::unit;
 use mustlink_experiments::verdict::{Results, Sample};
 use mustlink_experiments::{Experiment, MethodSpec};
 
@@ -30,6 +31,8 @@ pub(crate) struct Benefit {
     pub twin: String,
     /// Mean of method less twin, above 0 where supervision helped, whatever the direction of the metric.
     pub mean: f64,
+    /// Whether that is below 0 by more than rounding.
+    pub worse: bool,
     /// Pairs of cells, and p of the paired t test after Holm's adjustment over all pairs of the metric.
     pub pairs: usize,
     pub p: Option<f64>,
@@ -130,12 +133,15 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
                     let curve = samples::curve(results, &dataset.id, column?, &method.id)?;
                     samples::mean(&curve.last()?.1)
                 };
+                let mean = differences.iter().sum::<f64>() / differences.len() as f64;
+                let unit = unit(with.values().chain(without.values()).copied());
                 mine.push(Benefit {
                     metric: metric.clone(),
                     dataset: dataset.id.clone(),
                     method: method.id.clone(),
                     twin,
-                    mean: differences.iter().sum::<f64>() / differences.len() as f64,
+                    mean,
+                    worse: mean * unit < -TIE,
                     pairs: differences.len(),
                     p: paired_t(&differences, Side::Two, correction)
                         .filter(|t| !t.degenerate)
@@ -177,7 +183,7 @@ impl Supervision {
 
     /// Where the mean is below 0, the worst first; `None` where it is nowhere.
     pub fn sheet(&self, experiment: &Experiment) -> Option<Sheet> {
-        let mut hurt: Vec<&Benefit> = self.benefits.iter().filter(|b| b.mean < -TIE).collect();
+        let mut hurt: Vec<&Benefit> = self.benefits.iter().filter(|b| b.worse).collect();
         hurt.sort_by(|a, b| {
             b.is_significant().cmp(&a.is_significant()).then(a.mean.total_cmp(&b.mean))
         });
@@ -223,8 +229,8 @@ impl Supervision {
         if self.benefits.is_empty() && self.alone.is_empty() && self.unread.is_empty() {
             return None;
         }
-        let below = self.benefits.iter().filter(|b| b.mean < -TIE).count();
-        let surely = self.benefits.iter().filter(|b| b.mean < -TIE && b.is_significant()).count();
+        let below = self.benefits.iter().filter(|b| b.worse).count();
+        let surely = self.benefits.iter().filter(|b| b.worse && b.is_significant()).count();
         let body = html! {
             @if !self.benefits.is_empty() {
                 p {
@@ -285,5 +291,45 @@ impl Supervision {
             }
             "\n"
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use mustlink_experiments::results::CellRows;
+    use mustlink_experiments::row::Row;
+
+    use super::*;
+
+    #[test]
+    fn tiny_scores_are_worse_as_others_are() {
+        let text = "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"all\"\nrepeats = 3\n\
+                    [curve]\npoints = [0, 5]\n[scoring]\nmetrics = [\"sse\"]\n\
+                    [[method]]\nid = \"a\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
+        let experiment = Experiment::parse("t.toml", text, Path::new("."), &[]).unwrap();
+        let worse = |first: f64, last: f64| {
+            let row = |p: usize, repeat: usize, score: f64| Row {
+                p_requested: Some(p),
+                repeat,
+                scores: [("sse".to_string(), Some(score))].into_iter().collect(),
+                ..Row::default()
+            };
+            let cell = |repeat: usize| CellRows {
+                dataset: "iris".into(),
+                method: "a".into(),
+                identity: String::new(),
+                repeat,
+                rows: vec![row(0, repeat, first), row(5, repeat, last)],
+                changed: BTreeSet::new(),
+            };
+            let cells: Vec<CellRows> = (0..3).map(cell).collect();
+            let results = samples::results(&experiment, &cells);
+            compare(&experiment, &results, 0.0).benefits[0].worse
+        };
+        assert!(worse(1.0, 2.0) && worse(1e-12, 2e-12));
+        assert!(!worse(2e-12, 1e-12) && !worse(1.0, 1.0 + 1e-12) && !worse(0.0, 0.0));
     }
 }
