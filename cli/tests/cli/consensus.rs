@@ -261,7 +261,7 @@ fn objects_that_are_no_numbers_are_refused_with_a_way_that_is_one() {
 #[test]
 fn an_imputation_is_judged_by_the_classes_that_are_known() {
     let class = |i: usize| if i < 3 { "a" } else { "b" };
-    let known = |i: usize| if i % 3 == 0 { class(i) } else { "" };
+    let known = |i: usize| if i.is_multiple_of(3) { class(i) } else { "" };
     let rows: String = (0..6).map(|i| format!("{},{}\n", i / 3 * 9 + i % 3, known(i))).collect();
     let bench = Bench::with("f.csv", format!("x,class\n{rows}"));
     let line = "impute --data f.csv --k 2 --generator {type=\"random_init\",members=5}";
