@@ -157,3 +157,55 @@ fn two_colouring(edges: &Lists, first_members: &dyn Fn(&[u32]) -> Vec<u32>) -> F
     }
     Feasibility::Feasible(colour)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lists(n: usize, pairs: &[(usize, usize)]) -> Lists {
+        let both = pairs.iter().filter(|(p, q)| p != q);
+        let both = both.flat_map(|&(p, q)| [(p as u32, q as u32), (q as u32, p as u32)]);
+        Lists::distinct(n, both)
+    }
+
+    proptest! {
+        #[test]
+        fn each_of_the_order_has_least_neighbours_before_it(
+            pairs in prop::collection::vec((0usize..9, 0usize..9), 0..25),
+        ) {
+            let edges = lists(9, &pairs);
+            let order = smallest_last(&edges);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(sorted, (0..9).collect::<Vec<u32>>());
+            // From the last on, each has the fewest neighbours among those that are left.
+            for end in (1..=9).rev() {
+                let left = &order[..end];
+                let among = |p: u32| edges[p as usize].iter().filter(|q| left.contains(q)).count();
+                let least = left.iter().map(|&p| among(p)).min().expect("someone is left");
+                prop_assert_eq!(among(order[end - 1]), least);
+            }
+        }
+
+        #[test]
+        fn odd_cycles_are_cycles(pairs in prop::collection::vec((0usize..9, 0usize..9), 0..14)) {
+            let edges = lists(9, &pairs);
+            match two_colouring(&edges, &|p| p.to_vec()) {
+                Feasibility::Infeasible(Infeasible::OddCycle(cycle)) => {
+                    prop_assert_eq!(cycle.len() % 2, 1);
+                    prop_assert_eq!(cycle.iter().collect::<HashSet<_>>().len(), cycle.len());
+                    let next = cycle.iter().cycle().skip(1);
+                    prop_assert!(cycle.iter().zip(next).all(|(&p, q)| edges[p as usize].contains(q)));
+                }
+                Feasibility::Feasible(colour) => {
+                    let differ = |(p, q): (u32, u32)| colour[p as usize] != colour[q as usize];
+                    prop_assert!(edges.pairs().all(differ));
+                    prop_assert!(colour.iter().all(|&c| c < 2));
+                }
+                other => prop_assert!(false, "{:?}", other),
+            }
+        }
+    }
+}

@@ -1,8 +1,11 @@
 //! A group whose members must be apart against its pairs, one by one.
 
+use std::collections::BTreeSet;
+
 use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
 use mustlink_core::constraints::{Constraint, Constraints, Group, Strength, Violations};
 use mustlink_core::knowledge::Knowledge;
+use mustlink_core::lists::Lists;
 use mustlink_core::{Error, Kind};
 use proptest::prelude::*;
 
@@ -43,6 +46,12 @@ fn said(constraints: &[Constraint]) -> Vec<String> {
     let mut all: Vec<String> = constraints.iter().map(|c| format!("{c:?}")).collect();
     all.sort();
     all
+}
+
+/// The pairs (p, q) of lists of neighbours with p < q.
+fn ascending(lists: &Lists) -> Vec<(u32, u32)> {
+    let of = |p: u32| lists[p as usize].iter().map(move |&q| (p, q)).filter(|(p, q)| p < q);
+    (0..lists.len() as u32).flat_map(of).collect()
 }
 
 fn close(a: Violations, b: Violations) -> bool {
@@ -156,6 +165,95 @@ proptest! {
     }
 
     #[test]
+    fn what_is_told_of_a_set_is_counted_pair_by_pair(
+        all in given(), more in given(), labels in prop::collection::vec(0u32..4, N),
+    ) {
+        let ((grouped, plain), (other, _)) = (both(all), both(more));
+        let together = |c: &Constraint| labels[c.i as usize] == labels[c.j as usize];
+        let broken = |c: &&Constraint| together(c) == (c.kind == Kind::CannotLink);
+        let mut by_hand = Violations::default();
+        for c in plain.pairs().iter().filter(broken) {
+            let (count, weight) = if c.kind == Kind::MustLink {
+                (&mut by_hand.must, &mut by_hand.must_weight)
+            } else {
+                (&mut by_hand.cannot, &mut by_hand.cannot_weight)
+            };
+            *count += 1;
+            *weight += c.weight;
+        }
+        for c in [&grouped, &plain] {
+            prop_assert!(close(c.violations(&labels), by_hand));
+            prop_assert_eq!(c.violations(&labels).total(), by_hand.must + by_hand.cannot);
+            let hard = plain.pairs().iter().any(|c| c.strength == Some(Strength::Hard));
+            prop_assert_eq!(c.any_hard(), hard);
+            let ends = plain.pairs().iter().flat_map(|c| [c.i as usize, c.j as usize]);
+            prop_assert_eq!(c.objects(), ends.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(c.is_empty(), plain.pairs().is_empty());
+        }
+        let stated = |c: &Constraints| -> BTreeSet<_> {
+            c.pairs().iter().map(|c| (c.i, c.j, c.kind)).collect()
+        };
+        prop_assert_eq!(grouped.digest(), grouped.clone().digest());
+        if stated(&grouped) != stated(&other) {
+            prop_assert_ne!(grouped.digest(), other.digest());
+        }
+        let of_either = &stated(&plain) | &stated(&other);
+        prop_assert_eq!(stated(&grouped.union(&other, N).unwrap()), of_either);
+    }
+
+    #[test]
+    fn a_closure_counts_each_pair_of_components_once(all in given()) {
+        let (grouped, plain) = both(all);
+        let closure = Closure::new(&grouped, N, OnConflict::Keep).unwrap();
+        let components = 0..closure.components();
+        prop_assert!(components.clone().map(|p| closure.members(p)[0]).is_sorted());
+        for p in components.clone() {
+            prop_assert!(closure.members(p).iter().all(|&i| closure.component(i as usize) == p));
+        }
+        let all_apart = |p: usize| closure.apart(p).iter().map(move |&q| (p as u32, q));
+        let apart: BTreeSet<_> = components.clone().flat_map(all_apart).filter(|(p, q)| p < q).collect();
+        let among = |clique: &Vec<u32>| {
+            let pairs = clique.iter().enumerate().flat_map(|(at, &p)| {
+                clique[at + 1..].iter().map(move |&q| (p, q))
+            });
+            pairs.collect::<Vec<_>>()
+        };
+        let mut counted: Vec<_> =
+            ascending(closure.countable_edges());
+        counted.extend(closure.countable_cliques().iter().flat_map(among));
+        counted.sort_unstable();
+        prop_assert_eq!(&counted, &apart.iter().copied().collect::<Vec<_>>());
+        // A group that lies in two components or more is a clique, and alone if its objects are in nothing else.
+        let parts_of = |group: &Group| {
+            let parts = group.members.iter().map(|&i| closure.component(i as usize) as u32);
+            parts.collect::<BTreeSet<u32>>().into_iter().collect::<Vec<u32>>()
+        };
+        let wide = |group: &&Group| parts_of(group).len() > 1;
+        let cliques: Vec<&Group> = grouped.groups().iter().filter(wide).collect();
+        prop_assert_eq!(closure.cliques(), cliques.iter().map(|g| parts_of(g)).collect::<Vec<_>>());
+        let mut beside: BTreeSet<_> =
+            ascending(&closure.apart_beside_lone_groups()).into_iter().collect();
+        for (g, group) in cliques.iter().enumerate() {
+            let said = |i: &u32| {
+                let listed = grouped.listed().iter().filter(|c| [c.i, c.j].contains(i)).count();
+                listed + grouped.groups().iter().filter(|g| g.members.contains(i)).count()
+            };
+            prop_assert_eq!(closure.is_alone(g), group.members.iter().all(|i| said(i) == 1));
+            if closure.is_alone(g) {
+                beside.extend(among(&closure.cliques()[g]));
+            }
+        }
+        prop_assert_eq!(beside, apart);
+        let inside = |c: &&Constraint| {
+            let (p, q) = (closure.component(c.i as usize), closure.component(c.j as usize));
+            c.kind == Kind::CannotLink && p == q
+        };
+        let contradictions: Vec<Constraint> = plain.pairs().iter().filter(inside).copied().collect();
+        let told: Vec<Constraint> = closure.contradictions().collect();
+        prop_assert_eq!(said(&told), said(&contradictions));
+    }
+
+    #[test]
     fn knowledge_is_that_of_the_pairs(all in given(), more in prop::collection::vec((0u32..10, 0u32..10, any::<bool>()), 0..8)) {
         let (grouped, plain) = both(all);
         let (mut a, mut b) = (Knowledge::new(N, &grouped), Knowledge::new(N, &plain));
@@ -194,6 +292,35 @@ fn a_group_is_named_where_it_cannot_be_held() {
         Closure::new(&torn, 6, OnConflict::Error).unwrap_err().to_string(),
         "constraints: cannot-link 1–4 of the group \"photo\" contradicts must-links 1–5–4"
     );
+}
+
+#[test]
+fn the_first_pair_of_a_group_may_be_the_contradiction() {
+    let listed = Constraints::new(4, [Constraint::must(0, 1)]).unwrap();
+    let given = listed.with_groups(4, [Group::new("photo", vec![0, 1, 2])]).unwrap();
+    let closure = Closure::new(&given, 4, OnConflict::Keep).unwrap();
+    assert_eq!(closure.contradictions().collect::<Vec<_>>(), [Constraint::cannot(0, 1)]);
+    // 0 and 1 are one component: 2 is apart from both, and the contradiction counts by itself.
+    assert_eq!(closure.violation_counts(&[0; 4]), (0, 3));
+}
+
+#[test]
+fn members_that_become_one_row_are_named() {
+    let photo = Group::new("photo", vec![0, 1, 2]);
+    let given = Constraints::default().with_groups(3, [photo]).unwrap();
+    let refused = given.renumbered(2, &[Some(0), Some(1), Some(0)]).unwrap_err().to_string();
+    assert!(refused.contains("0–2 of the group \"photo\""), "{refused}");
+}
+
+#[test]
+fn marks_of_pairs_and_of_groups_are_found() {
+    let hard = Constraint { strength: Some(Strength::Hard), ..Constraint::must(0, 1) };
+    let listed = Constraints::new(4, [hard]).unwrap();
+    assert!(listed.any_hard());
+    assert!(listed.with_groups(4, [Group::new("photo", vec![2, 3])]).unwrap().any_hard());
+    let named = Constraints::default().with_neighbourhoods(vec![vec![1]]);
+    assert!(!named.is_empty());
+    assert!(Constraints::default().is_empty());
 }
 
 #[test]
