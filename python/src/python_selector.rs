@@ -102,12 +102,11 @@ impl Inquiry for Generator {
     }
 
     fn tell(&mut self, id: QueryId, reply: Reply) -> Result<()> {
-        match self.open.take() {
-            Some((open, ..)) if open == id => {
-                self.told.push_back(Some(reply));
-                Ok(())
-            }
-            _ => Err(Error::Oracle(format!("query {id} is not open"))),
+        if self.open.is_none_or(|(open, ..)| open != id) {
+            return Err(Error::Oracle(format!("query {id} is not open")));
         }
+        self.open = None;
+        self.told.push_back(Some(reply));
+        Ok(())
     }
 }

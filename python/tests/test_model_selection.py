@@ -84,6 +84,15 @@ def test_the_search_finds_k():
     assert clone(search).get_params()["cv"] == 3
 
 
+def test_nothing_of_an_earlier_fit_is_left_without_refit():
+    x, given = data()
+    search = ConstraintSearchCV(PCKMeans(), {"n_clusters": [2, 3]}, cv=3).fit(x, constraints=given)
+    assert len(search.labels_) == 90
+    search.set_params(refit=False).fit(x, constraints=given)
+    assert search.best_params_ == {"n_clusters": 3}
+    assert not hasattr(search, "best_estimator_") and not hasattr(search, "labels_")
+
+
 def test_what_is_none_is_named():
     x, given = data()
     search = ConstraintSearchCV(PCKMeans(3), {"weight": [0.1, 1.0]}, cv=None)

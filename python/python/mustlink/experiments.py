@@ -117,7 +117,7 @@ def run_experiment(
     set: Sequence[str] = (),
     progress: bool | Callable[[int, int, int, float | None], None] = True,
     force: bool = False,
-    data_dirs: Sequence[str | os.PathLike[str]] = (),
+    data_dirs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     n_jobs: int | None = None,
     memory_limit: int | None = None,
 ) -> ExperimentResult:
@@ -135,7 +135,7 @@ def run_experiment(
         A bar on standard error, nothing, or ``progress(done, total, failed, seconds_left)``.
     force : bool
         Make all cells again.
-    data_dirs : list of paths
+    data_dirs : path or list of paths
         Folders in which data sets are looked for, in place of those of the environment.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
@@ -148,12 +148,13 @@ def run_experiment(
     """
     path = Path(file)
     out = Path("mustlink-results", path.stem) if out is None else Path(out)
+    dirs = [data_dirs] if isinstance(data_dirs, (str, os.PathLike)) else data_dirs
     request = {
         "sets": [set] if isinstance(set, str) else list(set),
         "threads": _config.threads(n_jobs),
         "memory_limit": memory_limit,
         "force": force,
-        "data_dirs": [os.fspath(d) for d in ([data_dirs] if isinstance(data_dirs, str) else data_dirs)],
+        "data_dirs": [os.fspath(d) for d in dirs],
     }
     watcher = progress if callable(progress) else _bar if progress else None
     table, page, cells, finished, failed = _mustlink.run_experiment(

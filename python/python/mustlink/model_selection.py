@@ -282,6 +282,10 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             best = _with(self.estimator, self.best_params_)
             self.best_estimator_ = _run(best, X, constraints)
             self.labels_ = _labels(self.best_estimator_)
+        else:
+            # Those of an earlier fit would be of other data.
+            for name in ("best_estimator_", "labels_"):
+                vars(self).pop(name, None)
         return self
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
