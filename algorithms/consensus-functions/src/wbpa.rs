@@ -88,23 +88,6 @@ pub(crate) fn posteriors(
     })
 }
 
-/// Whether no object finds a cluster of any member more probable than another of it by a twentieth, and some object
-/// one more probable at all.
-fn nearly_alike(view: &CanonicalEnsemble, p: &Array2<f32>) -> bool {
-    /// Below this cuts are found by chance, as iris in a hundredth of its unit shows.
-    const ALIKE: f32 = 1.05;
-    let mut most = 1.0f32;
-    for row in p.rows() {
-        for t in 0..view.len() {
-            let own = view.columns(t).map(|c| row[c]);
-            let (low, high) =
-                own.fold((f32::INFINITY, 0.0f32), |(low, high), v| (low.min(v), high.max(v)));
-            most = most.max(high / low);
-        }
-    }
-    most > 1.0 && most < ALIKE
-}
-
 impl Wbpa {
     /// The consensus of `view` with the part of every cluster; `None` for k = 1 and k = n.
     pub(crate) fn cut(
@@ -120,10 +103,7 @@ impl Wbpa {
             return Ok(None);
         }
         if self.distance_unit == DistanceUnit::Raw && nearly_alike(view, &p) {
-            ctx.warn(
-                "the distances are so far below the 1 that is added to them that all clusters are almost equally \
-                 probable; distance_unit = \"mean\" measures them by their mean",
-            );
+            ctx.warn(ALIKE);
         }
         // The bipartite graph: a vertex for each object and for each cluster of each member. Object i and
         // cluster C_l are joined by an edge of weight P(C_l | x_i), times the weight of the member.
@@ -134,6 +114,27 @@ impl Wbpa {
         complete_graph::cut(view, &units, &self.cutting, self.cluster_vertex_weight, edge, ctx)
             .map(Some)
     }
+}
+
+/// What is said where posteriors tell no clusters apart.
+const ALIKE: &str = "the distances are so far below the 1 that is added to them that all clusters are almost equally \
+                     probable; distance_unit = \"mean\" measures them by their mean";
+
+/// Whether no object finds a cluster of any member more probable than another of it by a twentieth, and some object
+/// one more probable at all.
+fn nearly_alike(view: &CanonicalEnsemble, p: &Array2<f32>) -> bool {
+    /// Below this cuts are found by chance, as iris in a hundredth of its unit shows.
+    const TOLD_APART: f32 = 1.05;
+    let mut most = 1.0f32;
+    for row in p.rows() {
+        for t in 0..view.len() {
+            let own = view.columns(t).map(|c| row[c]);
+            let (low, high) =
+                own.fold((f32::INFINITY, 0.0f32), |(low, high), v| (low.min(v), high.max(v)));
+            most = most.max(high / low);
+        }
+    }
+    most > 1.0 && most < TOLD_APART
 }
 
 #[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"], version = 4)]
