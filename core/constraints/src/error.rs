@@ -362,3 +362,32 @@ pub fn bytes(b: u64) -> String {
     }
     if unit == 0 { format!("{b} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_the_unit_below_them() {
+        let told = [0, 1023, 1024, 1536, 1 << 20, 3 << 40, u64::MAX].map(bytes);
+        let expected =
+            ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "3.0 TiB", "16777216.0 TiB"];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn exit_statuses_tell_whose_fault_it_is() {
+        let broken = Error::Contract { plugin: "kmeans".into(), broken: "no labels".into() };
+        for (error, status) in [
+            (Error::BadK, 2),
+            (Error::bad_param("k", "0", ">= 1"), 2),
+            (Error::NumericalFailure { place: "the means".into() }, 3),
+            (broken, 4),
+            (Error::Cancelled, 130),
+        ] {
+            assert_eq!(error.exit_status(), status, "{error}");
+            // Places around an error do not change it.
+            assert_eq!(error.at("clusterer").at("method").exit_status(), status);
+        }
+    }
+}

@@ -233,6 +233,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
         #[test]
         fn two_shared_members_are_found(
             sets in prop::collection::vec(prop::collection::btree_set(0u32..8, 0..6), 1..8),
@@ -245,6 +247,15 @@ mod tests {
             let expected = before.iter().position(|set| shared(set) > 1);
             prop_assert_eq!(found, expected.map(|g| g as u32));
         }
+    }
+
+    #[test]
+    fn names_in_a_column_are_groups_where_two_objects_have_them() {
+        let column = [Some("b"), None, Some("a"), Some("b"), Some("c"), Some("a"), Some("b")];
+        let groups = Group::of_column(column);
+        let told: Vec<(&str, &[u32])> =
+            groups.iter().map(|g| (g.name.as_str(), &g.members[..])).collect();
+        assert_eq!(told, [("b", &[0, 3, 6][..]), ("a", &[2, 5])]);
     }
 
     #[test]

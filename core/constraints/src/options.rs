@@ -259,4 +259,59 @@ mod tests {
         assert_eq!(found.errors.len(), 1);
         assert_eq!(Range::ANY.over(&inner).words().as_deref(), Some("in 1..=9"));
     }
+
+    #[test]
+    fn ranges_hold_what_their_words_say() {
+        let both = |low, high| Range { min: low, max: high, ..Range::ANY };
+        let open = |low, high| Range { above: low, below: high, ..Range::ANY };
+        let (a, b) = (Some(1.0), Some(2.5));
+        // Whether 0, 1, 2, 2.5 and 3 are legal.
+        for (range, words, legal) in [
+            (both(a, b), "in 1..=2.5", [false, true, true, true, false]),
+            (
+                Range { min: a, below: b, ..Range::ANY },
+                "in [1, 2.5)",
+                [false, true, true, false, false],
+            ),
+            (
+                Range { above: a, max: b, ..Range::ANY },
+                "in (1, 2.5]",
+                [false, false, true, true, false],
+            ),
+            (open(a, b), "in (1, 2.5)", [false, false, true, false, false]),
+            (both(a, None), ">= 1", [false, true, true, true, true]),
+            (open(a, None), "> 1", [false, false, true, true, true]),
+            (both(None, b), "<= 2.5", [true, true, true, true, false]),
+            (open(None, b), "< 2.5", [true, true, true, false, false]),
+        ] {
+            assert_eq!(range.words().as_deref(), Some(words));
+            assert_eq!([0.0, 1.0, 2.0, 2.5, 3.0].map(|x| range.holds(x)), legal, "{words}");
+        }
+        assert_eq!(Range::ANY.words(), None);
+        assert_eq!([3.0, 0.5, 1e15, 1e16].map(plain), ["3", "0.5", "1000000000000000", "1e+16"]);
+    }
+
+    #[test]
+    fn all_that_is_out_of_range_is_named() {
+        struct Widths(Vec<f64>);
+        impl Options for Widths {
+            fn look(&self, path: &str, _: &Range, found: &mut Found) {
+                let declared = Range { above: Some(0.0), ..Range::ANY };
+                for (at, width) in self.0.iter().enumerate() {
+                    let path = format!("{}[{at}]", below(path, "width"));
+                    (&&Look(width)).look(&path, &declared, found);
+                }
+            }
+        }
+        let said = |widths: &[f64]| check(&Widths(widths.to_vec())).map_err(|e| e.to_string());
+        assert_eq!(said(&[1.0, 2.0]), Ok(()));
+        assert_eq!(said(&[1.0, 0.0]), Err("width[1]: must be > 0, got 0".into()));
+        let both = said(&[-1.0, 1.0, f64::NAN]).unwrap_err();
+        assert!(both.contains("width[0]: must be > 0, got -1"), "{both}");
+        assert!(both.contains("width[2]: must be > 0, got NaN"), "{both}");
+        // Plugins in a list are looked at with their places.
+        let found = check(&vec![Widths(vec![0.0]), Widths(vec![1.0]), Widths(vec![1.0, 0.0])]);
+        let both = found.unwrap_err().to_string();
+        assert!(both.contains("[0].width[0]") && both.contains("[2].width[1]"), "{both}");
+    }
 }

@@ -75,3 +75,18 @@ impl Role {
         Role::ALL.into_iter().find(|r| r.key() == key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_told_apart_by_each_of_their_words() {
+        let keys = Role::ALL.map(Role::key);
+        let expected = ["clusterer", "generator", "consensus", "propagator", "selector", "oracle"];
+        assert_eq!(keys[..6], expected);
+        assert_eq!(keys[6..], ["metrics", "transforms"]);
+        assert_eq!(Role::BaseClusterer.plural(), "base-clusterers");
+        assert_eq!(Role::QuerySelector.name(), "query selector");
+    }
+}

@@ -42,3 +42,35 @@ impl UnionFind {
         self.size[root as usize] as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sets_are_those_of_labels(pairs in prop::collection::vec((0u32..9, 0u32..9), 0..20)) {
+            let mut sets = UnionFind::new(9);
+            let mut labels: Vec<u32> = (0..9).collect();
+            for (a, b) in pairs {
+                let (of_a, of_b) = (labels[a as usize], labels[b as usize]);
+                let (root_a, root_b) = (sets.find(a), sets.find(b));
+                match sets.union(a, b) {
+                    None => prop_assert_eq!(of_a, of_b),
+                    Some((kept, lost)) => {
+                        prop_assert_ne!(of_a, of_b);
+                        prop_assert!([(root_a, root_b), (root_b, root_a)].contains(&(kept, lost)));
+                        prop_assert_eq!((sets.find(a), sets.find(b)), (kept, kept));
+                    }
+                }
+                labels.iter_mut().filter(|l| **l == of_b).for_each(|l| *l = of_a);
+                for x in 0..9u32 {
+                    let own = labels[x as usize];
+                    prop_assert_eq!(sets.size(x), labels.iter().filter(|l| **l == own).count());
+                }
+            }
+        }
+    }
+}

@@ -266,6 +266,24 @@ mod tests {
     }
 
     #[test]
+    fn contradictions_are_listed_one_after_the_other() {
+        use crate::closure::{Closure, OnConflict};
+        use crate::constraints::{Constraint, Constraints};
+        let pairs =
+            [(0, 1), (2, 3)].map(|(i, j)| [Constraint::must(i, j), Constraint::cannot(i, j)]);
+        let given =
+            Constraints::new(4, pairs.into_iter().flatten()).expect("pairs of four objects");
+        let refused =
+            Closure::new(&given, 4, OnConflict::Error).map(drop).map_err(|e| e.to_string());
+        assert_eq!(
+            refused,
+            Err("constraints: cannot-link 0–1 contradicts must-links 0–1; cannot-link 2–3 contradicts \
+                 must-links 2–3"
+                .into())
+        );
+    }
+
+    #[test]
     fn an_oracle_is_named_once() {
         let error = || Error::Oracle("sh: ended".into());
         assert_eq!(error().at("oracle").to_string(), "oracle: sh: ended");
