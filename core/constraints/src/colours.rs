@@ -170,7 +170,16 @@ mod tests {
         Lists::distinct(n, both)
     }
 
+    #[test]
+    fn a_cycle_is_told_without_the_way_to_it() {
+        let edges = lists(4, &[(0, 1), (1, 2), (1, 3), (2, 3)]);
+        let found = two_colouring(&edges, &|p| p.to_vec());
+        assert_eq!(found, Feasibility::Infeasible(Infeasible::OddCycle(vec![1, 2, 3])));
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
         #[test]
         fn each_of_the_order_has_least_neighbours_before_it(
             pairs in prop::collection::vec((0usize..9, 0usize..9), 0..25),

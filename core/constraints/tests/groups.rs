@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
-use mustlink_core::constraints::{Constraint, Constraints, Group, Strength, Violations};
+use mustlink_core::constraints::{
+    Constraint, Constraints, Duplicates, Group, Strength, Violations,
+};
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::lists::Lists;
 use mustlink_core::{Error, Kind};
@@ -302,6 +304,37 @@ fn the_first_pair_of_a_group_may_be_the_contradiction() {
     assert_eq!(closure.contradictions().collect::<Vec<_>>(), [Constraint::cannot(0, 1)]);
     // 0 and 1 are one component: 2 is apart from both, and the contradiction counts by itself.
     assert_eq!(closure.violation_counts(&[0; 4]), (0, 3));
+}
+
+#[test]
+fn contradictions_of_later_groups_are_theirs() {
+    let listed = Constraints::new(6, [Constraint::must(4, 5)]).unwrap();
+    let groups = [("one", vec![0, 1, 2]), ("two", vec![3, 4, 5])].map(|(n, m)| Group::new(n, m));
+    let given = listed.with_groups(6, groups).unwrap();
+    let closure = Closure::new(&given, 6, OnConflict::Keep).unwrap();
+    assert_eq!(closure.contradictions().collect::<Vec<_>>(), [Constraint::cannot(4, 5)]);
+}
+
+#[test]
+fn a_pair_that_a_group_and_a_cannot_link_say_counts_once() {
+    let listed = Constraints::new(3, [Constraint::must(0, 2), Constraint::cannot(1, 2)]).unwrap();
+    let given = listed.with_groups(3, [Group::new("photo", vec![0, 1])]).unwrap();
+    let closure = Closure::new(&given, 3, OnConflict::Keep).unwrap();
+    assert_eq!(closure.cliques(), [vec![0, 1]]);
+    assert!(closure.countable_cliques().is_empty());
+    assert_eq!(ascending(closure.countable_edges()), [(0, 1)]);
+    assert_eq!(closure.violation_counts(&[0; 3]), (0, 2));
+}
+
+#[test]
+fn groups_are_added_to_what_was_known() {
+    let twice = [Constraint::must(0, 1), Constraint::must(0, 1)];
+    let summed = Constraints::with_duplicates(4, twice, Duplicates::Sum).unwrap();
+    assert_eq!(summed.summed(), 1);
+    let named = summed.with_neighbourhoods(vec![vec![1, 0]]);
+    let given = named.with_groups(4, [Group::new("photo", vec![2, 3])]).unwrap();
+    assert_eq!(given.summed(), 1);
+    assert_eq!(given.neighbourhoods(), [vec![0, 1]]);
 }
 
 #[test]
