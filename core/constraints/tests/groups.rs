@@ -327,6 +327,24 @@ fn a_pair_that_a_group_and_a_cannot_link_say_counts_once() {
 }
 
 #[test]
+fn groups_that_share_pairs_of_components_are_tangled_and_others_not() {
+    let of = |links: &[Constraint]| {
+        let groups = [("one", vec![0, 1]), ("two", vec![2, 3])].map(|(n, m)| Group::new(n, m));
+        let listed = Constraints::new(4, links.iter().copied()).unwrap();
+        let given = listed.with_groups(4, groups).unwrap();
+        let closure = Closure::new(&given, 4, OnConflict::Keep).unwrap();
+        let (must, cannot) = closure.violation_counts(&[0; 4]);
+        assert_eq!(must, 0);
+        (closure.countable_cliques().to_vec(), ascending(closure.countable_edges()), cannot)
+    };
+    assert_eq!(of(&[]), (vec![vec![0, 1], vec![2, 3]], vec![], 2));
+    let linked = [Constraint::must(0, 2)];
+    assert_eq!(of(&linked), (vec![vec![0, 1], vec![0, 2]], vec![], 4));
+    let both = [Constraint::must(0, 2), Constraint::must(1, 3)];
+    assert_eq!(of(&both), (vec![], vec![(0, 1)], 4));
+}
+
+#[test]
 fn groups_are_added_to_what_was_known() {
     let twice = [Constraint::must(0, 1), Constraint::must(0, 1)];
     let summed = Constraints::with_duplicates(4, twice, Duplicates::Sum).unwrap();
