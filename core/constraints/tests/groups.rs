@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
 use mustlink_core::constraints::{
-    Constraint, Constraints, Duplicates, Group, Strength, Violations,
+    Constraint, Constraints, Duplicates, Group, Origin, Strength, Violations,
 };
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::lists::Lists;
-use mustlink_core::{Error, Kind};
+use mustlink_core::{Error, Kind, options};
 use proptest::prelude::*;
 
 const N: usize = 10;
@@ -351,8 +351,24 @@ fn groups_are_added_to_what_was_known() {
     assert_eq!(summed.summed(), 1);
     let named = summed.with_neighbourhoods(vec![vec![1, 0]]);
     let given = named.with_groups(4, [Group::new("photo", vec![2, 3])]).unwrap();
-    assert_eq!(given.summed(), 1);
-    assert_eq!(given.neighbourhoods(), [vec![0, 1]]);
+    for set in [&given, &given.in_pairs("a test").unwrap()] {
+        assert_eq!(set.summed(), 1);
+        assert_eq!(set.neighbourhoods(), [vec![0, 1]]);
+    }
+}
+
+#[test]
+fn what_follows_is_told_from_what_was_given() {
+    let given = Constraints::new(3, [Constraint::must(0, 1), Constraint::must(1, 2)]).unwrap();
+    let closure = Closure::new(&given, 3, OnConflict::Keep).unwrap();
+    let pairs = closure.pairs(EntailedWeight::Uniform(0.5), 3).unwrap();
+    let told: Vec<_> = pairs.iter().map(|c| (c.i, c.j, c.weight, c.origin)).collect();
+    let (given, entailed) = (Origin::Given, Origin::Entailed);
+    assert_eq!(told, [(0, 1, 1.0, given), (0, 2, 0.5, entailed), (1, 2, 1.0, given)]);
+    assert!(closure.pairs(EntailedWeight::Uniform(0.5), 2).is_err());
+    assert!(options::check(&EntailedWeight::Uniform(0.0)).is_ok());
+    let refused = options::check(&EntailedWeight::Uniform(-1.0)).unwrap_err().to_string();
+    assert_eq!(refused, "uniform: must be >= 0, got -1");
 }
 
 #[test]

@@ -269,18 +269,20 @@ mod tests {
     fn contradictions_are_listed_one_after_the_other() {
         use crate::closure::{Closure, OnConflict};
         use crate::constraints::{Constraint, Constraints};
-        let pairs =
-            [(0, 1), (2, 3)].map(|(i, j)| [Constraint::must(i, j), Constraint::cannot(i, j)]);
-        let given =
-            Constraints::new(4, pairs.into_iter().flatten()).expect("pairs of four objects");
-        let refused =
-            Closure::new(&given, 4, OnConflict::Error).map(drop).map_err(|e| e.to_string());
+        let refused = |pairs: usize| {
+            let both =
+                |p| [Constraint::must(2 * p, 2 * p + 1), Constraint::cannot(2 * p, 2 * p + 1)];
+            let given = Constraints::new(2 * pairs, (0..pairs).flat_map(both)).expect("pairs");
+            let closure = Closure::new(&given, 2 * pairs, OnConflict::Error);
+            closure.err().map(|e| e.to_string()).unwrap_or_default()
+        };
         assert_eq!(
-            refused,
-            Err("constraints: cannot-link 0–1 contradicts must-links 0–1; cannot-link 2–3 contradicts \
-                 must-links 2–3"
-                .into())
+            refused(2),
+            "constraints: cannot-link 0–1 contradicts must-links 0–1; cannot-link 2–3 contradicts \
+             must-links 2–3"
         );
+        assert!(refused(5).ends_with("cannot-link 8–9 contradicts must-links 8–9"));
+        assert!(refused(7).ends_with("cannot-link 8–9 contradicts must-links 8–9; and 2 more"));
     }
 
     #[test]
