@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::config::{DatasetEntry, EnsemblePer, Experiment, ResolvedMethod};
 use crate::data::Prepared;
 use crate::hash::{canonical, digest};
+use crate::marked::marked;
 
 /// Schema of identities; raised when rows change their meaning.
 const SCHEMA: u32 = 2;
@@ -204,13 +205,6 @@ fn framework() -> String {
     }
 }
 
-/// The options of a plugin that are marked as commands (`x-program`) or files (`x-file`): its results
-/// depend on what these hold.
-fn marked(d: &'static Descriptor, mark: &str) -> impl Iterator<Item = &'static String> {
-    let options = d.schema_value()["properties"].as_object().into_iter().flatten();
-    options.filter(move |(_, option)| option[mark] == true).map(|(name, _)| name)
-}
-
 /// Adds the code that the plugins in a tree consist of; relative paths start at `base`.
 pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
     visit_plugins(tree, &mut |d, table| {
@@ -233,19 +227,6 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
         }
         true
     });
-}
-
-/// The files that options in a tree name and that are not there, each with the tag of its plugin; relative paths
-/// start at `base`.
-pub(crate) fn missing_files(tree: &Value, base: &Path) -> BTreeSet<(&'static str, String)> {
-    let mut missing = BTreeSet::new();
-    visit_plugins(tree, &mut |d, table| {
-        let files = marked(d, "x-file").filter_map(|name| table.get(name)?.as_str());
-        let gone = files.filter(|file| !base.join(file).exists());
-        missing.extend(gone.map(|file| (d.tag, file.to_string())));
-        true
-    });
-    missing
 }
 
 /// Whether a tree holds a plugin in another language, of whose time nothing is known beforehand.

@@ -15,7 +15,7 @@
 //! | `verdict` | the language of claims about results |
 //! | `config` | the file and how it is read |
 //! | `data` | the data sets, opened |
-//! | `identity`, `costs` | what results depend on, code included; what methods take |
+//! | `marked`, `identity`, `costs` | options that name files; what results depend on; what methods take |
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
 //! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
 //! | `standing` | what of an experiment is there already, made by this build or another |
@@ -37,6 +37,7 @@ mod grid;
 mod hash;
 mod identity;
 mod journal;
+mod marked;
 mod merge;
 #[doc(hidden)]
 pub mod notices;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::criterion::Criterion;
 use super::file::{DatasetEntry, Exclude, Head, Plot, Points, RunSection, Scope, Scoring, Stats};
 use crate::hash::canonical;
-use crate::identity::missing_files;
+use crate::marked::missing_files;
 use crate::row::{self, is_fixed_column};
 use crate::split::Split;
 use crate::verdict::Formula;
