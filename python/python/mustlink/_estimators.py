@@ -79,8 +79,9 @@ class Auto(Clusterer):
     **Errors**
 
     `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
-    more than labels, and where none gives a clustering; `InconsistentConstraints`, `InfeasibleConstraints` of
-    those marked hard; with `hold_out = "objects"` also `ClosureTooLarge`.
+    more than labels, for more clusters than `sample`, and where none gives a clustering;
+    `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with `hold_out = "objects"` also
+    `ClosureTooLarge`.
 
     **Cost and randomness**
 
@@ -418,8 +419,9 @@ class ConstrainedEM(Clusterer):
     **Errors**
 
     `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`;
-    `UndecidedConstraints` where a search finds no end; `NumericalFailure` where every start ended in a
-    singular covariance with `reg_covar = 0`, or density 0 everywhere.
+    `BadParam` for a start that makes more clusters; `UndecidedConstraints` where a search finds no end;
+    `NumericalFailure` where every start ended in a singular covariance with `reg_covar = 0`, or density 0
+    everywhere.
 
     **Cost and randomness**
 
@@ -1614,7 +1616,7 @@ class GPKMeans(Clusterer):
 
     **Input and output**
 
-    What clusterer and propagator take. The last clustering; on a cycle or after `max_rounds` the one
+    What clusterer and propagator take, each object once. The last clustering; on a cycle or after `max_rounds` the one
     of smallest distortion plus broken given constraints, each at the weight of the clusterer or, where that is
     "auto", at the mean distortion of an object. Diagnostics: `rounds`; `propagated`, the
     pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.

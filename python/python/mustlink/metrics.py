@@ -177,6 +177,10 @@ def coherence(X: Any, labels_pred: Any, constraints: Constraints, *, max_pairs: 
     the clusters. Undefined unless there are both must-links and cannot-links. In an experiment, score
     `scope = "train"` or `"all"`: constraints never touch test objects.
 
+    **Errors**
+
+    `TooManyGroupPairs` for groups that say very many cannot-links.
+
     **Cost and randomness**
 
     O(must-links · cannot-links · d). Of more than `max_pairs` pairs that many are drawn uniformly,
