@@ -78,7 +78,12 @@ fn measure() -> Table {
     let mut table = Table::default();
     let ctx = Context::new(3);
     for tag in tags(Role::BaseClusterer) {
-        let plugin = build_default::<dyn BaseClusterer>(tag).unwrap();
+        let mut config = build_default::<dyn BaseClusterer>(tag).unwrap().to_value();
+        // A search holds the most soon after it begins.
+        if let Some(limit) = config.get_mut("node_limit") {
+            *limit = 1000.into();
+        }
+        let plugin = <dyn BaseClusterer as RoleObject>::from_value(config).unwrap();
         let p = plugin.properties();
         if p.needs_setup {
             continue;

@@ -2,7 +2,7 @@
 
     python3 benches/peers/significance.py > experiments/report/tests/statistics.json
 
-Needs scipy, statsmodels, scikit-posthocs. `cargo test -p mustlink-report --test statistics` compares.
+Needs scipy, statsmodels, scikit-posthocs. `cargo test -p mustlink-report --test it statistics` compares.
 """
 
 import json

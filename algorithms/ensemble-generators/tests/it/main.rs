@@ -1,0 +1,4 @@
+//! Shared ensembles, and the memory that generators declare.
+
+mod memory;
+mod shared;

@@ -1,0 +1,279 @@
+//! `consensus`: partitions that somebody already has.
+
+use super::support::Bench;
+
+/// Six objects, three partitions with labels of any kind, one label missing.
+const PARTITIONS: &str = "id,one,two,three,class\n\
+a,x,7,red,p\nb,x,7,red,p\nc,x,,red,p\nd,y,9,red,q\ne,y,9,blue,q\nf,y,9,blue,q\n";
+
+#[test]
+fn partitions_become_one() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    let done = bench.run("consensus p.csv --out labels.csv --format json");
+    let json = done.json();
+    assert_eq!((&json["k"], &json["n"], &json["members"]), (&2.into(), &6.into(), &3.into()));
+    assert_eq!((&json["missing"], &json["scores"]["ari"]), (&1.into(), &1.0.into()));
+    assert!(json["mean_nmi"].as_f64().unwrap() > 0.7);
+    assert_eq!(bench.read("labels.csv"), "id,label\na,0\nb,0\nc,0\nd,1\ne,1\nf,1\n");
+}
+
+#[test]
+fn every_function_of_labels_runs_by_name() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    for name in
+        ["hbgf", "cspa", "hgpa", "mcla", "evidence_accumulation", "kcc", "best_member", "supra"]
+    {
+        let done = bench.run(&format!("consensus p.csv --consensus {name} --quiet --out -"));
+        assert_eq!(done.status, 0, "{name}: {}", done.err);
+        assert_eq!(done.out.lines().count(), 7, "{name}");
+    }
+}
+
+#[test]
+fn a_file_says_how_and_constraints_are_respected() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    bench.write("m.toml", "k = 2\n[consensus]\ntype = \"hbgf\"\nrespect_cannot_link = true\n");
+    bench.write("pairs.csv", "i,j,type\n0,1,cannot_link\n");
+    let line = "consensus p.csv --method m.toml --constraints pairs.csv --format json \
+                --set consensus.imbalance=0.4";
+    let json = bench.run(line).json();
+    assert_eq!(json["violations"], serde_json::json!({ "must": 0, "cannot": 0 }));
+    assert_eq!(json["constraints"], 1);
+    // Its file is checked and shown as others are.
+    assert_eq!(bench.run("check m.toml").out, "m.toml: in order; a method of consensus\n");
+    let shown = bench.run("config show m.toml").out;
+    assert!(shown.contains("\nimbalance = ") && !shown.contains("clusterer"), "{shown}");
+    assert!(bench.run("config show m.toml --origin").out.contains("m.toml:1"));
+    let cited = bench.run("cite m.toml");
+    assert!(cited.status == 0 && cited.out.contains("hbgf"), "{}{}", cited.out, cited.err);
+    bench.run("check m.toml --set consensus.imbalnce=1").failed(
+        2,
+        "error: --set consensus.imbalnce=1: consensus.imbalnce: unknown option of hbgf; did you mean \"imbalance\"?\n",
+    );
+}
+
+/// As `cluster` counts them; in silence they were missing from the number of constraints.
+#[test]
+fn rows_of_weight_0_are_counted() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    bench.write("pairs.csv", "i,j,type,weight\n0,1,must_link,1\n2,3,cannot_link,0\n");
+    let line = "consensus p.csv --k 2 --consensus hbgf --constraints pairs.csv";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let said = "note: rows of weight 0 in pairs.csv, which constrain nothing: 1\n";
+    assert!(done.err.contains(said), "{}", done.err);
+    assert_eq!(bench.run(&format!("{line} --quiet")).err, "");
+}
+
+#[test]
+fn an_object_in_no_partition_is_named() {
+    let bench = Bench::with("p.csv", "id,one,two\na,x,1\nb,x,1\nc,,\nd,y,2\n");
+    let done = bench.run("consensus p.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(
+        done.err.contains("warning: object c is in no partition: nothing but chance"),
+        "{}",
+        done.err
+    );
+}
+
+/// Their file had to be one of numbers alone, and its rows were taken for those of the partitions.
+#[test]
+fn the_objects_may_have_ids_and_then_they_agree() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    let rows = ["a,1,2.5", "b,1.5,2", "c,2,1", "d,8,7.5", "e,9,8", "f,8,9"];
+    let data = |head: &str, rows: Vec<&str>| format!("{head}\n{}\n", rows.join("\n"));
+    bench.write("d.csv", data("id,u,v", rows.to_vec()));
+    let line = "consensus p.csv --k 2 --quiet";
+    let done = bench.run(&format!("{line} --data d.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    bench.write("turned.csv", data("id,u,v", rows.iter().rev().copied().collect()));
+    bench.run(&format!("{line} --data turned.csv")).failed(
+        3,
+        "error: turned: row 0 is f, and a in p.csv; the rows of both must be in one order\n",
+    );
+    // What an option names may stand in one of the files alone.
+    bench.write("named.csv", data("name,u,v", rows.to_vec()));
+    let done = bench.run(&format!("{line} --data named.csv --ignore name"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    bench.write("bare.csv", "one,two\nx,7\nx,7\nx,\ny,9\ny,9\ny,9\n");
+    let line = "consensus bare.csv --k 2 --quiet --out -";
+    let done = bench.run(&format!("{line} --data named.csv --id name"));
+    assert!(done.out.starts_with("id,label\na,0\nb,0\n"), "{}\n{}", done.out, done.err);
+    let nobody = bench.run(&format!("{line} --data named.csv --id nope"));
+    assert!(nobody.err.starts_with("error: bare.csv: no column \"nope\""), "{}", nobody.err);
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let bench = Bench::with("p.csv", "one,two\n1,a\n2,a\n2,b\n");
+    bench
+        .run("consensus p.csv --consensus hbgf")
+        .failed(2, "error: hbgf needs the number of clusters; give --k or the option k\n");
+    let near = bench.run("consensus p.csv --consensus hbfg --k 2");
+    assert_eq!(near.status, 2);
+    assert!(near.err.contains("did you mean \"hbgf\"?"), "{}", near.err);
+    let soft = bench.run("consensus p.csv --consensus wbpa --k 2");
+    assert_eq!(soft.status, 2);
+    assert!(
+        soft.err.contains("members that have distances, centres or memberships"),
+        "{}",
+        soft.err
+    );
+    let large = bench.run("consensus p.csv --consensus cspa --set consensus.max_n=2 --k 2");
+    assert!(large.err.contains("hbgf"), "{}", large.err);
+    for error in [&soft.err, &large.err] {
+        assert!(error.starts_with("error: consensus: must be used with "), "{error}");
+    }
+    let memory = bench.run("consensus p.csv --consensus cspa --memory-limit 10 --k 2");
+    assert_eq!(memory.status, 2);
+    assert!(memory.err.contains("more than the limit"), "{}", memory.err);
+}
+
+/// As everywhere: the first example of the help ended with an error.
+#[test]
+fn an_imputation_takes_the_number_of_classes() {
+    let bench = Bench::new();
+    let line = "impute --data iris --generator {type=\"random_init\",members=5} --format json";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(done.err, "note: k = 3, the number of classes; --k chooses another\n");
+    let given = bench.run(&format!("{line} --k 3"));
+    assert_eq!(done.json()["must_link"], given.json()["must_link"]);
+    // It says what it is of.
+    let json = given.json();
+    assert_eq!((&json["data"]["name"], &json["k"]), (&"iris".into(), &3.into()));
+    assert_eq!((&json["generator"]["members"], &json["seed"]), (&5.into(), &0.into()));
+    // What is wrong is told by the option that was given, and before the members are made.
+    bench.run("impute --data iris --generator {type=\"bootstrap\",member=3}").failed(
+        2,
+        "error: --generator {type=\"bootstrap\",member=3}: generator.member: unknown option of bootstrap; did \
+         you mean \"members\"?\n",
+    );
+    bench.write("m.toml", "selector = \"committee\"\n");
+    let none = bench.run("impute --data iris --method m.toml");
+    assert!(none.status == 2 && none.err.contains("--generator subsample, which"), "{}", none.err);
+    bench.run(&format!("{line} --kappa-must 0.2 --kappa-cannot 0.5")).failed(
+        2,
+        "error: --kappa-must 0.2 and --kappa-cannot 0.5: must be 0 <= kappa-cannot < kappa-must <= 1\n",
+    );
+    // Named as it was given, once the pairs are counted.
+    let most = bench
+        .run("impute --data iris --k 3 --generator random_init --max-pairs 10 --out pairs.csv");
+    assert_eq!(most.status, 2, "{}", most.err);
+    assert!(
+        most.err.starts_with("error: --max-pairs: must be >= ")
+            && most.err.ends_with(", the number of imputed pairs, got 10\n"),
+        "{}",
+        most.err
+    );
+    assert!(!bench.path("pairs.csv").exists());
+    // Without the file they had no effect, and nothing said so.
+    for option in ["--max-pairs 10", "--kinds both"] {
+        let ignored = bench.run(&format!("{line} --k 3 {option}"));
+        assert!(ignored.status == 2 && ignored.err.contains("--out <FILE>"), "{}", ignored.err);
+    }
+    // One that needs no number is given none.
+    let free = bench.run("impute --data iris --generator {type=\"random_k\",members=5}");
+    assert!(free.status == 0 && free.err.is_empty(), "{}", free.err);
+}
+
+/// Members that leave objects out have no agreement with the classes of all.
+#[test]
+fn members_may_leave_objects_out_of_an_imputation() {
+    let bench = Bench::new();
+    let generator = "{type=\"subsample\",members=5,out_of_sample=\"leave_out\"}";
+    let line = format!("impute --data iris --k 3 --generator {generator} --out pairs.csv");
+    let done = bench.run(&line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(bench.read("pairs.csv").lines().count() > 100, "{}", done.out);
+    // Nobody counts who saw a pair without --co-presence.
+    let done = bench.run(&format!("{line} --min-presence 3"));
+    assert!(done.status == 2 && done.err.contains("--co-presence"), "{}", done.err);
+    assert_eq!(bench.run(&format!("{line} --min-presence 3 --co-presence")).status, 0);
+}
+
+#[test]
+fn figures_come_with_their_numbers() {
+    let bench = Bench::with("p.csv", PARTITIONS);
+    let pictures = if cfg!(feature = "figures") { " --plot-format png,pdf" } else { "" };
+    let done = bench.run(&format!("consensus p.csv --plot figures --quiet{pictures}"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let starts = |file: &str, with: &[u8]| {
+        std::fs::read(bench.path(&format!("figures/consensus-{file}"))).unwrap().starts_with(with)
+    };
+    for name in ["co-association", "counts", "members"] {
+        let svg = bench.read(&format!("figures/consensus-{name}.svg"));
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
+        if cfg!(feature = "figures") {
+            assert!(starts(&format!("{name}.png"), b"\x89PNG"), "{name}");
+            assert!(starts(&format!("{name}.pdf"), b"%PDF-"), "{name}");
+        }
+    }
+    // Objects a and b are together in all 3; d, red as a is, comes last in its group.
+    let map = bench.read("figures/consensus-co-association.csv");
+    assert_eq!(map.lines().count(), 1 + 6 * 6);
+    assert!(
+        map.contains("\n0,1,1,1,1\n") && map.contains("\n0,5,1,1,0.3333333333333333\n"),
+        "{map}"
+    );
+    let counts = bench.read("figures/consensus-counts.csv");
+    let row = |line: &str| line.split(',').map(|v| v.parse().unwrap()).collect::<Vec<u64>>();
+    let rows: Vec<Vec<u64>> = counts.lines().skip(1).map(row).collect();
+    assert_eq!(rows.iter().map(|r| r[2]).sum::<u64>(), 15);
+    assert_eq!(rows.iter().map(|r| r[3]).sum::<u64>(), 6);
+    let members = bench.read("figures/consensus-members.csv");
+    assert!(members.starts_with("member,name,diversity,quality\n0,one,"), "{members}");
+    assert_eq!(members.lines().count(), 4);
+    // Imputed constraints look at figures of their own, in the same folder.
+    let line = "impute --data iris --generator {type=\"random_init\",members=20} --k 3 --plot figures --quiet";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(bench.read("figures/impute-members.csv").lines().count(), 21);
+    assert!(!bench.path("figures/impute-members.png").exists());
+    assert_eq!(bench.read("figures/consensus-members.csv").lines().count(), 4);
+    let gif = bench.run("consensus p.csv --plot figures --plot-format gif");
+    assert!(gif.status == 2 && gif.err.contains("[possible values: svg, png, pdf]"), "{}", gif.err);
+    if !cfg!(feature = "figures") {
+        let refused = bench.run("consensus p.csv --plot more --plot-format pdf");
+        let builds = "--package mustlink-cli --features figures makes them";
+        assert!(refused.status == 2 && refused.err.contains(builds), "{}", refused.err);
+    }
+    let nowhere = bench.run("consensus p.csv --plot-format svg");
+    assert!(nowhere.status == 2 && nowhere.err.contains("--plot <FOLDER>"), "{}", nowhere.err);
+}
+
+/// It was told of `--set 'transforms=…'`, which consensus refuses.
+#[test]
+fn objects_that_are_no_numbers_are_refused_with_a_way_that_is_one() {
+    let bench = Bench::with("p.csv", "one,two\na,1\na,1\nb,2\nb,2\n");
+    bench.write("d.csv", "x,word\n1,u\n2,v\n3,u\n4,\n");
+    let done = bench.run("consensus p.csv --data d.csv");
+    assert_eq!(done.status, 3, "{}", done.err);
+    let way = "carries out no transforms: leave the columns out by --ignore";
+    assert!(done.err.contains(way) && !done.err.contains("--set"), "{}", done.err);
+    let done = bench.run("consensus p.csv --data d.csv --ignore word");
+    assert_eq!(done.status, 0, "{}", done.err);
+}
+
+/// Precision is of the pairs whose classes are known, which nothing said; the NMI of members was left out.
+#[test]
+fn an_imputation_is_judged_by_the_classes_that_are_known() {
+    let class = |i: usize| if i < 3 { "a" } else { "b" };
+    let known = |i: usize| if i.is_multiple_of(3) { class(i) } else { "" };
+    let rows: String = (0..6).map(|i| format!("{},{}\n", i / 3 * 9 + i % 3, known(i))).collect();
+    let bench = Bench::with("f.csv", format!("x,class\n{rows}"));
+    let line = "impute --data f.csv --k 2 --generator {type=\"random_init\",members=5}";
+    let done = bench.run(&format!("{line} --format json"));
+    let json = done.json();
+    // Of 0 and 3 alone: no must-link can be judged, one cannot-link is right.
+    let counts = |kind: &str| {
+        let row = &json[kind];
+        ["imputed", "judged", "correct"].map(|count| row[count].as_u64().unwrap())
+    };
+    assert_eq!((counts("must_link"), counts("cannot_link")), ([6, 0, 0], [9, 1, 1]));
+    assert!((json["base_nmi"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{json}");
+    let text = bench.run(line).out;
+    assert!(text.contains("; the classes of 1 are known\n"), "{text}");
+}

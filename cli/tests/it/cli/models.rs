@@ -1,0 +1,244 @@
+//! Models that are kept: new objects in the clusters of old ones.
+
+use serde_json::{Value, json};
+
+use super::support::{Bench, rows};
+
+#[test]
+fn new_objects_go_to_the_clusters_of_a_model() {
+    let old = rows("width,length,class", |_, a, b, c| format!("{a},{b},{c}"));
+    let bench = Bench::with("old.csv", &old);
+    bench.write("m.toml", "k = 2\ntransforms = [\"z_score\"]\nclusterer = \"kmeans\"\n");
+    let line = "cluster --data old.csv --method m.toml --out old_labels.csv --save-model m.json";
+    assert_eq!(bench.run(line).status, 0);
+    // The same objects, with other columns and in another order of columns.
+    let flipped = rows("name,length,width", |i, a, b, _| format!("n{i},{b},{a}"));
+    bench.write("new.csv", flipped);
+    let done = bench.run("predict --model m.json --data new.csv --id name --out new_labels.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let labels = |file: &str| -> Vec<String> {
+        let text = bench.read(file);
+        text.lines().skip(1).map(|l| l.rsplit_once(',').unwrap().1.to_string()).collect()
+    };
+    assert_eq!(labels("new_labels.csv"), labels("old_labels.csv"));
+    assert!(bench.read("new_labels.csv").starts_with("id,label\nn0,"));
+    // Missing columns and files that are no model are named.
+    bench.write("short.csv", "width\n1\n");
+    let done = bench.run("predict --model m.json --data short.csv");
+    assert!(done.err.contains("no column \"length\""), "{}", done.err);
+    // What the model takes is a feature, however empty; decimal commas lack no transform.
+    bench.write("gap.csv", "width,length\n1,\n");
+    let done = bench.run("predict --model m.json --data gap.csv");
+    assert!(done.err.contains("1 value is missing"), "{}", done.err);
+    assert!(!done.err.contains("--labels"), "{}", done.err);
+    bench.write("comma.csv", "width;length\n1,5;2,5\n");
+    let done = bench.run("predict --model m.json --data comma.csv");
+    assert!(done.err.ends_with("a decimal comma is read by --decimal ,\n"), "{}", done.err);
+    bench.write("unit.csv", "width,length\n1 cm,2\n3 cm,4\n");
+    let done = bench.run("predict --model m.json --data unit.csv");
+    assert!(done.err.contains("write 1 cm as 1, in every cell"), "{}", done.err);
+    assert!(!done.err.contains("made without a transform"), "{}", done.err);
+    // Both: what reads the commas, and that nothing in the model fills the gap.
+    bench.write("both.csv", "width;length\n1,5;2,5\n;2\n");
+    let done = bench.run("predict --model m.json --data both.csv");
+    assert!(done.err.contains("read by --decimal ,; the model was made without"), "{}", done.err);
+    assert!(!done.err.contains("--set"), "{}", done.err);
+    let done = bench.run("predict --model old.csv --data old.csv");
+    assert!(done.err.contains("is no model") && done.err.contains("--save-model"), "{}", done.err);
+}
+
+#[test]
+fn the_objects_of_a_model_stay_where_they_are() {
+    // Two crescents side by side: not one for whose ends the nearest centre is their own.
+    let moon = |i: usize, flip: f64, x: f64, y: f64| {
+        let turn = std::f64::consts::PI * i as f64 / 29.0;
+        format!("{},{}\n", x + flip * turn.cos(), y + flip * turn.sin())
+    };
+    let rows: String =
+        (0..30).flat_map(|i| [moon(i, 1.0, 0.0, 0.0), moon(i, -1.0, 1.0, 0.3)]).collect();
+    let bench = Bench::with("f.csv", format!("width,length\n{rows}"));
+    let cluster = "cluster --data f.csv --k 2 --out own.csv --save-model m.json --quiet --clusterer \
+                   '{type=\"hierarchical\",linkage=\"single\"}'";
+    assert_eq!(bench.run(cluster).status, 0, "{}", bench.run(cluster).err);
+    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
+    assert!(done.err.contains("by the nearest object of the model: 30, 30"), "{}", done.err);
+    assert!(!done.err.contains("warning"), "{}", done.err);
+    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
+    // Far objects are said, and how far they are.
+    bench.write("far.csv", "width,length\n0,1\n300,400\n");
+    let far = bench.run("predict --model m.json --data far.csv --distances");
+    assert!(far.err.contains("warning: 1 of 2 objects are farther off"), "{}", far.err);
+    let line = far.out.lines().nth(2).unwrap();
+    let distance: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
+    assert!((490.0..500.0).contains(&distance), "{line}");
+    // A file that was edited by hand is no model.
+    let saved: Value = serde_json::from_str(&bench.read("m.json")).unwrap();
+    let few = "60 × 2 values of objects, expected 2 × 2";
+    for (labels, said) in
+        [(json!([0, 1]), few), (json!(vec![7; 60]), "an object of cluster 7, expected 0..2")]
+    {
+        let mut model = saved.clone();
+        model["neighbours"]["labels"] = labels;
+        bench.write("x.json", model.to_string());
+        let done = bench.run("predict --model x.json --data f.csv");
+        assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
+    }
+    // The centre decides for k-means, whose objects are at the nearest.
+    let kmeans = "cluster --data f.csv --k 2 --clusterer kmeans --out own.csv --save-model m.json";
+    assert_eq!(bench.run(kmeans).status, 0);
+    let done = bench.run("predict --model m.json --data f.csv --out new.csv");
+    assert!(done.err.contains("by the nearest centre: "), "{}", done.err);
+    assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
+}
+
+#[test]
+fn a_mixture_puts_new_objects_by_its_posterior() {
+    // A narrow group beside a wide one: between them the nearer mean is not the likelier component.
+    let row = |i: usize| match i % 2 {
+        0 => format!("{},{},narrow\n", 0.01 * (i % 13) as f64, 0.01 * (i % 11) as f64),
+        _ => format!("{},{},wide\n", 3.0 + 0.2 * (i % 17) as f64, 0.3 * (i % 19) as f64),
+    };
+    let rows: String = (0..200).map(row).collect();
+    let bench = Bench::with("f.csv", format!("x,y,kind\n{rows}"));
+    let cluster = "cluster --data f.csv --class kind --clusterer gaussian_mixture --out own.csv --save-model \
+                   m.json --profile profile";
+    let done = bench.run(cluster);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("narrow 100\n") && done.out.contains("wide 100\n"), "{}", done.out);
+    assert_eq!(
+        bench.run(&format!("{cluster} --format json")).json()["crosstab"]["classes"][1],
+        "wide"
+    );
+    let predict = "predict --model m.json --features x,y --probabilities --classes";
+    let done = bench.run(&format!("{predict} --data f.csv --out new.csv"));
+    assert!(done.err.contains("by the largest posterior probability: "), "{}", done.err);
+    assert!(done.err.contains("100 (narrow)"), "{}", done.err);
+    let new = bench.read("new.csv");
+    let cut = |text: &str| -> Vec<String> {
+        text.lines().map(|l| l.split(',').take(2).collect::<Vec<_>>().join(",")).collect()
+    };
+    assert_eq!(cut(&new), cut(&bench.read("own.csv")));
+    assert!(new.starts_with("id,label,class,probability\n"), "{new}");
+    // Nearer to the narrow mean, but some hundred of its standard deviations off.
+    bench.write("between.csv", "x,y\n1.2,0.5\n");
+    let done = bench.run(&format!("{predict} --data between.csv"));
+    let cells: Vec<&str> = done.out.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(cells[2], "wide", "{}", done.out);
+    assert!(cells[3].parse::<f64>().unwrap() > 0.99, "{}", done.out);
+    // The profile: x tells them apart, and the typical objects are of the cluster.
+    let features = bench.read("profile/features.csv");
+    assert!(
+        features
+            .starts_with("cluster,feature,mean,deviation,others,most_frequent,share,f_ratio\n0,x,")
+    );
+    assert_eq!(features.lines().count(), 1 + 3 * 2, "{features}");
+    let clusters = bench.read("profile/clusters.csv");
+    let own = bench.read("own.csv");
+    for line in clusters.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!((cells[1], cells[3]), ("100", "1"), "{line}");
+        for id in cells[4].split("; ") {
+            assert!(own.contains(&format!("\n{id},{}\n", cells[0])), "{id} in {line}");
+        }
+    }
+    // Other models have neither.
+    let kmeans = "cluster --data f.csv --features x,y --k 2 --clusterer kmeans --out o.csv --save-model k.json";
+    assert_eq!(bench.run(kmeans).status, 0);
+    let refused = bench.run("predict --model k.json --data f.csv --features x,y --probabilities");
+    assert!(
+        refused.status == 2 && refused.err.contains("gaussian_mixture and constrained_em have"),
+        "{}",
+        refused.err
+    );
+    let refused = bench.run("predict --model k.json --data f.csv --features x,y --classes");
+    assert!(
+        refused.status == 2 && refused.err.contains("cluster again with --class"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn features_without_names_are_taken_by_place_with_a_word() {
+    let matrix = "%%MatrixMarket matrix array real general\n4 2\n1\n1\n8\n9\n2\n3\n9\n9\n";
+    let bench = Bench::with("a.mtx", matrix);
+    bench.write("p.csv", "u,v\n1.5,2\n1,3\n8,9.5\n9,9\n");
+    for (of, to, nameless) in [("a.mtx", "p.csv", "the model"), ("p.csv", "a.mtx", "a")] {
+        let cluster = format!("cluster --data {of} --k 2 --clusterer kmeans --save-model m.json");
+        assert_eq!(bench.run(&cluster).status, 0);
+        let predict = "predict --model m.json --out labels.csv --data";
+        let done = bench.run(&format!("{predict} {to}"));
+        let said = format!("by their places, not by name: {nameless} has no names of features\n");
+        assert!(done.status == 0 && done.err.contains(&said), "{}", done.err);
+        let same = bench.run(&format!("{predict} {of}"));
+        assert!(!same.err.contains("by their places"), "{}", same.err);
+    }
+}
+
+#[test]
+fn words_that_the_model_has_never_seen_are_named() {
+    let bench = Bench::with("old.csv", "size,colour\n1.5,red\n1,red\n8,blue\n9.5,blue\n2,\n");
+    let cluster = "cluster --data old.csv --k 2 --set transforms=[\"impute_missing\",\"one_hot\"] --clusterer kmeans \
+                   --save-model m.json";
+    let done = bench.run(cluster);
+    assert_eq!(done.status, 0, "{}", done.err);
+    bench.write("new.csv", "size,colour\n1.5,red\n2,green\n8,\n");
+    let done = bench.run("predict --model m.json --data new.csv");
+    let said = "warning: words that the model has never seen count as none: colour green\n";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
+    let same = bench.run("predict --model m.json --data old.csv");
+    assert!(!same.err.contains("never seen"), "{}", same.err);
+    // Words that are numbers, of rows in which there is no other word.
+    bench.write("rooms.csv", "size,rooms\n1.5,2\n1,2\n8,3\n9.5,3\n2,many\n");
+    let cluster = cluster.replace("old.csv", "rooms.csv").replace("\"impute_missing\",", "");
+    assert_eq!(bench.run(&cluster).status, 0);
+    bench.write("new.csv", "size,rooms\n1.5,2\n2,7\n8,7\n");
+    let done = bench.run("predict --model m.json --data new.csv");
+    let said = "warning: words that the model has never seen count as none: rooms 7\n";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
+}
+
+#[test]
+fn columns_are_named_that_are_not_as_they_were() {
+    let bench = Bench::with("old.csv", "size,colour\n6,red\n1,blue\n7,red\n");
+    for steps in [r#"["impute_missing","one_hot"]"#, r#"["one_hot","z_score"]"#] {
+        let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json --set";
+        let done = bench.run(&format!("{cluster} transforms={steps}"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        for (rows, said) in [
+            ("1,1\n2,2\n", "column \"colour\" holds numbers, and words in the data that the model"),
+            ("big,red\n2,blue\n", "column \"size\" holds words, and numbers in the data that the"),
+        ] {
+            bench.write("new.csv", format!("size,colour\n{rows}"));
+            let done = bench.run("predict --model m.json --data new.csv");
+            assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
+        }
+    }
+    // The last of these models has nothing that fills in a number; the words are none of its troubles.
+    bench.write("new.csv", "size,colour\n,red\n2,blue\n");
+    let done = bench.run("predict --model m.json --data new.csv");
+    let said =
+        "error: new.csv: 1 value is missing: line 2, column \"size\"; the model was made without";
+    assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
+}
+
+/// Rows that a transform merged count one by one where clusters are named after classes, as in the scores.
+#[test]
+fn merged_rows_count_in_the_class_of_their_cluster() {
+    let many = "0,0,p\n".repeat(5) + &"9,9,q\n".repeat(4);
+    let bench = Bench::with("f.csv", format!("a,b,kind\n{many}0,1,q\n1,0,q\n9,8,p\n8,9,p\n"));
+    let line = "cluster --data f.csv --class kind --k 2 --save-model m.json --profile profile \
+                --set 'transforms=[\"min_max\",\"deduplicate\"]' --clusterer kmeans";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("p 5, q 2\n") && done.out.contains("q 4, p 2\n"), "{}", done.out);
+    let clusters = bench.read("profile/clusters.csv");
+    assert!(clusters.contains(&format!(",7,p,{}", 5.0 / 7.0)), "{clusters}");
+    // Features are as they stand in the file, all its rows.
+    let features = bench.read("profile/features.csv");
+    assert!(features.contains(&format!(",a,{},", 1.0 / 7.0)), "{features}");
+    bench.write("new.csv", "a,b\n0,0\n9,9\n");
+    let done = bench.run("predict --model m.json --data new.csv --classes --quiet");
+    let class = |line: &str| line.split(',').nth(2).unwrap_or_default().to_string();
+    assert_eq!(done.out.lines().map(class).collect::<Vec<_>>(), ["class", "p", "q"]);
+}

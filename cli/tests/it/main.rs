@@ -1,0 +1,4 @@
+//! Tests of the program and of the manual.
+
+mod book;
+mod cli;

@@ -1,0 +1,4 @@
+//! Closures and groups against plain tables.
+
+mod closure;
+mod groups;

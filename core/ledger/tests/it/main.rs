@@ -1,0 +1,5 @@
+//! Ledgers and the selections that write them against plain lists.
+
+mod inquiry;
+mod lines;
+mod model;

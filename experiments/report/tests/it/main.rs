@@ -1,0 +1,5 @@
+//! Reports, their statistics and their verdicts.
+
+mod report;
+mod statistics;
+mod verdicts;

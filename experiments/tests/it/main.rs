@@ -1,0 +1,12 @@
+//! Studies from file to results.
+
+mod builds;
+mod changed;
+mod damage;
+mod files;
+mod growth;
+mod merged_rows;
+mod model;
+mod runs;
+mod smoke;
+mod varied;

@@ -1,0 +1,7 @@
+//! Tests of the whole workspace through the facade.
+
+mod campaign;
+mod groups;
+mod messages;
+mod meta;
+mod ranges;
