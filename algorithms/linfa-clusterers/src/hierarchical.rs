@@ -1,21 +1,15 @@
-//! Which two clusters are merged next, until enough are left?
+//! Agglomerative clustering: the two nearest clusters are merged until enough are left.
 
-use linfa::ParamGuard;
-use linfa::traits::Transformer;
-use linfa_hierarchical::{HierarchicalCluster, Method};
-use linfa_kernel::{Kernel, KernelInner, KernelMethod};
+use kodama::Method;
 use mustlink_core::prelude::*;
-use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::adapting;
 
-/// Agglomerative clustering, from linfa: the two nearest clusters are merged until k are left.
+/// Agglomerative clustering, from kodama: the two nearest clusters are merged until k are left.
 ///
 /// # Method
-/// Lance and Williams's scheme with one of seven linkages. linfa takes similarities and their
-/// negative logarithms as distances, cut off at 10⁻⁶; it is handed exp(−13 d / d_max), which gives
-/// it back all distances in proportion.
+/// Lance and Williams's scheme with one of seven linkages, on Euclidean distances as they are.
 /// # Input and output
 /// n × d, dense, Euclidean distances, or a matrix of distances. k clusters, or those that remain
 /// when none is nearer than `max_distance`.
@@ -58,10 +52,7 @@ pub enum Linkage {
     Median,
 }
 
-/// −ln of the smallest similarity handed to linfa, which cuts off at 13.8.
-const SPAN: f64 = 13.0;
-
-#[plugin("hierarchical", cites = ["LanceWilliams1967", "Mullner2011"])]
+#[plugin("hierarchical", version = 2, cites = ["LanceWilliams1967", "Mullner2011"])]
 impl BaseClusterer for Hierarchical {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let data = &problem.data;
@@ -70,17 +61,11 @@ impl BaseClusterer for Hierarchical {
             Some(_) => None,
             None => Some(problem.require_k(self.k, "hierarchical")?),
         };
-        let distances = distances(data, ctx)?;
-        let largest = distances.iter().fold(0.0f64, |m, &v| m.max(v));
-        if largest.is_infinite() {
+        let mut distances = condensed(data, ctx)?;
+        if distances.iter().any(|d| d.is_infinite()) {
             let place = "distances: their squares are too large; scale the data".into();
             return Err(Error::NumericalFailure { place });
         }
-        if largest == 0.0 && k.is_none() {
-            // Nothing separates them, and no distance in proportion is below another.
-            return Ok(Clustering { labels: vec![0; n], k: 1, ..Clustering::default() });
-        }
-        let scale = if largest > 0.0 { SPAN / largest } else { 0.0 };
         let method = match self.linkage {
             Linkage::Single => Method::Single,
             Linkage::Complete => Method::Complete,
@@ -90,23 +75,24 @@ impl BaseClusterer for Hierarchical {
             Linkage::Centroid => Method::Centroid,
             Linkage::Median => Method::Median,
         };
-        let merging = HierarchicalCluster::<f64>::default().with_method(method);
-        let merging = match (k, self.max_distance) {
-            (None, Some(m)) => merging.max_distance((m * scale).min(f64::MAX)),
-            (k, _) => merging.num_clusters(k.unwrap_or(1)),
-        };
-        let merging = merging
-            .check()
-            .map_err(|e| Error::NumericalFailure { place: format!("hierarchical: {e}") })?;
-        let similarities = distances.mapv_into(|d| (-d * scale).exp());
-        let names: Vec<u32> = adapting::interruptible("hierarchical", ctx, move || {
-            let inner = KernelInner::Dense(similarities);
-            let kernel: Kernel<f64> = Kernel { inner, method: KernelMethod::Gaussian(1.0) };
-            // linfa numbers clusters as a hash map gives them.
-            Ok(merging.transform(kernel).targets().iter().map(|&g| g as u32).collect())
+        let merges = adapting::interruptible("hierarchical", ctx, move || {
+            Ok(kodama::linkage(&mut distances, n, method))
         })?;
-        let (labels, k) = mustlink_core::clustering::compact(&names);
-        debug_assert_eq!(labels.len(), n);
+        let steps = merges.steps();
+        let taken = match (k, self.max_distance) {
+            (Some(k), _) => n.saturating_sub(k),
+            (None, limit) => {
+                let limit = limit.unwrap_or(f64::INFINITY);
+                steps.iter().position(|s| s.dissimilarity >= limit).unwrap_or(steps.len())
+            }
+        };
+        // Step t makes cluster n + t of two clusters with smaller numbers.
+        let mut top: Vec<u32> = (0..(n + taken) as u32).collect();
+        for (t, step) in steps[..taken].iter().enumerate().rev() {
+            let made = top[n + t];
+            (top[step.cluster1], top[step.cluster2]) = (made, made);
+        }
+        let (labels, k) = mustlink_core::clustering::compact(&top[..n]);
         Ok(Clustering { labels, k, ..Clustering::default() })
     }
 
@@ -120,20 +106,26 @@ impl BaseClusterer for Hierarchical {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        // Similarities, the triangle above the diagonal twice, and kodama's lists.
+        // The triangle above the diagonal, and kodama's lists.
         let n = shape.n as u64;
-        16 * n * n + 200 * n
+        4 * n * n + 200 * n
     }
 }
 
-/// All distances, n × n.
-fn distances(data: &Data, ctx: &Context) -> Result<Array2<f64>> {
+/// The distances above the diagonal, row by row.
+fn condensed(data: &Data, ctx: &Context) -> Result<Vec<f64>> {
     let n = data.n();
-    ctx.check()?;
-    let mut out = vec![0.0; n * n];
-    out.par_chunks_mut(n).enumerate().try_for_each(|(i, row)| {
+    let mut out = vec![0.0; n * n.saturating_sub(1) / 2];
+    let mut rest = out.as_mut_slice();
+    let mut rows = Vec::with_capacity(n);
+    for i in 0..n {
+        let (row, after) = rest.split_at_mut(n - 1 - i);
+        rows.push(row);
+        rest = after;
+    }
+    rows.into_par_iter().enumerate().try_for_each(|(i, row)| {
         ctx.check()?;
-        for (j, to) in row.iter_mut().enumerate() {
+        for (to, j) in row.iter_mut().zip(i + 1..) {
             *to = match data.kind() {
                 DataKind::Distances => data.pair(i, j),
                 _ => data.row(i).squared_distance(&data.row(j)).sqrt(),
@@ -141,7 +133,7 @@ fn distances(data: &Data, ctx: &Context) -> Result<Array2<f64>> {
         }
         Ok::<(), Error>(())
     })?;
-    Ok(Array2::from_shape_vec((n, n), out).expect("n × n values"))
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -149,7 +141,7 @@ mod tests {
     use super::*;
     use mustlink_core::clustering::canonical;
     use mustlink_laws::fixtures;
-    use ndarray::array;
+    use ndarray::{Array2, array};
     use proptest::prelude::*;
 
     fn run(plugin: &Hierarchical, problem: &Problem) -> Clustering {
@@ -176,6 +168,21 @@ mod tests {
             assert_eq!((c.labels, c.k), (vec![0, 0, 1, 1], 2), "{linkage:?}");
             let near = Hierarchical { linkage, max_distance: Some(1.5), ..Hierarchical::default() };
             assert_eq!(run(&near, &Problem::new(data.clone())).labels, [0, 0, 1, 1], "{linkage:?}");
+        }
+    }
+
+    /// One fill value must not change how the others are merged.
+    #[test]
+    fn one_value_far_away_is_a_cluster_of_its_own() {
+        let near = [0.0, 10.0, 1.0, 10.4, 11.0, 0.3];
+        for far in [1e6, 1e18, 1e20, 1e36] {
+            let x = Array2::from_shape_fn((7, 1), |(i, _)| near.get(i).copied().unwrap_or(far));
+            for linkage in ALL {
+                let plugin = Hierarchical { linkage, ..Hierarchical::default() };
+                let problem = Problem::new(Data::dense(x.clone()).unwrap()).with_k(3);
+                let c = run(&plugin, &problem);
+                assert_eq!(c.labels, [0, 1, 0, 1, 1, 0, 2], "{linkage:?} beside {far}");
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Clusterers of linfa as base clusterers. One file each.
+//! Clusterers of linfa and kodama as base clusterers. One file each.
 //!
 //! linfa is written for well-behaved data and some of it panics on the rest; what an adapter hands
 //! over is therefore brought into the range of magnitudes where squares neither overflow nor vanish,

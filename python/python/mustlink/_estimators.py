@@ -1821,13 +1821,11 @@ class HDBSCAN(Clusterer):
 
 
 class Hierarchical(Clusterer):
-    """Agglomerative clustering, from linfa: the two nearest clusters are merged until k are left.
+    """Agglomerative clustering, from kodama: the two nearest clusters are merged until k are left.
 
     **Method**
 
-    Lance and Williams's scheme with one of seven linkages. linfa takes similarities and their
-    negative logarithms as distances, cut off at 10⁻⁶; it is handed exp(−13 d / d_max), which gives
-    it back all distances in proportion.
+    Lance and Williams's scheme with one of seven linkages, on Euclidean distances as they are.
 
     **Input and output**
 
