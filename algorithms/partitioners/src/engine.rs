@@ -16,13 +16,14 @@ use crate::sample;
 use crate::sides::Sides;
 use crate::spectral::Spectral;
 use crate::task::{Cut, Partition, Partitioner, Task};
+#[cfg(not(feature = "metis"))]
+use crate::without_metis::Metis;
 
 /// How a graph is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
-    /// The METIS library: multilevel, parts of about equal size.
-    #[cfg(feature = "metis")]
+    /// The METIS library: multilevel, parts of about equal size. Needs a build with `--features metis`.
     Metis,
     /// Our own multilevel scheme: parts of about equal size, and on ensembles the lightest cuts.
     #[default]
@@ -37,7 +38,6 @@ impl Engine {
     /// The word in configs and diagnostics.
     pub fn name(self) -> &'static str {
         match self {
-            #[cfg(feature = "metis")]
             Engine::Metis => "metis",
             Engine::Multilevel => "multilevel",
             Engine::Spectral => "spectral",
@@ -53,7 +53,6 @@ impl Engine {
     /// The algorithm.
     pub fn partitioner(self) -> &'static dyn Partitioner {
         match self {
-            #[cfg(feature = "metis")]
             Engine::Metis => &Metis,
             Engine::Multilevel => &Multilevel,
             Engine::Spectral => &Spectral,
@@ -65,7 +64,6 @@ impl Engine {
     pub fn memory(self, vertices: usize, directions: usize, k: usize) -> u64 {
         let (v, e, k) = (vertices as u64, directions as u64, k as u64);
         let bytes = match self {
-            #[cfg(feature = "metis")]
             Engine::Metis => 8 * e + 2 * 8 * e + 64 * v,
             Engine::Multilevel => (4 * v).saturating_mul(k).saturating_add(2 * 8 * e + 64 * v),
             // The basis of the eigenvectors, twice while it is made orthogonal.

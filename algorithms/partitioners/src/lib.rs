@@ -18,6 +18,8 @@ mod sample;
 mod sides;
 mod spectral;
 mod task;
+#[cfg(not(feature = "metis"))]
+mod without_metis;
 
 pub use engine::{Engine, pairs_together};
 pub use graph::{Apart, CutGraph, GraphBuilder, whole_scale, whole_weight};

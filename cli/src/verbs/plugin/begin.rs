@@ -70,7 +70,7 @@ fn in_tree(new: &New, checkout: &Path) -> Result<u8, Failure> {
     }
     write(&path, &new.role.text_in_tree(&new.name))?;
     term::tell(&format!(
-        "in {}: cargo test --test contract {name} tries the laws; cargo run --release -- describe \
+        "in {}: cargo quick {name} tries the laws; cargo run --release -- describe \
          {name} shows the plugin, cargo run --release -- book writes its page",
         checkout.display(),
         name = new.name
@@ -209,7 +209,10 @@ fn main() {{
 /// laws take minutes.
 fn profiles() -> String {
     let whole: toml::Table = include_str!("../../../../Cargo.toml").parse().expect("a manifest");
-    let dev = toml::Table::from_iter([("dev".into(), whole["profile"]["dev"].clone())]);
+    let mut dev = whole["profile"]["dev"].clone();
+    // The crate that is begun computes, too.
+    dev.as_table_mut().expect("a table").insert("opt-level".into(), 1.into());
+    let dev = toml::Table::from_iter([("dev".into(), dev)]);
     toml::Table::from_iter([("profile".into(), toml::Value::Table(dev))]).to_string()
 }
 
