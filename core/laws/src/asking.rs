@@ -94,7 +94,17 @@ pub(super) fn drive(
     seed: u64,
     most: usize,
 ) -> Result<Vec<Exchange>, String> {
-    let mut inquiry = begin(selector, problem, &fixtures::context(seed)).map_err(text)?;
+    let inquiry = begin(selector, problem, &fixtures::context(seed)).map_err(text)?;
+    drive_on(inquiry, problem, replies, most)
+}
+
+/// As [`drive`], from an inquiry that has begun.
+pub(super) fn drive_on(
+    mut inquiry: Box<dyn Inquiry>,
+    problem: &Problem,
+    replies: &Replies,
+    most: usize,
+) -> Result<Vec<Exchange>, String> {
     let mut log = Vec::new();
     while log.len() < most {
         let Some((id, i, j)) = next_question(&mut *inquiry, problem)? else { break };

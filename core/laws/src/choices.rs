@@ -6,7 +6,7 @@ use super::fixtures;
 use super::law::{Lawful, Verdict};
 use crate::ensure;
 use mustlink_config as config;
-use mustlink_core::context::Context;
+use mustlink_core::context::{Context, EnsembleStore};
 use mustlink_core::error::Error;
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::Catalogue;
@@ -82,10 +82,16 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
     let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
     let schema = descriptor.schema_value();
+    // Configurations whose generators are equal share their ensembles, as the methods of a study do.
+    let ensembles = EnsembleStore::default();
     let outcome = |config: &Value, world: usize| -> Option<Outcome<T>> {
         let plugin = R::from_value(config.clone()).ok()?;
         let limit = Some(fixtures::PATIENCE);
-        let ctx = Context::builder(SeedPath::new(3)).time_limit(limit).cancel_after(LOOKS).build();
+        let ctx = Context::builder(SeedPath::new(3))
+            .ensembles(ensembles.clone(), SeedPath::new(3))
+            .time_limit(limit)
+            .cancel_after(LOOKS)
+            .build();
         match guarded(p.tag(), || run(&plugin, world, &ctx)) {
             // Nobody knows what would have come out.
             Err(e) if matches!(e.root(), Error::TimedOut { .. }) => None,

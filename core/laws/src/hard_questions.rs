@@ -1,6 +1,8 @@
 //! The laws of [`QuerySelector`] on options, other kinds of data and problems that are not easy.
 
-use super::asking::{Replies, begin, check_pairs, drive, nearest_of_three, some_eligible, text};
+use super::asking::{
+    Replies, begin, check_pairs, drive, drive_on, nearest_of_three, some_eligible, text,
+};
 use super::law::{Law, Runs, Verdict};
 use super::{choices, fixtures, hard, looks, numbers};
 use mustlink_core::clustering::{Clustering, NONE};
@@ -118,12 +120,12 @@ fn consistent(problem: &Problem) -> Replies {
 /// an option is named that does not fit them.
 fn hard_problems(s: &Plugin) -> Verdict {
     for (name, problem) in hard::hard(1) {
-        match begin(s, &problem, &fixtures::context(1)).map(drop) {
+        let inquiry = match begin(s, &problem, &fixtures::context(1)) {
             // An option that the problem is too small for is named.
             Err(Error::BadParam { .. }) => continue,
             result => result.map_err(|e| format!("{name}: {}", hard::said(&e)))?,
-        }
-        let log = drive(s, &problem, &consistent(&problem), 1, 25);
+        };
+        let log = drive_on(inquiry, &problem, &consistent(&problem), 25);
         check_pairs(&problem, &log.map_err(|e| format!("{name}: {e}"))?)
             .map_err(|e| format!("{name}: {e}"))?;
     }

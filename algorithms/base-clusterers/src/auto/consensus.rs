@@ -184,7 +184,7 @@ mod tests {
     /// A member that leaves objects out or has more clusters, alone and with another.
     #[test]
     fn what_members_leave_out_is_placed() {
-        let n = 6000;
+        let n = 4200;
         let labels: Vec<u32> = (0..n as u32).map(|i| if i < 3 { NONE } else { i % 3 }).collect();
         let pairs = (0..n).step_by(3).map(|i| Constraint::cannot(i, i + 1));
         let told = Constraints::new(n, pairs).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     /// the members put wrongly.
     #[test]
     fn many_constraints_hold() {
-        let n = 6000;
+        let n = 4200;
         let class = |i: usize| (i % 2) as u32;
         let wrong = |i: usize, by: usize| i.is_multiple_of(by);
         let member = |by: usize| {

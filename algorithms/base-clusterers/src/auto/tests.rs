@@ -166,18 +166,18 @@ fn the_number_of_clusters_is_found() {
 
 #[test]
 fn a_sample_speaks_for_all() {
-    let (data, classes) = stripes(3, 200);
+    let (data, classes) = stripes(3, 100);
     let told = pairs(&classes, 60);
     let problem = Problem::new(data).with_k(3).with_constraints(told);
-    let auto = Auto { sample: 150, ..Auto::default() };
+    let auto = Auto { sample: 90, ..Auto::default() };
     let of = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| run::cluster(&auto, &problem, &Context::new(1)).unwrap().clustering)
     };
     let found = of(1);
-    assert_eq!(found.labels.len(), 600);
+    assert_eq!(found.labels.len(), 300);
     assert!(same(&found.labels, &classes) > 0.95);
-    assert!(found == of(2) && found == of(5), "the same bits on any number of threads");
+    assert!(found == of(3), "the same bits on any number of threads");
 }
 
 #[test]
