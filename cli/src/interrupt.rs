@@ -1,6 +1,6 @@
 //! What happens on Ctrl-C? The first asks for an orderly end, the second ends at once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
 use mustlink::kept_children;
@@ -8,6 +8,18 @@ use mustlink::kept_children;
 use crate::term;
 
 static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Exit status of an interrupted program: 128 and the number of the signal.
+static STATUS: AtomicI32 = AtomicI32::new(INTERRUPTED);
+
+/// The status of Ctrl-C, which stands for all signals inside the program.
+pub(crate) const INTERRUPTED: i32 = 130;
+
+/// The status that the program ends with when it would end with `status`.
+pub(crate) fn status(status: u8) -> u8 {
+    let signal = u8::try_from(STATUS.load(Ordering::Relaxed)).unwrap_or(status);
+    if i32::from(status) == INTERRUPTED { signal } else { status }
+}
 
 /// The flag that Ctrl-C (or SIGTERM) sets from now on.
 pub(crate) fn flag() -> Arc<AtomicBool> {
@@ -18,7 +30,7 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
 fn watch_interrupts() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(|| {
-        if let Err(e) = ctrlc::set_handler(|| interrupted(130)) {
+        if let Err(e) = ctrlc::set_handler(|| interrupted(INTERRUPTED)) {
             term::tell(&format!("warning: interrupts are not watched: {e}"));
         }
     });
@@ -26,8 +38,9 @@ fn watch_interrupts() {
 
 fn interrupted(status: i32) {
     let Some(flag) = FLAG.get() else { leave(status) };
+    STATUS.store(status, Ordering::Relaxed);
     if flag.swap(true, Ordering::Relaxed) {
-        leave(130);
+        leave(status);
     }
     term::tell("stopping; once more ends at once");
 }
@@ -38,29 +51,25 @@ fn leave(status: i32) -> ! {
     std::process::exit(status)
 }
 
-/// Watches Ctrl-C, and has SIGTERM wait for one thread, which does what Ctrl-C does. METIS, a C library, puts a
+/// Watches Ctrl-C, and has SIGTERM and SIGHUP wait for one thread, which does what Ctrl-C does. METIS, a C library, puts a
 /// handler of its own over it while it works, which jumps out of whatever thread the signal meets; held back from
 /// all threads, it meets none. To be called before any other thread starts.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use nix::sys::signal::{SigSet, Signal};
 
-    if outlives_its_terminal() {
-        // A handler would take the place of that.
-        let mut hang_up = SigSet::empty();
-        hang_up.add(Signal::SIGHUP);
-        let _ = hang_up.thread_block();
-    }
-    let mut termination = SigSet::empty();
-    termination.add(Signal::SIGTERM);
-    let held = termination.thread_block();
+    let held = SigSet::from_iter([Signal::SIGTERM, Signal::SIGHUP]).thread_block();
     watch_interrupts();
     if held.is_err() {
         return;
     }
+    let mut awaited = SigSet::from_iter([Signal::SIGTERM]);
+    if !outlives_its_terminal() {
+        awaited.add(Signal::SIGHUP);
+    }
     std::thread::spawn(move || {
-        while termination.wait().is_ok() {
-            interrupted(128 + Signal::SIGTERM as i32);
+        while let Ok(signal) = awaited.wait() {
+            interrupted(128 + signal as i32);
         }
     });
 }

@@ -12,7 +12,8 @@
 //!
 //! Standard output is data only; notes, warnings, progress and errors go to standard error. Exit
 //! status: 0 good, 1 finished with failed cells (or `diff --exit-code` found a difference), 2 usage or
-//! configuration, 3 data or constraints, 4 a plugin broke its contract, 130 interrupted.
+//! configuration, 3 data or constraints, 4 a plugin broke its contract, 130 interrupted, 143 and 129 ended by
+//! SIGTERM and SIGHUP.
 
 mod book;
 mod candidates;
@@ -111,7 +112,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         file_kind::own_plugins()?;
         line.verb.run()
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
+    interrupt::status(match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => complaint::tell(&failure),
         Err(_) => {
@@ -119,7 +120,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             term::tell(&format!("error: a defect of mustlink, please report it: {place}"));
             4
         }
-    }
+    })
 }
 
 /// Many programs take a file without an option: where one stands alone, the option is told.

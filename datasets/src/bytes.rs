@@ -175,8 +175,11 @@ pub fn write_text(path: &str, text: &str) -> Result<()> {
 ///
 /// # Errors
 /// `Data` when the file cannot be written; nothing is left of it then.
-pub fn write_rows(path: &str, rows: &[Vec<String>]) -> Result<()> {
-    let text = csv_text(path, |out| rows.iter().try_for_each(|row| out.write_record(row)))?;
+pub fn write_rows<R>(path: &str, rows: impl IntoIterator<Item = R>) -> Result<()>
+where
+    R: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let text = csv_text(path, |out| rows.into_iter().try_for_each(|row| out.write_record(row)))?;
     write(Path::new(path), &text)
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize
         return Err(bad(place, message));
     }
     let near = suggestion(name, header.iter().map(String::as_str));
-    Err(bad(place, format!("no column \"{name}\"{near}; columns: {columns}")))
+    Err(bad(place, format!("no column \"{name}\"; columns: {columns}{near}")))
 }
 
 /// What is said of a first row with one cell and several empty ones, as spreadsheets write a title above a table.

@@ -223,7 +223,7 @@ fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<(Constraint
     let index = usize::from(header[0].is_empty());
     if let Some(other) = header[index..].iter().find(|c| !known.contains(&c.as_str())) {
         let near = suggestion(other, known);
-        let message = format!("unknown column \"{other}\"{near}; accepted: {}", known.join(", "));
+        let message = format!("unknown column \"{other}\"; accepted: {}{near}", known.join(", "));
         return Err(bad(format!("{place}, line 1"), message));
     }
     if let Some(twice) = (1..header.len()).find(|&c| header[..c].contains(&header[c])) {
@@ -451,8 +451,8 @@ mod tests {
         assert!(sheet.contains("goes into a ledger by \"mustlink label --import\""), "{sheet}");
         assert_eq!(
             of("i,j,type,wieght\n").unwrap_err().to_string(),
-            "c.csv, line 1: unknown column \"wieght\"; did you mean \"weight\"?; accepted: i, j, \
-             type, weight, strength"
+            "c.csv, line 1: unknown column \"wieght\"; accepted: i, j, \
+             type, weight, strength; did you mean \"weight\"?"
         );
         assert_eq!(
             of("i,j,type,type\n0,1,must_link,cannot_link\n").unwrap_err().to_string(),

@@ -217,26 +217,27 @@ pub fn write_labels_with(
     labels: &[Option<u32>],
     columns: &[(&str, Vec<String>)],
 ) -> Result<()> {
-    write_rows(path, &rows(dataset, labels, columns)?)
+    write_rows(path, rows(dataset, labels, columns)?)
 }
 
-fn rows(
-    dataset: &Dataset,
-    labels: &[Option<u32>],
-    columns: &[(&str, Vec<String>)],
-) -> Result<Vec<Vec<String>>> {
+/// The head, then a row per object, made when it is written.
+fn rows<'a>(
+    dataset: &'a Dataset,
+    labels: &'a [Option<u32>],
+    columns: &'a [(&str, Vec<String>)],
+) -> Result<impl Iterator<Item = Vec<String>> + 'a> {
     if labels.len() != dataset.n() {
         let message = format!("{} labels for {} objects", labels.len(), dataset.n());
         return Err(bad(&dataset.name, message));
     }
     let head = ["id", "label"].into_iter().chain(columns.iter().map(|(name, _)| *name));
-    let mut out = vec![head.map(String::from).collect()];
-    out.extend(labels.iter().enumerate().map(|(i, label)| {
+    let head = head.map(String::from).collect();
+    let objects = labels.iter().enumerate().map(|(i, label)| {
         let label = label.map(|l| l.to_string()).unwrap_or_default();
         let more = columns.iter().map(|(_, cells)| cells[i].clone());
         [dataset.id(i), label].into_iter().chain(more).collect()
-    }));
-    Ok(out)
+    });
+    Ok(std::iter::once(head).chain(objects))
 }
 
 #[cfg(test)]

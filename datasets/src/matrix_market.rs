@@ -88,7 +88,7 @@ pub(crate) fn read(content: &[u8], place: &str) -> Result<Data> {
     let Some(first) = lines.next() else {
         return Err(bad(place, format!("the file is empty; expected {FORMS}")));
     };
-    let head = text(first).to_lowercase();
+    let head = String::from_utf8_lossy(first).to_lowercase();
     let head: Vec<&str> = head.split_whitespace().collect();
     let other = || lines.bad(format!("expected {FORMS}, got \"{}\"", text(first)));
     let ["%%matrixmarket", "matrix", layout, field, symmetry] = head[..] else {
@@ -282,6 +282,9 @@ mod tests {
         let x = of("%%matrixmarket MATRIX array integer general\n2 2\n1\n2\n3\n4\n").unwrap();
         assert_eq!(x.kind(), DataKind::Dense);
         assert_eq!(x.to_dense(), array![[1.0, 3.0], [2.0, 4.0]]);
+        let wide = HEAD.replace(' ', "      ");
+        let x = of(&format!("{wide}1 1 1\n1 1 2\n")).unwrap();
+        assert_eq!(x.to_dense(), array![[2.0]]);
         let x = of("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n").unwrap();
         assert_eq!(x.to_dense(), array![[1.0, 2.0], [2.0, 3.0]]);
     }

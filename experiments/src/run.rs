@@ -289,6 +289,18 @@ fn alike(grid: &Grid, task: Task) -> Alike {
     }
 }
 
+/// Ends the run for all threads if this one panics: they would wait for its task for ever.
+struct EndsOnPanic<'a>(&'a Runner<'a>);
+
+impl Drop for EndsOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().stopped = true;
+            self.0.change.notify_all();
+        }
+    }
+}
+
 impl Runner<'_> {
     fn lock(&self) -> std::sync::MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(|e| e.into_inner())
@@ -319,6 +331,7 @@ impl Runner<'_> {
 
     /// The loop that takes tasks until none is left and runs each on threads of its own.
     fn run_tasks(&self) {
+        let _ends = EndsOnPanic(self);
         while let Some(Taken { task, threads, memory }) = self.take() {
             match task {
                 Task::Select(s) => {

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let tags = catalogue.all().iter().map(|d| d.tag);
     let near = suggestion(&args.name, tags.chain(listings.iter().map(|l| l.name.as_str())));
     Err(Failure::usage(format!(
-        "no plugin or data set \"{}\"{near}; run \"mustlink list\" or \"mustlink list datasets\"",
+        "no plugin or data set \"{}\"; run \"mustlink list\" or \"mustlink list datasets\"{near}",
         args.name
     )))
 }

@@ -111,7 +111,7 @@ fn asked(word: &str) -> mustlink::Result<What> {
     let all: Vec<String> =
         Role::ALL.into_iter().flat_map(names).chain(["datasets".to_string()]).collect();
     let near = suggestion(word, all.iter().map(String::as_str));
-    Err(Error::Usage(format!("no role \"{word}\"{near}; accepted: {}", plurals.join(", "))))
+    Err(Error::Usage(format!("no role \"{word}\"; accepted: {}{near}", plurals.join(", "))))
 }
 
 #[cfg(test)]

@@ -35,8 +35,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
                 let tags = catalogue.all().iter().map(|d| d.tag);
                 let near = suggestion(name, tags.chain(["experiment", "method"]));
                 return Err(Failure::usage(format!(
-                    "no schema \"{name}\"{near}; accepted: experiment, method, and the names that \
-                     \"mustlink list\" shows"
+                    "no schema \"{name}\"; accepted: experiment, method, and the names that \
+                     \"mustlink list\" shows{near}"
                 )));
             }
         },

@@ -206,7 +206,7 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
         let Some(d) = catalogue.find(tag).filter(|d| d.role == Role::Metric) else {
             let near = suggestion(tag, catalogue.role(Role::Metric).map(|d| d.tag));
             let help = "run \"mustlink list metrics\"";
-            return Err(Error::Usage(format!("no metric \"{tag}\"{near}; {help}")));
+            return Err(Error::Usage(format!("no metric \"{tag}\"; {help}{near}")));
         };
         let tag = d.tag;
         let metric: Box<dyn Metric> = registry::build_default(tag)?;

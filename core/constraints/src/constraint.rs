@@ -43,6 +43,17 @@ pub enum Strength {
     Hard,
 }
 
+impl Strength {
+    /// The more binding of two marks: hard before unmarked before soft.
+    pub fn stronger(a: Option<Strength>, b: Option<Strength>) -> Option<Strength> {
+        match (a, b) {
+            (Some(Strength::Hard), _) | (_, Some(Strength::Hard)) => Some(Strength::Hard),
+            (None, _) | (_, None) => None,
+            (Some(Strength::Soft), Some(Strength::Soft)) => Some(Strength::Soft),
+        }
+    }
+}
+
 /// Where a constraint comes from. No arithmetic reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -155,9 +155,7 @@ impl Constraints {
                             });
                         }
                     }
-                    if c.strength == Some(Strength::Hard) {
-                        known.strength = c.strength;
-                    }
+                    known.strength = Strength::stronger(known.strength, c.strength);
                 }
             }
         }
@@ -176,8 +174,8 @@ impl Constraints {
 
     /// The same with these groups whose members must all be apart, over `n` objects.
     ///
-    /// A group of which a pair stands in another group too, or is listed with a larger weight or another
-    /// strength, becomes pairs; a pair that a group says is not listed beside it.
+    /// A group of which a pair stands in another group too, or is listed with a larger weight or a more binding
+    /// mark, becomes pairs; a pair that a group says is not listed beside it.
     ///
     /// # Errors
     /// `IndexOutOfRange`, `BadWeight`; `TooManyGroupPairs` where a large group would become pairs.

@@ -210,7 +210,9 @@ pub(crate) fn canonical(
     let mut otherwise = vec![false; kept.len()];
     for c in &pairs {
         if let Some(at) = around(c) {
-            let says_it = c.weight <= kept[at].weight && c.strength == kept[at].strength;
+            let Group { weight, strength, .. } = kept[at];
+            let says_it =
+                c.weight <= weight && Strength::stronger(c.strength, strength) == strength;
             otherwise[at] |= !says_it;
         }
     }

@@ -1,6 +1,6 @@
 //! A ledger that is open for writing.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -76,6 +76,18 @@ impl Ledger {
         let lock = Lock::take(path, &mut notices)?;
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io(path))?;
+        // The lock beside the ledger is one of a name, and links give one file several. Elsewhere a locked file could
+        // not be read by others.
+        #[cfg(unix)]
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let message = "is being written by another process under another name of the file; wait for it, \
+                               or end it";
+                return Err(bad(path, 0, message));
+            }
+            Err(TryLockError::Error(e)) => return Err(io(path)(e)),
+        }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io(path))?;
         // What an editor put in front stays there.

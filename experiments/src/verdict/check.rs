@@ -113,7 +113,7 @@ fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
                 }
                 (other, _) => {
                     let near = suggestion(other, FUNCTIONS.iter().map(|f| f.0));
-                    Err(format!("no function \"{other}\"{near}; a column takes a 'method'"))
+                    Err(format!("no function \"{other}\"; a column takes a 'method'{near}"))
                 }
             }
         }

@@ -243,6 +243,23 @@ impl RunProgress for StopAfter {
     }
 }
 
+/// Panics when the first cell is there.
+struct Panics;
+impl RunProgress for Panics {
+    fn update(&self, snapshot: &ProgressSnapshot) {
+        assert!(snapshot.done == 0, "the display is broken");
+    }
+}
+
+#[test]
+fn a_panic_outside_plugins_ends_the_run_on_all_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = RunOptions { progress: Arc::new(Panics), ..options(dir.path()) };
+    let study = experiment(&text());
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&study, &options)));
+    assert!(ended.is_err());
+}
+
 #[test]
 fn a_stopped_run_goes_on_where_it_was() {
     let whole = tempfile::tempdir().unwrap();

@@ -82,7 +82,7 @@ impl Table {
         self.header.iter().position(|c| c == name).ok_or_else(|| {
             let near = suggestion(name, self.header.iter().map(String::as_str));
             let has = self.header.join(", ");
-            self.bad(1, format!("no column \"{name}\"{near}; its columns are {has}"))
+            self.bad(1, format!("no column \"{name}\"; its columns are {has}{near}"))
         })
     }
 

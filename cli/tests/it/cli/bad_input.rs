@@ -191,7 +191,7 @@ fn a_class_column_that_is_not_there() {
     let bench = Bench::with("d.csv", CSV);
     bench.run("cluster --data d.csv --id name --class klass").failed(
         3,
-        "error: d.csv: no column \"klass\"; did you mean \"class\"?; columns: name, x, y, class\n",
+        "error: d.csv: no column \"klass\"; columns: name, x, y, class; did you mean \"class\"?\n",
     );
     bench.write("x.csv", "x\n1\n2\n3\n");
     bench.run("cluster --data x.csv --k 2 --selector random_pairs --budget 2 --quiet").failed(
@@ -318,7 +318,7 @@ fn labels_that_do_not_fit() {
         .failed(3, "error: s.csv: 1 objects, but t.csv has 2\n");
     bench.run("score --truth t.csv --labels l.csv --metric arri").failed(
         2,
-        "error: no metric \"arri\"; did you mean \"ari\"?; run \"mustlink list metrics\"\n",
+        "error: no metric \"arri\"; run \"mustlink list metrics\"; did you mean \"ari\"?\n",
     );
     bench
         .run("score --truth t.csv --labels l.csv --metric violations")

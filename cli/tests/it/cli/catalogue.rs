@@ -80,14 +80,14 @@ fn unknown_roles_and_names() {
     let bench = Bench::new();
     bench.run("list query-selektors").failed(
         2,
-        "error: no role \"query-selektors\"; did you mean \"query-selectors\"?; accepted: \
+        "error: no role \"query-selektors\"; accepted: \
          base-clusterers, ensemble-generators, consensus-functions, constraint-propagators, \
-         query-selectors, oracles, metrics, transforms, datasets\n",
+         query-selectors, oracles, metrics, transforms, datasets; did you mean \"query-selectors\"?\n",
     );
     bench.run("describe pckmean").failed(
         2,
-        "error: no plugin or data set \"pckmean\"; did you mean \"pck_means\"?; run \"mustlink \
-         list\" or \"mustlink list datasets\"\n",
+        "error: no plugin or data set \"pckmean\"; run \"mustlink \
+         list\" or \"mustlink list datasets\"; did you mean \"pck_means\"?\n",
     );
     let slip = bench.run("clutser");
     assert_eq!(slip.status, 2);
@@ -147,8 +147,8 @@ fn schemas_parse() {
     }
     bench.run("schema kmean").failed(
         2,
-        "error: no schema \"kmean\"; did you mean \"kmeans\"?; accepted: experiment, method, and \
-         the names that \"mustlink list\" shows\n",
+        "error: no schema \"kmean\"; accepted: experiment, method, and \
+         the names that \"mustlink list\" shows; did you mean \"kmeans\"?\n",
     );
 }
 

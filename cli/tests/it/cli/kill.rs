@@ -95,7 +95,7 @@ fn a_termination_within_metis_ends_in_order() {
         assert_eq!(child.try_wait().expect("a state"), None, "it is over too soon");
         let id = child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().expect("kill starts");
-        assert_eq!(child.wait().expect("ends").code(), Some(130));
+        assert_eq!(child.wait().expect("ends").code(), Some(143));
     }
 }
 
@@ -130,6 +130,13 @@ fn signalled(signal: &str, process: &str) -> bool {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_test_of_a_plugin_leaves_nothing() {
+    for (signal, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        a_signal_leaves_nothing(signal, status);
+    }
+}
+
+#[cfg(unix)]
+fn a_signal_leaves_nothing(signal: &str, status: i32) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut child = Command::new(env!("CARGO_BIN_EXE_mustlink"))
         .current_dir(folder.path())
@@ -140,8 +147,8 @@ fn an_interrupted_test_of_a_plugin_leaves_nothing() {
         .spawn()
         .expect("starts");
     let program = written(folder.path(), &mut child);
-    assert!(signalled("-INT", &child.id().to_string()));
-    assert_eq!(child.wait().expect("ends").code(), Some(130));
+    assert!(signalled(signal, &child.id().to_string()));
+    assert_eq!(child.wait().expect("ends").code(), Some(status));
     // Its new parent may take a moment to reap it.
     let mut looks = 0..2000;
     while looks.next().is_some() && signalled("-0", &program) {

@@ -1,6 +1,6 @@
 //! A group whose members must be apart against its pairs, one by one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
 use mustlink_core::constraints::{
@@ -8,27 +8,30 @@ use mustlink_core::constraints::{
 };
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::lists::Lists;
+use mustlink_core::random::SeedPath;
 use mustlink_core::{Error, Kind, options};
 use proptest::prelude::*;
 
 const N: usize = 10;
 
+fn mark() -> impl Strategy<Value = Option<Strength>> {
+    prop::sample::select(vec![None, Some(Strength::Soft), Some(Strength::Hard)])
+}
+
 fn given() -> impl Strategy<Value = (Vec<Constraint>, Vec<Group>)> {
-    let pair = (0..N, 0..N, any::<bool>(), 1u32..4);
+    let pair = (0..N, 0..N, any::<bool>(), 1u32..4, mark());
     let pairs = prop::collection::vec(pair, 0..8).prop_map(|all| {
         let all = all.into_iter().filter(|(i, j, ..)| i != j);
-        all.map(|(i, j, must, w)| {
+        all.map(|(i, j, must, w, strength)| {
             let kind = if must { Kind::MustLink } else { Kind::CannotLink };
-            Constraint::new(i, j, kind).weighing(f64::from(w))
+            Constraint { strength, ..Constraint::new(i, j, kind).weighing(f64::from(w)) }
         })
         .collect()
     });
-    let group = (prop::collection::vec(0..N as u32, 0..6), 1u32..4, any::<bool>());
+    let group = (prop::collection::vec(0..N as u32, 0..6), 1u32..4, mark());
     let groups = prop::collection::vec(group, 0..4).prop_map(|all| {
-        let group = |(at, (members, w, hard)): (usize, (Vec<u32>, u32, bool))| Group {
-            weight: f64::from(w),
-            strength: hard.then_some(Strength::Hard),
-            ..Group::new(format!("g{at}"), members)
+        let group = |(at, (members, w, strength)): (usize, (Vec<u32>, u32, Option<Strength>))| {
+            Group { weight: f64::from(w), strength, ..Group::new(format!("g{at}"), members) }
         };
         all.into_iter().enumerate().map(group).collect()
     });
@@ -63,6 +66,25 @@ fn close(a: Violations, b: Violations) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Of statements about one pair the largest weight and the most binding mark count, in any order.
+    #[test]
+    fn order_of_statements_is_nothing((pairs, groups) in given(), seed: u64) {
+        let rank = |s: Option<Strength>| s.map_or(1, |s| 2 * u8::from(s == Strength::Hard));
+        let mut plain: BTreeMap<_, (f64, u8)> = BTreeMap::new();
+        for c in pairs.iter().copied().chain(groups.iter().flat_map(Group::pairs)) {
+            let most = plain.entry((c.i, c.j, c.kind as u8)).or_default();
+            *most = (most.0.max(c.weight), most.1.max(rank(c.strength)));
+        }
+        let order = SeedPath::new(seed).stream("order").permutation(pairs.len());
+        let shuffled: Vec<Constraint> = order.iter().map(|&at| pairs[at as usize]).collect();
+        for pairs in [pairs, shuffled] {
+            let made = Constraints::new(N, pairs).unwrap().with_groups(N, groups.clone()).unwrap();
+            let pairs = made.pairs().iter();
+            let made = pairs.map(|c| ((c.i, c.j, c.kind as u8), (c.weight, rank(c.strength))));
+            prop_assert_eq!(made.collect::<BTreeMap<_, _>>(), plain.clone());
+        }
+    }
 
     #[test]
     fn groups_say_what_their_pairs_say(all in given(), labels in prop::collection::vec(0u32..4, N)) {

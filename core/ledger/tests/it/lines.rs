@@ -8,8 +8,8 @@ use mustlink_core::selection::Record;
 use mustlink_ledger::{Durability, Header, Ledger, is_ledger};
 use serde_json::{Value, json};
 
-fn open(path: &Path) -> Ledger {
-    let header = Header {
+fn header() -> Header {
+    Header {
         dataset: "four".into(),
         fingerprint: "f".into(),
         n: 4,
@@ -18,8 +18,27 @@ fn open(path: &Path) -> Ledger {
         selector: json!({ "type": "random_pairs" }),
         oracle: json!({ "type": "truth" }),
         ids: Some(["a", "b", "c", "d"].map(String::from).to_vec().into()),
-    };
-    Ledger::open(path, header, Durability::Batch(2)).unwrap()
+    }
+}
+
+fn open(path: &Path) -> Ledger {
+    Ledger::open(path, header(), Durability::Batch(2)).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_two_names_has_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let first = open(&path("asked.jsonl"));
+    std::os::unix::fs::symlink(path("asked.jsonl"), path("link.jsonl")).unwrap();
+    std::fs::hard_link(path("asked.jsonl"), path("other.jsonl")).unwrap();
+    for name in ["link.jsonl", "other.jsonl"] {
+        let refused = Ledger::open(&path(name), header(), Durability::Batch(2)).unwrap_err();
+        assert!(refused.to_string().contains("under another name of the file"), "{refused}");
+    }
+    drop(first);
+    open(&path("link.jsonl"));
 }
 
 fn ledger() -> (tempfile::TempDir, PathBuf, Ledger) {
