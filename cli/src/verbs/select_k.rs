@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let warnings = job.finish(&args.job);
     let (selected, seconds) = made.map_err(|e| job.named(&e))?;
     if let Some(out) = &args.out {
-        mustlink_datasets::write_rows(out, &rows(&selected.found, |v| v.to_string()))?;
+        mustlink_datasets::write_rows(out, rows(&selected.found, |v| v.to_string()))?;
     }
     let summary = Summary {
         data: &job.original.name,

@@ -3,9 +3,12 @@
 use mustlink as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mustlink_core::prelude::*;
-use mustlink_experiments::{Experiment, RunOptions, diff, merge, plan, retry, run};
+use mustlink_experiments::{
+    Experiment, ProgressSnapshot, RunOptions, RunProgress, diff, merge, plan, retry, run,
+};
 use mustlink_report::report;
 use tempfile::TempDir;
 
@@ -276,4 +279,23 @@ fn cells_that_two_parts_have_must_agree() {
     let ari = failed.changed.iter().find(|c| c.column == "ari").unwrap();
     assert_eq!((ari.differ, ari.compared, ari.mean_a, ari.mean_b), (6, 0, None, None));
     assert!(!found.changed.iter().any(|c| c.column.starts_with("time_")), "{found}");
+}
+
+/// Panics when the first cell is there.
+struct Panics;
+
+impl RunProgress for Panics {
+    fn update(&self, snapshot: &ProgressSnapshot) {
+        assert!(snapshot.done == 0, "the display is broken");
+    }
+}
+
+#[test]
+fn a_panic_outside_plugins_ends_the_run_on_all_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = Experiment::parse("t.toml", TEXT, Path::new("."), &[]).unwrap();
+    let options =
+        RunOptions { progress: Arc::new(Panics), threads: Some(2), ..RunOptions::to(dir.path()) };
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&study, &options)));
+    assert!(ended.is_err());
 }
