@@ -51,9 +51,10 @@ fn leave(status: i32) -> ! {
     std::process::exit(status)
 }
 
-/// Watches Ctrl-C, and has SIGTERM and SIGHUP wait for one thread, which does what Ctrl-C does. METIS, a C library,
-/// puts a handler of its own over SIGTERM while it works, which jumps out of whatever thread the signal meets; held back
-/// from all threads, it meets none. To be called before any other thread starts.
+/// Watches Ctrl-C, and has SIGTERM and SIGHUP wait for one thread, which does what Ctrl-C does.
+///
+/// METIS, a C library, puts a handler of its own over SIGTERM while it works, which jumps out of whatever thread the
+/// signal meets. Held back from all threads, the signal meets none. Call this before any other thread starts.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use nix::sys::signal::{SigSet, Signal};
