@@ -76,8 +76,8 @@ impl Ledger {
         let lock = Lock::take(path, &mut notices)?;
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io(path))?;
-        // The lock beside the ledger is one of a name, and links give one file several. Elsewhere a locked file could
-        // not be read by others.
+        // The lock above is on a name, and links give one file several names. Only Unix lets others read a locked
+        // file.
         #[cfg(unix)]
         match file.try_lock() {
             Ok(()) => {}
