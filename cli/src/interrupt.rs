@@ -13,7 +13,7 @@ static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 static STATUS: AtomicI32 = AtomicI32::new(INTERRUPTED);
 
 /// The status of Ctrl-C, which stands for all signals inside the program.
-pub(crate) const INTERRUPTED: i32 = 130;
+const INTERRUPTED: i32 = 130;
 
 /// The status that the program ends with when it would end with `status`.
 pub(crate) fn status(status: u8) -> u8 {
@@ -65,6 +65,7 @@ pub(crate) fn watch() {
         return;
     }
     let mut awaited = SigSet::from_iter([Signal::SIGTERM]);
+    // Nohup ignores a hang-up, and so does what it starts.
     if !outlives_its_terminal() {
         awaited.add(Signal::SIGHUP);
     }
