@@ -77,11 +77,11 @@ pub struct HmrfKMeans {
     pub shared: PenaltyOptions,
 }
 
-#[plugin("hmrf_kmeans", cites = ["BasuBilenkoMooney2004"], version = 2)]
+#[plugin("hmrf_kmeans", cites = ["BasuBilenkoMooney2004"], version = 3)]
 impl BaseClusterer for HmrfKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "hmrf_kmeans")?;
-        let soft = PenalisedKMeans::new(self.soft(), problem, sweeps, ctx)?;
+        let soft = PenalisedKMeans::new(self.soft(problem.n()), problem, sweeps, ctx)?;
         pairs_fit(&soft.closure, OF_A_PAIR, &problem.data, ctx)?;
         let distortion = match self.measure {
             Measure::Cosine => Distortion::Cosine,
@@ -109,7 +109,7 @@ impl BaseClusterer for HmrfKMeans {
     fn operations(&self, shape: &Shape) -> Option<f64> {
         // Weighted distances feature by feature, and the halvings of the rate, each of which measures all anew.
         const PER_ROUND: f64 = 16.0;
-        let starts = self.shared.restarts.unwrap_or(1) as f64;
+        let starts = self.restarts(shape.n) as f64;
         let rounds = self.shared.max_iterations as f64;
         Some(starts * rounds * PER_ROUND * shape.sweep(self.k.unwrap_or(shape.k)))
     }
@@ -122,20 +122,26 @@ impl BaseClusterer for HmrfKMeans {
         let (result, working) = (4 * n + 16 * k * d, 8 * (n + constrained) * k + 32 * k * d);
         (8 * entries
             + 60 * n
-            + self.soft().memory_of_starts((constrained, k, d), result, working)
+            + self.soft(n).memory_of_starts((constrained, k, d), result, working)
             // The closure is refused where it has more pairs, or where those it has do not fit.
             + 40 * (constrained * constrained).min(MAX_CLOSURE_PAIRS as usize)) as u64
     }
 }
 
 impl HmrfKMeans {
-    fn soft(&self) -> SoftOptions {
+    fn soft(&self, n: usize) -> SoftOptions {
         SoftOptions {
             weight: AutoOr::Value(self.weight),
             weight_cannot: self.weight_cannot.map(AutoOr::Value),
             rules: SoftRules { init: Some(self.init), ..SoftRules::default() },
-            shared: self.shared,
+            shared: PenaltyOptions { restarts: Some(self.restarts(n)), ..self.shared },
         }
+    }
+
+    /// The order of visits decides where one start ends: of 2000 runs on ten data sets, 5 % ended more than a
+    /// fifth above the best objective seen. Ten starts are cheap on few objects.
+    fn restarts(&self, n: usize) -> usize {
+        self.shared.restarts.unwrap_or((20_000 / n.max(1)).clamp(1, 10))
     }
 }
 

@@ -108,7 +108,7 @@ pub struct MpckMeans {
     pub shared: PenaltyOptions,
 }
 
-#[plugin("mpck_means", aliases = ["mpck", "mpckmeans"], cites = ["Bilenko2004", "Eaton2005"], version = 2)]
+#[plugin("mpck_means", aliases = ["mpck", "mpckmeans"], cites = ["Bilenko2004", "Eaton2005"], version = 3)]
 impl BaseClusterer for MpckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "mpck_means")?;

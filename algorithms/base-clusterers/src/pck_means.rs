@@ -61,7 +61,7 @@ pub struct PckMeans {
     pub shared: PenaltyOptions,
 }
 
-#[plugin("pck_means", aliases = ["pck", "pckmeans"], cites = ["Basu2004", "Greene2007"])]
+#[plugin("pck_means", aliases = ["pck", "pckmeans"], cites = ["Basu2004", "Greene2007"], version = 2)]
 impl BaseClusterer for PckMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "pck_means")?;
@@ -504,6 +504,23 @@ mod tests {
         assert_eq!(start(None, &p), (vec![2.5, 25.75], vec![0, NONE, 0, 1, 1, 1, 1]));
         let free = Problem { constraints: Default::default(), ..p };
         assert_eq!(start(one, &free), start(None, &free));
+    }
+
+    /// Without their labels, the member of a must-link group that is visited first could exchange two classes.
+    #[test]
+    fn constrained_objects_start_with_their_labels() {
+        // Two groups that overlap, each tied together, and an object without constraints at either end.
+        let place = |i: usize| if i % 2 == 0 { i as f64 } else { i as f64 + 9.0 };
+        let x = Array2::from_shape_fn((22, 1), |(i, _)| place(i));
+        let must = (0..18).map(|i| Constraint::must(i, i + 2));
+        let links = Constraints::new(22, must.chain([Constraint::cannot(0, 1)])).unwrap();
+        let p = Problem::new(Data::dense(x).unwrap()).with_k(2).with_constraints(links);
+        let (method, ctx) = (PckMeans::default(), Context::new(3));
+        let soft = PenalisedKMeans::new(method.soft(), &p, sweeps, &ctx).unwrap();
+        let points = Points::new(&p.data, Distortion::SquaredEuclidean).unwrap();
+        let (_, labels) = soft.start(&points, 2, &p, &ctx).unwrap();
+        let expected: Vec<u32> = (0..20).map(|i| labels[i % 2]).chain([NONE; 2]).collect();
+        assert!(labels == expected && labels[0] != labels[1], "{labels:?}");
     }
 
     proptest! {

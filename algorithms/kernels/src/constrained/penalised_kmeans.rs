@@ -307,8 +307,8 @@ impl PenalisedKMeans {
                 Ok((centres, known))
             }
             SoftInit::ConstrainedObjects => {
-                if let Some(centres) = self.constrained_first(points, k, problem, ctx)? {
-                    return Ok((centres, labels()));
+                if let Some(start) = self.constrained_first(points, k, problem, ctx)? {
+                    return Ok(start);
                 }
                 if self.neighbourhoods.is_empty() {
                     let init = self.options.shared.init_without_constraints;
@@ -351,15 +351,16 @@ impl PenalisedKMeans {
         neighbourhood_start(points, k, &self.closure, sets, rules, ctx)
     }
 
-    /// The centres of the best of many runs on the constrained objects alone, from random starts;
-    /// `None` where they are too few to show where k clusters lie.
+    /// Centres, and labels of the constrained objects, of the best of many runs on these objects alone,
+    /// from random starts; `None` if they are too few to show where k clusters lie. Without the labels,
+    /// whichever member of a must-link group is visited first would decide for its whole group.
     fn constrained_first(
         &self,
         points: &Points,
         k: usize,
         problem: &Problem,
         ctx: &Context,
-    ) -> Result<Option<Array2<f64>>> {
+    ) -> Result<Option<(Array2<f64>, Vec<u32>)>> {
         let given = self.closure.constraints();
         let rows = given.objects();
         if rows.len() < MIN_CONSTRAINED_PER_CLUSTER * k {
@@ -390,7 +391,9 @@ impl PenalisedKMeans {
         let descend =
             |ctx: &Context| (soft.descend)(&soft, &of_part, &links, 1.0, start(ctx)?, ctx);
         let best = soft.best(descend, &ctx)?;
-        Ok(best.extras.centers)
+        let mut labels = vec![NONE; points.n()];
+        rows.iter().zip(&best.labels).for_each(|(&i, &label)| labels[i as usize] = label);
+        Ok(best.extras.centers.map(|centres| (centres, labels)))
     }
 
     /// Runs `run` from every start and keeps the best, with warnings and diagnostics about the
