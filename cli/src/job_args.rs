@@ -24,7 +24,7 @@ pub(crate) struct JobArgs {
     pub answered_by_hand: bool,
     /// Method file. Absent: auto where anything constrains, which tries many methods; pck_means with
     /// weight = "auto" where one method is needed (--weights, --save-model, --object-weights, a selector
-    /// that asks by clusters); else kmeans; for sparse data these two with distortion = "cosine"
+    /// that asks by clusters); else kmeans
     #[arg(long, value_name = "FILE")]
     pub method: Option<PathBuf>,
     /// Clusterer, in place of that of the method: a name or { type = "…", … }; none: that of a selector

@@ -217,13 +217,9 @@ fn note_of(clusterer: &Value) -> String {
 fn default_clusterer_for(set: &Dataset, constrained: bool, one: bool) -> Value {
     // Nor does auto take objects that count more than once.
     let one = one || set.data.weights().is_some();
-    let mut clusterer = match (constrained, one) {
-        (true, false) => return json!({ "type": "auto" }),
+    match (constrained, one) {
+        (true, false) => json!({ "type": "auto" }),
         (true, true) => json!({ "type": "pck_means", "weight": "auto" }),
         (false, _) => json!({ "type": "kmeans" }),
-    };
-    if set.data.kind() == DataKind::Csr {
-        clusterer["distortion"] = "cosine".into();
     }
-    clusterer
 }

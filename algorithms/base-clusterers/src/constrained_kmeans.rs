@@ -133,7 +133,7 @@ mod tests {
             let labels: Vec<u32> =
                 classes.iter().enumerate().map(|(i, &c)| if i < known { c } else { NONE }).collect();
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let method = ConstrainedKMeans { options: SeedOptions { distortion, ..SeedOptions::default() } };
+            let method = ConstrainedKMeans { options: SeedOptions { distortion: distortion.into(), ..SeedOptions::default() } };
             let c = run(&method, &p.with_start(Start::Labels(labels)), seed);
             prop_assert_eq!(&c.labels[..known], &classes[..known]);
             for w in c.history.windows(2) {

@@ -4,7 +4,7 @@ mod pencil;
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::graph::eigen::{laplacian, symmetric_until};
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
 use mustlink_kernels::kmeans::seeding::{Init, start};
@@ -44,8 +44,8 @@ pub struct ConstrainedSpectral {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far objects are apart, for the neighbour graph.
-    pub distortion: Distortion,
+    /// How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Neighbours of an object in the graph; all others where there are fewer.
     #[option(default = 10, min = 1)]
     pub knn: usize,

@@ -7,7 +7,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::icm::cheapest;
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, UnitOrder, best_attempt};
 use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, distances};
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, clustering, lloyd, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
@@ -72,8 +72,8 @@ pub struct CopKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// What is placed at once: `object` as published, `component` otherwise.
     pub unit: Unit,
     /// In which order.
@@ -631,8 +631,8 @@ mod tests {
         fn without_constraints_it_is_kmeans(seed: u64, cosine: bool) {
             let (p, _) = fixtures::dense(seed);
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let kmeans = KMeans { distortion, max_iterations: 100, ..KMeans::default() };
-            let cop = CopKMeans { distortion, ..CopKMeans::default() };
+            let kmeans = KMeans { distortion: distortion.into(), max_iterations: 100, ..KMeans::default() };
+            let cop = CopKMeans { distortion: distortion.into(), ..CopKMeans::default() };
             let (a, b) = (run(&cop, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);
             prop_assert_eq!(a.objective, b.objective);

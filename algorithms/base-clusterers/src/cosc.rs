@@ -10,7 +10,7 @@ mod two_way;
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::Distortion;
+use mustlink_kernels::distance::points::{Distortion, DistortionOption};
 use mustlink_kernels::graph::adjacency::Graph;
 
 use crate::parts::neighbour_graph::neighbour_graph;
@@ -52,8 +52,8 @@ pub struct Cosc {
     pub k: Option<usize>,
     /// What clusters are balanced by.
     pub balance: Balance,
-    /// How far objects are apart, for the neighbour graph.
-    pub distortion: Distortion,
+    /// How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Neighbours of an object in the graph; all others where there are fewer.
     #[option(default = 10, min = 1)]
     pub knn: usize,

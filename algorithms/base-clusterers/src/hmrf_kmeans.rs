@@ -505,7 +505,7 @@ mod tests {
             let p = p.with_constraints(Constraints::default().with_groups(45, [all]).unwrap());
             let measure = if cosine { Measure::Cosine } else { Measure::Mahalanobis };
             let method = HmrfKMeans { measure, ..HmrfKMeans::default() };
-            let soft = PenalisedKMeans::new(method.soft(), &p, sweeps, &Context::new(1)).unwrap();
+            let soft = PenalisedKMeans::new(method.soft(p.n()), &p, sweeps, &Context::new(1)).unwrap();
             let field = Field::new(&method, &p, &soft).unwrap();
             prop_assert!(field.apart.len() > farthest::KEPT);
             let mut farthest = Farthest::new(&field);

@@ -1,7 +1,7 @@
 //! Which k centres explain the objects best?
 
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::distance::precision::Precision;
 use mustlink_kernels::kmeans::lloyd::{
     Algorithm, Empty, Stop, ToleranceKind, best_in_turn, best_of, lloyd_by,
@@ -41,8 +41,8 @@ pub struct KMeans {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// How the first centres are chosen.
     pub init: Init,
     /// Starts, of which the best result is kept; a given start is run once.
@@ -136,11 +136,7 @@ impl BaseClusterer for KMeans {
         let Shape { n, d, entries, .. } = *shape;
         let k = self.k.unwrap_or(shape.k);
         let dense = entries == n * d;
-        let copy = match self.distortion {
-            Distortion::SquaredEuclidean => 0,
-            Distortion::Cosine if dense => 8 * (entries + n),
-            Distortion::Cosine => 12 * entries + 16 * n,
-        };
+        let copy = self.distortion.copy_bytes(shape);
         let precision = if dense { self.precision } else { Precision::F64 };
         let run = self.algorithm.memory(n, d, k, dense);
         // What stays of a run is its result.
@@ -219,8 +215,10 @@ mod tests {
     #[test]
     fn a_zero_row_under_cosine_is_legal_and_counted() {
         let x = array![[1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [0.0, 0.0]];
-        let c =
-            run(&KMeans { distortion: Distortion::Cosine, ..KMeans::default() }, &problem(x, 2));
+        let c = run(
+            &KMeans { distortion: Distortion::Cosine.into(), ..KMeans::default() },
+            &problem(x, 2),
+        );
         assert_eq!(c.extras.diagnostics["zero_rows"], 1.0);
         assert_eq!(c.labels[0], c.labels[1]);
         assert_ne!(c.labels[0], c.labels[2]);
@@ -239,7 +237,8 @@ mod tests {
             Init::Perturb,
         ] {
             for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
-                let c = run(&KMeans { init, distortion, ..KMeans::default() }, &p);
+                let c =
+                    run(&KMeans { init, distortion: distortion.into(), ..KMeans::default() }, &p);
                 assert_eq!(c.k, 3, "{init:?}");
             }
         }
@@ -319,7 +318,7 @@ mod tests {
             let x = Array2::from_shape_fn((n, 3), |(i, s)| f64::from(values[3 * i + s]));
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
             let p = problem(x.clone(), k);
-            let kmeans = KMeans { distortion, restarts: 1, tolerance: 0.0, ..KMeans::default() };
+            let kmeans = KMeans { distortion: distortion.into(), restarts: 1, tolerance: 0.0, ..KMeans::default() };
             let c = kmeans.cluster(&p, &Context::new(seed)).unwrap();
             for w in c.history.windows(2) {
                 prop_assert!(w[1].objective <= w[0].objective * (1.0 + 1e-12) + 1e-12);
@@ -359,7 +358,7 @@ mod tests {
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
             for algorithm in [Algorithm::Lloyd, Algorithm::Hamerly, Algorithm::Yinyang] {
                 let (init, empty) = (Init::Given, Empty::Keep);
-                let kmeans = KMeans { init, empty, distortion, algorithm, ..KMeans::default() };
+                let kmeans = KMeans { init, empty, distortion: distortion.into(), algorithm, ..KMeans::default() };
                 let rows = |x: Array2<f64>| {
                     let data =
                         if sparse { Data::csr(fixtures::to_csr(&x)) } else { Data::dense(x) };

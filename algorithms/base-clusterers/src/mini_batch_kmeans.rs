@@ -33,8 +33,8 @@ pub struct MiniBatchKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// How the first centres are chosen, from a sample of three batches or of 3k objects.
     pub init: Init,
     /// Starts, of which the best result is kept; a given start is run once.
@@ -153,7 +153,7 @@ impl MiniBatchKMeans {
         };
         let sample = Points::new(&source.rows(&sample)?, self.distortion)?;
         let first = start(&sample, k, self.init, problem, ctx)?;
-        let mut centres = Centres::new(first, self.distortion);
+        let mut centres = Centres::new(first, sample.distortion());
         let mut stream = ctx.stream("batches");
         let smoothing = (2.0 * batch_size as f64 / (n as f64 + 1.0)).min(1.0);
         let (mut smoothed, mut least, mut since) = (None, f64::INFINITY, 0);
@@ -197,6 +197,7 @@ impl MiniBatchKMeans {
     ) -> Result<Clustering> {
         let mut labels = vec![NONE; n];
         let (mut objective, mut zero_rows) = (0.0, 0);
+        let mut geometry = Geometry::default();
         let block = (BLOCK_ENTRIES / source.d()).max(1024);
         for (b, chunk) in labels.chunks_mut(block).enumerate() {
             ctx.check()?;
@@ -205,12 +206,9 @@ impl MiniBatchKMeans {
             assign(&points, &centres, chunk, None);
             objective += total_distortion(&points, chunk, &centres);
             zero_rows += points.zero_rows();
+            geometry = points.distortion().geometry();
         }
-        let mut extras = Extras {
-            centers: Some(centres),
-            geometry: self.distortion.geometry(),
-            ..Extras::default()
-        };
+        let mut extras = Extras { centers: Some(centres), geometry, ..Extras::default() };
         if zero_rows > 0 {
             extras.diagnostics.insert("zero_rows".into(), zero_rows as f64);
         }
@@ -342,8 +340,11 @@ mod tests {
         let inside = problem(x.clone(), 3);
         let outside = problem(Array2::zeros((1500, 1)), 3);
         for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
-            let memory =
-                MiniBatchKMeans { distortion, batch_size: 64, ..MiniBatchKMeans::default() };
+            let memory = MiniBatchKMeans {
+                distortion: distortion.into(),
+                batch_size: 64,
+                ..MiniBatchKMeans::default()
+            };
             let file = MiniBatchKMeans { rows: Some(path.clone()), ..memory.clone() };
             assert_eq!(run(&memory, &inside), run(&file, &outside));
         }

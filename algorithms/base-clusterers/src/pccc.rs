@@ -7,7 +7,7 @@ mod ties;
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, best_attempt};
-use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points, row, row_norms};
 use mustlink_kernels::kmeans::lloyd::{Empty, clustering, lloyd, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
@@ -64,8 +64,8 @@ pub struct Pccc {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// What constraints are that nobody marked hard or soft.
     pub unmarked: Unmarked,
     /// Cost of a broken soft constraint of weight 1 (P), or "auto": the mean distance of an object to the centres
@@ -156,9 +156,9 @@ impl BaseClusterer for Pccc {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let Shape { n, d, entries, constraints, .. } = *shape;
+        let Shape { n, d, constraints, .. } = *shape;
         let k = self.k.unwrap_or(shape.k);
-        let copy = if self.distortion == Distortion::Cosine { 12 * entries + 16 * n } else { 0 };
+        let copy = self.distortion.copy_bytes(shape);
         let items = (2 * constraints).min(n);
         // Costs, a copy of those that are searched, what is barred and what soft ties cost.
         let start = 40 * n + 32 * items * k + 80 * constraints + 24 * k * d;
@@ -444,7 +444,7 @@ mod tests {
             let node_limit = [0, 30, 20_000][limit];
             let nearest = (nearest > 0).then_some(nearest);
             let weight = AutoOr::Value(weight);
-            let method = Pccc { distortion, weight, starts, node_limit, nearest, ..Pccc::default() };
+            let method = Pccc { distortion: distortion.into(), weight, starts, node_limit, nearest, ..Pccc::default() };
             let c = run(&method, &p, seed);
             let hard = |c: &&Constraint| c.strength == Some(Strength::Hard);
             let broken = |x: &&Constraint| x.is_violated(&c.labels);

@@ -9,7 +9,7 @@ use mustlink_kernels::constrained::penalised_kmeans::{
     PenalisedKMeans, PenaltyOptions, SoftOptions, SoftRules, distances, fitted_weight,
 };
 use mustlink_kernels::constrained::violation_costs::Penalties;
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::kmeans::lloyd::{clustering, lloyd, refill, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
@@ -41,8 +41,8 @@ pub struct PckMeans {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
     /// pays on average in clusters found without constraints and around the common centre, so that
     /// penalties have the scale of the data.
@@ -67,7 +67,7 @@ impl BaseClusterer for PckMeans {
         let k = problem.require_k(self.k, "pck_means")?;
         let soft = PenalisedKMeans::new(self.soft(), problem, sweeps, ctx)?;
         let points = Points::new(&problem.data, self.distortion)?;
-        let scale = self.scale();
+        let scale = self.scale(points.distortion());
         let links = soft.links(k, || {
             let weight = scale * fitted_weight(&points, k, ctx)?;
             Ok((weight, weight))
@@ -165,12 +165,8 @@ impl PckMeans {
     }
 
     /// The factor of the distortion in the objective.
-    fn scale(&self) -> f64 {
-        if self.half_distortion && self.distortion == Distortion::SquaredEuclidean {
-            0.5
-        } else {
-            1.0
-        }
+    fn scale(&self, distortion: Distortion) -> f64 {
+        if self.half_distortion && distortion == Distortion::SquaredEuclidean { 0.5 } else { 1.0 }
     }
 }
 
@@ -221,7 +217,7 @@ mod tests {
 
     fn slow_objective(method: &PckMeans, problem: &Problem, c: &Clustering) -> f64 {
         let (w, scale) = match method.weight {
-            AutoOr::Value(w) => (w, method.scale()),
+            AutoOr::Value(w) => (w, method.scale(Distortion::SquaredEuclidean)),
             AutoOr::Auto => panic!("tests name their weight"),
         };
         let centres = c.extras.centers.as_ref().unwrap();
@@ -245,7 +241,7 @@ mod tests {
             let links = Constraints::new(n, [Constraint::must(0, 1)]).unwrap();
             for distortion in [Distortion::SquaredEuclidean, Distortion::Cosine] {
                 let p = Problem::new(Data::dense(x.clone()).unwrap()).with_k(n);
-                let method = PckMeans { distortion, ..PckMeans::default() };
+                let method = PckMeans { distortion: distortion.into(), ..PckMeans::default() };
                 let c = run(&method, &p.with_constraints(links.clone()), 1);
                 assert!(c.labels.iter().all(|&l| (l as usize) < n), "{n}, {distortion:?}");
                 assert!(c.objective.unwrap().is_finite(), "{n}, {distortion:?}");
@@ -568,8 +564,8 @@ mod tests {
         fn without_constraints_it_is_kmeans(seed: u64, cosine: bool) {
             let (p, _) = fixtures::dense(seed);
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let pck = PckMeans { distortion, ..plain() };
-            let kmeans = KMeans { distortion, max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
+            let pck = PckMeans { distortion: distortion.into(), ..plain() };
+            let kmeans = KMeans { distortion: distortion.into(), max_iterations: 100, empty: Empty::Keep, ..KMeans::default() };
             let (a, b) = (run(&pck, &p, seed), kmeans.cluster(&p, &Context::new(seed)).unwrap());
             prop_assert_eq!(a.labels, b.labels);
             prop_assert_eq!(a.objective, b.objective);
@@ -623,7 +619,7 @@ mod tests {
             let p = random_problem(seed, pairs, 1);
             let larger = Problem { data: Data::dense(p.data.to_dense().mapv(|v| 1024.0 * v)).unwrap(), ..p.clone() };
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
-            let auto = PckMeans { weight: AUTO, distortion, shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..plain() };
+            let auto = PckMeans { weight: AUTO, distortion: distortion.into(), shared: PenaltyOptions { tolerance: 0.0, ..PenaltyOptions::default() }, ..plain() };
             prop_assert_eq!(run(&auto, &p, seed).labels, run(&auto, &larger, seed).labels);
         }
 

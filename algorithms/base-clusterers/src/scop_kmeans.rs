@@ -9,7 +9,7 @@ use mustlink_kernels::constrained::icm::{Order, PairwiseTerm, visit_groups};
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, best_attempt};
 use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, distances};
 use mustlink_kernels::constrained::violation_costs::Penalties;
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, clustering, lloyd, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
@@ -48,8 +48,8 @@ pub struct ScopKMeans {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Share of the constraints in the objective (ω); 0 is k-means.
     #[option(default = 0.5, min = 0.0, max = 1.0)]
     pub omega: f64,

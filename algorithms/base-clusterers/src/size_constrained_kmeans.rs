@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::penalised_kmeans::distances;
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::kmeans::lloyd::{clustering, total_distortion};
 use mustlink_kernels::kmeans::means::means;
 use ndarray::Array2;
@@ -36,8 +36,8 @@ pub struct SizeConstrainedKMeans {
     /// Most objects of a cluster, at least n / k; absent: any number.
     #[option(min = 1)]
     pub max_size: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// What methods share that take Lloyd's steps.
     #[option(flatten)]
     pub starts: Starts,
@@ -75,9 +75,9 @@ impl BaseClusterer for SizeConstrainedKMeans {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        let Shape { n, d, entries, .. } = *shape;
+        let Shape { n, d, .. } = *shape;
         let k = self.k.unwrap_or(shape.k);
-        let copy = if self.distortion == Distortion::Cosine { 12 * entries + 16 * n } else { 0 };
+        let copy = self.distortion.copy_bytes(shape);
         let at_once = self.starts.restarts.min(reduce::WAVE).min(rayon::current_num_threads());
         // Costs, and moves of which those that were made may stand twice.
         (copy + at_once * (40 * n * k + 16 * n + 24 * k * d)) as u64
@@ -163,7 +163,7 @@ mod tests {
             let most = n.div_ceil(k) + more;
             let distortion = if cosine { Distortion::Cosine } else { Distortion::SquaredEuclidean };
             let method = SizeConstrainedKMeans {
-                min_size: least, max_size: Some(most), distortion,
+                min_size: least, max_size: Some(most), distortion: distortion.into(),
                 starts: Starts { tolerance: 0.0, restarts: 2, ..Starts::default() }, ..SizeConstrainedKMeans::default()
             };
             let c = method.cluster(&p, &Context::new(seed)).unwrap();

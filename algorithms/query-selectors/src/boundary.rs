@@ -47,9 +47,8 @@ pub struct Boundary {
     pub k: Option<usize>,
     /// Which object is taken up.
     pub choice: Choice,
-    /// How objects are compared with neighbourhoods.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
+    /// How objects are compared with neighbourhoods; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Which member of a neighbourhood is put in a question.
     #[option(default = Member::Random)]
     pub member: Member,

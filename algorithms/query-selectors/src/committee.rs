@@ -65,9 +65,9 @@ pub struct Imputing {
     pub fallback: Fallback,
     /// When objects come that share no vote with any cluster.
     pub zero_association: ZeroAssociation,
-    /// How distances to means are taken, where they decide.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
+    /// How distances to means are taken, where they decide; "auto": cosine for sparse rows, squared
+    /// Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Comparisons to find neighbourhoods without a matrix, at most.
     #[option(default = MAX_CANDIDATES)]
     pub max_candidates: u64,

@@ -47,9 +47,8 @@ pub struct Exploring {
     /// Number of clusters; absent: the problem's, or unknown.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How objects are compared.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
+    /// How objects are compared; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// The first object: `random`, `nearest_mean` or a row number.
     #[option(default = First::Rule(FirstRule::Random))]
     pub start: First,

@@ -92,9 +92,9 @@ pub struct Npu {
     /// Objects placed between two clusterings.
     #[option(default = 1, min = 1)]
     pub recluster_every: usize,
-    /// How objects are compared, where `member` compares them.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
+    /// How objects are compared, where `member` compares them; "auto": cosine for sparse rows, squared
+    /// Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Which member of a neighbourhood is put in a question.
     #[option(default = Member::Random)]
     pub member: Member,

@@ -29,9 +29,8 @@ pub struct ObjectMargin {
     /// Who votes.
     #[option(flatten)]
     pub voting: Voting,
-    /// How far objects are from one another.
-    #[option(default = Distortion::SquaredEuclidean)]
-    pub distortion: Distortion,
+    /// How far objects are from one another; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// How objects are asked about.
     #[option(flatten)]
     pub asking: Asking,

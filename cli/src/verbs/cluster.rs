@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use mustlink::Result;
-use mustlink::clustering::{Clustering, NONE};
+use mustlink::clustering::{Clustering, Geometry, NONE};
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::selection::Selection;
 use mustlink_datasets::Dataset;
@@ -280,7 +280,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
         data: DataSummary::of(&job.original),
-        method: job.config.clone(),
+        method: resolved(&job, clustering),
         seed: job.seed,
         k: clustering.k,
         n: job.set.n(),
@@ -313,6 +313,18 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     Ok(0)
 }
 
+/// The configuration, with the distortion that "auto" chose.
+fn resolved(job: &Job, clustering: &Clustering) -> Value {
+    let mut config = job.config.clone();
+    if let Some(distortion) = config.pointer_mut("/clusterer/distortion")
+        && distortion == "auto"
+    {
+        let is_cosine = clustering.extras.geometry == Geometry::Cosine;
+        *distortion = if is_cosine { "cosine" } else { "squared_euclidean" }.into();
+    }
+    config
+}
+
 /// Writes the files that the options name.
 fn write(
     args: &Args,
@@ -330,7 +342,7 @@ fn write(
     if let Some(path) = &args.save_model {
         let model = Model::new(
             &job.original,
-            job.config.clone(),
+            resolved(job, clustering),
             job.seed,
             &clustered.steps,
             &clustered.input,
@@ -433,7 +445,9 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
             format!("{} objects, {} features after the first transforms", s.n, s.d),
         ));
     }
-    lines.push(("method", job.clusterer().into()));
+    let is_cosine = clustering.extras.geometry == Geometry::Cosine;
+    let distances = if is_cosine { " (cosine distances)" } else { "" };
+    lines.push(("method", format!("{}{distances}", job.clusterer())));
     lines.extend(candidates::lines(&clustering.extras.tried, s.constraints));
     lines.push(("clusters", sizes(clustering)));
     if let Some(objective) = s.objective {

@@ -105,13 +105,6 @@ fn transforms(set: &Dataset) -> Vec<&'static str> {
     }
 }
 
-fn clusterer(tag: &str, set: &Dataset) -> String {
-    match set.data.kind() {
-        DataKind::Csr => format!("{{ type = \"{tag}\", distortion = \"cosine\" }}"),
-        _ => format!("\"{tag}\""),
-    }
-}
-
 fn shown(transforms: &[&str]) -> String {
     let quoted: Vec<String> = transforms.iter().map(|t| format!("\"{t}\"")).collect();
     if quoted.is_empty() {
@@ -131,7 +124,7 @@ fn method(set: &Dataset) -> String {
 k = {k}  # {k_note}
 seed = 0
 {transforms}
-clusterer = {clusterer}
+clusterer = \"pck_means\"
 
 # What decides which pairs are asked, and who answers (absent: the classes of the data, if known):
 # selector = \"explore_consolidate\"
@@ -140,7 +133,6 @@ clusterer = {clusterer}
         name = set.name,
         summary = set.summary(),
         transforms = shown(&transforms(set)),
-        clusterer = clusterer("pck_means", set),
     )
 }
 
@@ -213,8 +205,7 @@ repeats = 5
 }
 
 /// What stands beside k-means.
-fn others(set: &Dataset, known: bool, asks: bool) -> String {
-    let pck_means = clusterer("pck_means", set);
+fn others(known: bool, asks: bool) -> String {
     match (known, asks) {
         (false, _) => "
 [[method]]
@@ -228,19 +219,19 @@ clusterer = \"hierarchical\"
 # The same under must-links and cannot-links of the known classes: do they help?
 [[method]]
 id = \"PCK-means, known classes\"
-clusterer = {pck_means}
+clusterer = \"pck_means\"
 "
         ),
         (true, true) => format!(
             "
 [[method]]
 id = \"PCK-means, random pairs\"
-clusterer = {pck_means}
+clusterer = \"pck_means\"
 selector = \"random_pairs\"
 
 [[method]]
 id = \"PCK-means, Explore & Consolidate\"
-clusterer = {pck_means}
+clusterer = \"pck_means\"
 selector = \"explore_consolidate\"
 
 # The paper's comparison of the two: does choosing pairs pay?
@@ -275,14 +266,13 @@ seed = 1  # of every random number
 {scored}
 [[method]]
 id = \"k-means\"
-{k}clusterer = {kmeans}
+{k}clusterer = \"kmeans\"
 {others}",
         name = set.name,
         summary = set.summary(),
         quoted = quoted(&set.name),
         dataset = dataset(args, set),
         split = split(set, known, !labels),
-        kmeans = clusterer("kmeans", set),
-        others = others(set, known, !labels),
+        others = others(known, !labels),
     )
 }

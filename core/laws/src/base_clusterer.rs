@@ -14,7 +14,7 @@ use mustlink_core::data::{Data, DataKind};
 use mustlink_core::error::Error;
 use mustlink_core::problem::Problem;
 use mustlink_core::random::SeedPath;
-use mustlink_core::roles::{BaseClusterer, Properties};
+use mustlink_core::roles::{BaseClusterer, Properties, RoleObject};
 use mustlink_core::run;
 
 type Plugin = dyn BaseClusterer;
@@ -415,6 +415,11 @@ fn what_was_tried_is_declared(p: &Plugin) -> Verdict {
 }
 
 fn sparse_equals_dense(p: &Plugin) -> Verdict {
+    // The word "auto" chooses the distortion by the kind of rows.
+    let named = p.to_value().to_string();
+    let named = named.replace(r#""distortion":"auto""#, r#""distortion":"squared_euclidean""#);
+    let value = serde_json::from_str(&named).map_err(|e| e.to_string())?;
+    let p: &Plugin = &*<Plugin as RoleObject>::from_value(value)?;
     let (dense, classes) = fixtures::dense(6);
     let (sparse, _) = fixtures::sparse(6);
     let constraints = fixtures::true_constraints(&classes, 20, 6);

@@ -11,7 +11,7 @@ use mustlink_kernels::graph::knn::Neighbours;
 /// `BadParam` for a negative affinity; those of [`Points::new`]; `Cancelled`, `TimedOut`.
 pub(crate) fn neighbour_graph(
     data: &Data,
-    distortion: Distortion,
+    distortion: AutoOr<Distortion>,
     knn: usize,
     scale: f64,
     ctx: &Context,

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::neighbourhood_seeding::{
     FewerThanK, MoreThanK, Rules, complete,
 };
-use mustlink_kernels::distance::points::{Distortion, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of};
 use mustlink_kernels::kmeans::means::means;
@@ -30,8 +30,8 @@ pub struct SeedOptions {
     /// Number of clusters, at most n; absent: that of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre.
-    pub distortion: Distortion,
+    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    pub distortion: AutoOr<Distortion>,
     /// Where clusters without a seed start.
     pub unseeded: Unseeded,
     /// How a global mean is perturbed.

@@ -39,7 +39,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     let data = sparse(&documents(2300, 60, 5, 1));
     for distortion in BOTH {
         for init in [Init::KmeansPlusPlus, Init::KmeansParallel, Init::Random] {
-            let kmeans = KMeans { distortion, init, restarts: 2, ..KMeans::default() };
+            let kmeans =
+                KMeans { distortion: distortion.into(), init, restarts: 2, ..KMeans::default() };
             let made = |threads| in_threads(threads, || cluster(&kmeans, data.clone(), 5));
             let one = made(1);
             assert_eq!(one, made(2), "{distortion:?} {init:?}");
@@ -54,7 +55,12 @@ fn sparse_and_dense_rows_get_the_same_labels() {
         let x = documents(300, 40, 4, seed);
         for distortion in BOTH {
             for init in [Init::KmeansPlusPlus, Init::KmeansParallel, Init::FarthestFirst] {
-                let kmeans = KMeans { distortion, init, restarts: 1, ..KMeans::default() };
+                let kmeans = KMeans {
+                    distortion: distortion.into(),
+                    init,
+                    restarts: 1,
+                    ..KMeans::default()
+                };
                 let a = cluster(&kmeans, Data::dense(x.clone()).unwrap(), 4);
                 let b = cluster(&kmeans, sparse(&x), 4);
                 assert_eq!(a.labels, b.labels, "{seed} {distortion:?} {init:?}");
@@ -70,7 +76,7 @@ fn a_view_of_rows_is_clustered_as_a_copy_of_them() {
     let x = documents(400, 50, 5, 2);
     let rows: Vec<usize> = (0..400).filter(|i| i % 5 != 0).collect();
     for distortion in BOTH {
-        let kmeans = KMeans { distortion, ..KMeans::default() };
+        let kmeans = KMeans { distortion: distortion.into(), ..KMeans::default() };
         let view = cluster(&kmeans, sparse(&x).subset(&rows), 5);
         let copy = cluster(&kmeans, sparse(&x.select(ndarray::Axis(0), &rows)), 5);
         assert_eq!(view, copy);
@@ -83,7 +89,7 @@ fn zero_rows_under_cosine_are_legal_and_counted() {
     for i in [0, 17, 40] {
         x.row_mut(i).fill(0.0);
     }
-    let kmeans = KMeans { distortion: Distortion::Cosine, ..KMeans::default() };
+    let kmeans = KMeans { distortion: Distortion::Cosine.into(), ..KMeans::default() };
     let c = cluster(&kmeans, sparse(&x), 3);
     let zero = (0..60).filter(|&i| x.row(i).iter().all(|&v| v == 0.0)).count();
     assert_eq!(c.extras.diagnostics["zero_rows"], zero as f64);
@@ -97,7 +103,7 @@ fn zero_rows_under_cosine_are_legal_and_counted() {
 #[test]
 fn as_many_clusters_as_objects_or_more_than_distinct_rows() {
     for distortion in BOTH {
-        let kmeans = KMeans { distortion, ..KMeans::default() };
+        let kmeans = KMeans { distortion: distortion.into(), ..KMeans::default() };
         let x =
             Array2::from_shape_fn(
                 (9, 9),
@@ -119,7 +125,7 @@ fn as_many_clusters_as_objects_or_more_than_distinct_rows() {
 #[test]
 fn equal_rows_and_one_feature() {
     for distortion in BOTH {
-        let kmeans = KMeans { distortion, ..KMeans::default() };
+        let kmeans = KMeans { distortion: distortion.into(), ..KMeans::default() };
         let same = cluster(&kmeans, sparse(&Array2::from_elem((12, 3), 2.5)), 3);
         assert_eq!(same.labels, [same.labels[0]; 12], "{distortion:?}");
         assert!(same.objective.unwrap().abs() < 1e-12);
@@ -129,7 +135,7 @@ fn equal_rows_and_one_feature() {
     assert_eq!((canonical(&c.labels), c.objective), (vec![0, 0, 1, 1], Some(1.0)));
     // Under cosine one feature leaves the sign.
     let signs = array![[1.0], [-2.0], [3.0], [-4.0]];
-    let kmeans = KMeans { distortion: Distortion::Cosine, ..KMeans::default() };
+    let kmeans = KMeans { distortion: Distortion::Cosine.into(), ..KMeans::default() };
     let c = cluster(&kmeans, sparse(&signs), 2);
     assert_eq!((canonical(&c.labels), c.objective), (vec![0, 1, 0, 1], Some(0.0)));
 }
@@ -140,7 +146,8 @@ fn ten_thousand_features() {
         f64::from(u8::from(f % 40 == i || f % 4 == i % 4 && f < 2000))
     });
     for distortion in BOTH {
-        let c = cluster(&KMeans { distortion, ..KMeans::default() }, sparse(&x), 4);
+        let c =
+            cluster(&KMeans { distortion: distortion.into(), ..KMeans::default() }, sparse(&x), 4);
         let expected: Vec<u32> = (0..40).map(|i| i % 4).collect();
         assert_eq!(canonical(&c.labels), expected, "{distortion:?}");
     }

@@ -68,7 +68,7 @@ fn clustered(kmeans: KMeans, problem: Problem) -> Option<(u64, u64)> {
 
 fn case(number: usize) -> Option<(u64, u64)> {
     let plain = KMeans::default;
-    let cosine = KMeans { distortion: Distortion::Cosine, ..plain() };
+    let cosine = KMeans { distortion: Distortion::Cosine.into(), ..plain() };
     let lloyd = || KMeans { algorithm: Algorithm::Lloyd, ..plain() };
     match number {
         0 => clustered(plain(), dense(1_000_000, 2, 4)),

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
 use mustlink_core::options::{Found, Options, Range};
-use mustlink_core::{Result, Shape, reduce};
+use mustlink_core::{AutoOr, Result, Shape, reduce};
 
 pub use mustlink_core::reduce::{inner_product, squared_distance};
 
@@ -43,20 +43,38 @@ impl Options for Distortion {
     }
 }
 
+/// A distortion as an option: named, or "auto" for the one that suits the kind of data.
+pub trait DistortionOption: Copy {
+    /// The distortion on data of this kind: "auto" is cosine on sparse rows, such as counts of words, where a
+    /// few long rows would decide squared distances, and squared Euclidean otherwise.
+    fn on(self, kind: DataKind) -> Distortion;
+    /// Bytes of the copy of all rows that [`Points`] may make, those of sparse ones with their columns.
+    fn copy_bytes(self, shape: &Shape) -> usize;
+}
+
+impl DistortionOption for AutoOr<Distortion> {
+    fn on(self, kind: DataKind) -> Distortion {
+        self.or_find(|| match kind {
+            DataKind::Csr => Distortion::Cosine,
+            _ => Distortion::SquaredEuclidean,
+        })
+    }
+
+    fn copy_bytes(self, shape: &Shape) -> usize {
+        let sparse = shape.entries < shape.n * shape.d;
+        match self.on(if sparse { DataKind::Csr } else { DataKind::Dense }) {
+            Distortion::SquaredEuclidean => 0,
+            Distortion::Cosine => 12 * shape.entries + 16 * shape.n,
+        }
+    }
+}
+
 impl Distortion {
     /// The geometry that centres under this distortion have.
     pub fn geometry(self) -> Geometry {
         match self {
             Distortion::SquaredEuclidean => Geometry::SquaredEuclidean,
             Distortion::Cosine => Geometry::Cosine,
-        }
-    }
-
-    /// Bytes of the copy of all rows that [`Points`] may make, those of sparse ones with their columns.
-    pub fn copy_bytes(self, shape: &Shape) -> usize {
-        match self {
-            Distortion::SquaredEuclidean => 0,
-            Distortion::Cosine => 12 * shape.entries,
         }
     }
 }
@@ -117,8 +135,9 @@ impl Points {
     ///
     /// # Errors
     /// None for data that was checked when it was made.
-    pub fn new(data: &Data, distortion: Distortion) -> Result<Self> {
+    pub fn new(data: &Data, distortion: impl Into<AutoOr<Distortion>>) -> Result<Self> {
         let n = data.n();
+        let distortion = distortion.into().on(data.kind());
         if distortion == Distortion::SquaredEuclidean {
             return Ok(Self::prepared(data.clone(), distortion, 0));
         }

@@ -109,7 +109,7 @@ impl Neighbourhoods {
         problem: &Problem,
         ctx: &Context,
         plugin: &str,
-        distortion: Distortion,
+        distortion: AutoOr<Distortion>,
         asking: Asking,
     ) -> Result<Self> {
         problem.data.require_rows(plugin)?;

@@ -311,7 +311,7 @@ fn options() -> impl Strategy<Value = Npu> {
             trees: 4,
             features_per_split,
             recluster_every,
-            distortion,
+            distortion: distortion.into(),
             member,
             asking,
             ..Npu::default()

@@ -187,7 +187,7 @@ pub fn explorings() -> impl Strategy<Value = Exploring> {
     (distortions(), starts, orders, any::<bool>()).prop_map(
         |(distortion, start, explore_order, last_inference)| Exploring {
             k: None,
-            distortion,
+            distortion: distortion.into(),
             start,
             explore_order,
             last_inference,

@@ -350,8 +350,16 @@ fn sparse_data_is_clustered_by_cosine_and_says_so() {
     let bench = Bench::with("m.mtx", matrix);
     let done = bench.run("cluster --data ./m.mtx --k 2 --format json");
     assert_eq!(done.json()["scores"], serde_json::json!({}));
-    let note = "note: clusterer = { type = \"kmeans\", distortion = \"cosine\" }; --clusterer or --method chooses another\n";
-    assert_eq!(done.err, note);
+    assert_eq!(done.json()["method"]["clusterer"]["distortion"], "cosine");
+    // The same method by its name and in a file.
+    bench.write("m.toml", "clusterer = \"kmeans\"\n");
+    let unnamed = bench.run("cluster --data ./m.mtx --k 2 --out -").out;
+    for line in ["--clusterer kmeans", "--method m.toml"] {
+        assert!(unnamed == bench.run(&format!("cluster --data ./m.mtx --k 2 --out - {line}")).out);
+    }
+    let plain = "--clusterer {type=\"kmeans\",distortion=\"squared_euclidean\"}";
+    let plain = bench.run(&format!("cluster --data ./m.mtx --k 2 --out - {plain}")).out;
+    assert!(unnamed.contains("cosine distances") && plain != unnamed, "{unnamed}");
 }
 
 #[test]
