@@ -132,9 +132,9 @@ impl Job {
                 args.warn(&measured);
             }
         }
-        let names = &job.set.feature_names;
-        if let Some(said) = notices::one_feature(&job.method, &job.problem.data, names) {
-            args.note(&said);
+        std::mem::take(&mut job.warnings).into_iter().for_each(|text| job.warn(args, text));
+        if let Some(text) = notices::scales(&job.single) {
+            job.warn(args, text);
         }
         if let Some(said) = notices::never_unsure(&job.method) {
             args.note(&said);
@@ -156,7 +156,10 @@ impl Job {
     /// As many clusters as classes, where these are known and no number is given.
     pub fn take_k_of_classes(&mut self, args: &JobArgs) {
         if let (None, Some(k)) = (self.problem.k, self.classes()) {
-            args.note(&format!("k = {k}, the number of classes; --k chooses another"));
+            match self.part_of_classes() {
+                Some(part) => self.warn(args, part + ": --k sets their number"),
+                None => args.note(&format!("k = {k}, the number of classes; --k chooses another")),
+            }
             self.single.problem.k = Some(k);
         }
     }
@@ -188,17 +191,21 @@ impl Job {
             if self.method.selector.is_some() && !args.selection_only {
                 return Err(Error::Usage(unread_answers(unread)));
             }
-            self.warnings.extend(notices::unread(&self.method, self.problem.constraints.len()));
+            let unread = notices::unread(&self.method, self.problem.constraints.len());
+            unread.into_iter().for_each(|text| self.warn(args, text));
         }
         if self.budget == Some(0) {
-            self.warnings.push("--budget 0: nothing is asked".into());
+            self.warn(args, "--budget 0: nothing is asked".into());
         }
         let found = self.problem.contradiction()?.map(|error| error.render(&|i| self.id(i)));
-        self.warnings.extend(found);
-        for warning in &self.warnings {
-            args.warn(warning);
-        }
+        found.into_iter().for_each(|text| self.warn(args, text));
         Ok(())
+    }
+
+    /// Shows a warning and keeps it for the summary.
+    fn warn(&mut self, args: &JobArgs, text: String) {
+        args.warn(&text);
+        self.warnings.push(text);
     }
 
     /// An error in the user's names.

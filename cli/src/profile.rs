@@ -177,7 +177,9 @@ fn clusters(
         seen.row(i).add_to(&mut x, 1.0);
         near[label as usize].push((centres.distance(&x, label as usize), i));
     }
-    let head = ["cluster", "objects", "class", "share", "typical"].map(String::from).to_vec();
+    let head = ["cluster", "objects", "known", "class", "share_of_known", "typical"]
+        .map(String::from)
+        .to_vec();
     let rows = near.into_iter().enumerate().map(|(h, mut near)| {
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let typical: Vec<String> =
@@ -186,7 +188,9 @@ fn clusters(
             Some((name, share)) => (name.to_string(), share.to_string()),
             None => Default::default(),
         };
-        vec![h.to_string(), objects[h].to_string(), class, share, typical.join("; ")]
+        let known = crosstab.map(|c| c.counts[h].iter().sum::<usize>().to_string());
+        let known = known.unwrap_or_default();
+        vec![h.to_string(), objects[h].to_string(), known, class, share, typical.join("; ")]
     });
     Ok(std::iter::once(head).chain(rows).collect())
 }

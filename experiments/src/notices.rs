@@ -1,10 +1,15 @@
 //! What is said of constraints, features and the number of clusters, before a method runs and after?
 
+use std::collections::BTreeMap;
+
+use mustlink_core::DataKind;
 use mustlink_core::clustering::Clustering;
+use mustlink_core::features::Features;
 use mustlink_core::method::Method;
-use mustlink_core::roles::{BaseClusterer, RoleObject};
-use mustlink_core::{Data, DataKind};
+use mustlink_core::roles::RoleObject;
 use serde_json::Value;
+
+use crate::single::Single;
 
 /// What is said of `given` constraints where nothing of the method reads them.
 pub fn unread(method: &Method, given: usize) -> Option<String> {
@@ -15,39 +20,87 @@ pub fn unread(method: &Method, given: usize) -> Option<String> {
     ))
 }
 
-/// What is said where one of several features has nearly all of the variance and nothing changes that: the
-/// distances are those of this feature alone.
-pub fn one_feature(method: &Method, data: &Data, names: &[String]) -> Option<String> {
-    let tries_scales = |c: &dyn BaseClusterer| c.typetag_name() == "auto";
-    let scaled =
-        !method.transforms.is_empty() || method.clusterer.as_deref().is_some_and(tries_scales);
-    if scaled || data.kind() != DataKind::Dense || data.d() < 2 {
+/// A warning about data whose distances are not what the user may expect, where the method takes them as they
+/// are: rows that look like features, more features than objects, or few features that make nearly all
+/// distances. A column of words counts as one feature.
+///
+/// The limits are those of data sets at hand: where at most a quarter of the features have nine tenths of the
+/// variance, standard scores raised the ARI of k-means by .18 to .68 on 8 of 10 sets and lowered it once
+/// (by .05); on the other 18 sets they changed it by -.12 to +.12.
+pub fn scales(single: &Single) -> Option<String> {
+    const AS_GIVEN: [&str; 3] = ["deduplicate", "impute_missing", "one_hot"];
+    let steps: Vec<_> = single.method.transforms.iter().map(|t| t.typetag_name()).collect();
+    if !steps.iter().all(|step| AS_GIVEN.contains(step)) {
         return None;
     }
-    let (n, d) = (data.n() as f64, data.d());
+    // An error of a transform is reported by the run itself.
+    let seen = single.seen().ok()?;
+    let (data, features) = (&seen.problem.data, &seen.lineage.features);
+    let (n, d) = (data.n(), data.d());
+    if data.kind() != DataKind::Dense || d < 2 || n < 2 {
+        return None;
+    }
+    let remedy = |last: &str| {
+        let quoted = steps.iter().map(|step| format!("\"{step}\",")).collect::<String>();
+        format!("--set 'transforms=[{quoted}{last}]'")
+    };
     let mut means = vec![0.0; d];
-    (0..data.n()).for_each(|i| data.row(i).add_to(&mut means, 1.0 / n));
-    let mut squares = vec![0.0; d];
+    (0..n).for_each(|i| data.row(i).add_to(&mut means, 1.0 / n as f64));
+    let (mut squares, mut of_row_means) = (vec![0.0; d], 0.0);
     let mut row = vec![0.0; d];
-    for i in 0..data.n() {
+    for i in 0..n {
         row.fill(0.0);
         data.row(i).add_to(&mut row, 1.0);
-        for (sum, (x, mean)) in squares.iter_mut().zip(row.iter().zip(&means)) {
-            *sum += (x - mean) * (x - mean);
-        }
+        row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= mean);
+        squares.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x * x);
+        of_row_means += row.iter().sum::<f64>().powi(2) / d as f64;
     }
     let all: f64 = squares.iter().sum();
-    let at = (0..d).max_by(|&a, &b| squares[a].total_cmp(&squares[b]))?;
-    let share = squares[at] / all;
-    (share > 0.99).then(|| {
-        let name = names.get(at).cloned().unwrap_or_else(|| format!("feature {at}"));
+    if d >= MANY_FEATURES && of_row_means > 0.7 * all {
+        return Some(format!(
+            "the {d} columns rise and fall together, as if rows were features and columns objects. If so, \
+             transpose the table"
+        ));
+    }
+    if d >= MANY_FEATURES && d > n {
+        return Some(format!(
+            "{d} features for {n} objects: with so many, all distances are nearly equal. Reduce them with {}",
+            remedy("\"z_score\",{type=\"pca\",components=20}")
+        ));
+    }
+    if single.method.clusterer.as_ref().is_some_and(|c| c.typetag_name() == "auto") {
+        return None;
+    }
+    let mut shares = BTreeMap::<usize, f64>::new();
+    for (at, square) in squares.iter().enumerate() {
+        let column = if let Features::Parts(parts) = features { parts[at].0 } else { at };
+        *shares.entry(column).or_default() += square / all;
+    }
+    let mut shares: Vec<(usize, f64)> = shares.into_iter().collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (mut sum, mut few) = (0.0, Vec::new());
+    for (at, share) in shares.iter().take((shares.len() / 4).max(1)) {
+        if sum < 0.9 {
+            sum += share;
+            few.push(*at);
+        }
+    }
+    let name =
+        |at: &usize| single.set.feature_names.get(*at).cloned().unwrap_or(format!("feature {at}"));
+    (sum >= 0.9 && few.len() < shares.len()).then(|| {
         format!(
-            "{name} has {:.1} % of the variance: distances are its alone; --set 'transforms=[\"z_score\"]' \
-             brings all features to one scale",
-            100.0 * share
+            "{} of {} features ({}) make {:.0} % of all distances. Bring all to one scale with {}",
+            few.len(),
+            shares.len(),
+            few.iter().map(name).collect::<Vec<_>>().join(", "),
+            100.0 * sum,
+            remedy("\"z_score\"")
         )
     })
 }
+
+/// From so many features on they are too many to be looked at one by one.
+const MANY_FEATURES: usize = 50;
 
 /// What is said where an oracle that is to leave some questions unanswered leaves none, as where it is only named.
 pub fn never_unsure(method: &Method) -> Option<String> {

@@ -111,6 +111,15 @@ impl Single {
         self.set.k().or(self.set.known.as_ref().map(Classes::k))
     }
 
+    /// A warning if only some objects have a class, and their classes give k: there may be more.
+    pub fn part_of_classes(&self) -> Option<String> {
+        let classes = self.set.classes.as_ref().or(self.set.known.as_ref())?;
+        let (known, n, k) = (classes.sizes().iter().sum::<usize>(), self.set.n(), classes.k());
+        (known < n).then(|| {
+            format!("k = {k}, the number of classes of the {known} of {n} objects whose class is known; there may be more")
+        })
+    }
+
     /// The user's name of object `i`.
     pub fn id(&self, i: usize) -> String {
         self.original.id(self.row(i as u32) as usize)

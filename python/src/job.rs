@@ -117,17 +117,18 @@ impl Job {
             .memory_limit(request.memory_limit.or_else(mustlink_cli::default_limit))
             .build();
         let mut single = Single::new(original, method, request.k, given, ctx)?;
+        let mut warnings = Vec::new();
         if single.problem.k.is_none() && single.needs_k() {
             single.problem.k = single.classes();
+            warnings.extend(single.part_of_classes());
         }
         judge(&single, request)?;
-        let mut warnings = Vec::new();
         if told > 0 || !request.quiet_unread {
             let given = single.problem.constraints.len();
             warnings.extend(notices::unread(&single.method, given));
         }
         // What nobody reads cannot be in the way either.
-        if warnings.is_empty() && single.method.reads_constraints() {
+        if single.method.reads_constraints() {
             let found = single.problem.contradiction()?;
             warnings.extend(found.map(|error| error.render(&|i| single.id(i))));
         }

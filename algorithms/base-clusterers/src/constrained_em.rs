@@ -103,7 +103,7 @@ pub struct ConstrainedEm {
     pub tolerance: f64,
 }
 
-#[plugin("constrained_em", cites = ["Shental2003"], version = 3)]
+#[plugin("constrained_em", cites = ["Shental2003"], version = 3, waives = ["far_objects_stand_alone" => "a covariance that holds a far object holds all others"])]
 impl BaseClusterer for ConstrainedEm {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "constrained_em")?;

@@ -30,7 +30,7 @@ pub struct ConstrainedKMeans {
     pub options: SeedOptions,
 }
 
-#[plugin("constrained_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["cannot_links_change_something" => "seeds are groups that must-links join"])]
+#[plugin("constrained_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["far_objects_stand_alone" => "without seeds its clusters start about the mean, which a far object moves", "cannot_links_change_something" => "seeds are groups that must-links join"])]
 impl BaseClusterer for ConstrainedKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let o = &self.options;

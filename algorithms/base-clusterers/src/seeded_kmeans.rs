@@ -26,7 +26,7 @@ pub struct SeededKMeans {
     pub options: SeedOptions,
 }
 
-#[plugin("seeded_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["cannot_links_change_something" => "seeds are groups that must-links join"])]
+#[plugin("seeded_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["far_objects_stand_alone" => "without seeds its clusters start about the mean, which a far object moves", "cannot_links_change_something" => "seeds are groups that must-links join"])]
 impl BaseClusterer for SeededKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let o = &self.options;

@@ -81,7 +81,7 @@ fn looser(tolerance: f64, tried: usize) -> f64 {
     }
 }
 
-#[plugin("gaussian_mixture", aliases = ["gmm"], cites = ["Dempster1977"])]
+#[plugin("gaussian_mixture", aliases = ["gmm"], cites = ["Dempster1977"], waives = ["far_objects_stand_alone" => "a covariance that holds a far object holds all others"])]
 impl BaseClusterer for GaussianMixture {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let wanted = problem.require_k(self.k, "gaussian_mixture")?;

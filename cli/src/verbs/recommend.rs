@@ -1,6 +1,6 @@
 //! Which method would do well on these data with these answers?
 
-use mustlink::{DataKind, Shape};
+use mustlink::{DataKind, Error, Shape};
 use mustlink_datasets::shell_word;
 use mustlink_experiments::{Recommendation, Recommended, Wanted, recommend};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files::{check_new, check_outputs};
-use crate::job::{Job, JobArgs};
+use crate::job::{Job, JobArgs, MOST_OF_CLASSES};
 use crate::options::{Format, count};
 use crate::progress::duration;
 use crate::term;
@@ -75,7 +75,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let reading = JobArgs { clusterer: Some("auto".into()), ..args.job.clone() };
     let job = Job::open(&reading, false)?;
     let given = &job.problem.constraints;
-    let answers = args.answers.unwrap_or(given.len());
+    // A block of labels makes very many pairs, and is worth about an answer for each object.
+    let blocks = job.original.known.as_ref().map_or(Ok((0, 0)), |known| {
+        let pairs = job.original.known_constraints(MOST_OF_CLASSES)?.len();
+        Ok::<_, Error>((pairs, known.sizes().iter().sum()))
+    })?;
+    let told = given.len().saturating_sub(blocks.0) + blocks.1;
+    let answers = args.answers.unwrap_or(told);
     let marked = given.any_hard();
     let k = job.problem.k.or(job.classes());
     let seen = if sets.is_empty() {

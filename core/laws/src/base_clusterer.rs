@@ -90,6 +90,11 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             magnitudes::any_origin,
         ),
         Law::when(
+            "far_objects_stand_alone",
+            |p| p.properties().needs_k && p.properties().accepts.contains(&DataKind::Dense),
+            magnitudes::far_objects_stand_alone,
+        ),
+        Law::when(
             "equal_rows_are_near",
             |p| p.properties().accepts.contains(&DataKind::Dense),
             magnitudes::equal_rows_are_near,

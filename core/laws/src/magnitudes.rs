@@ -113,6 +113,26 @@ fn centres(c: &Clustering, plain: &Clustering, back: impl Fn(f64) -> f64) -> Ver
     Ok(())
 }
 
+/// One object that is 10^18 times farther off than the others, as fill values are, has a cluster of its own,
+/// and the others are in the same clusters as without it.
+pub(super) fn far_objects_stand_alone(p: &Plugin) -> Verdict {
+    let (near, classes) = fixtures::groups(8, 3, 0.2, 5);
+    let n = near.nrows();
+    let far = Array2::from_elem((1, 3), 1e18);
+    let x = ndarray::concatenate![ndarray::Axis(0), near, far];
+    let data = Data::dense(x).map_err(|e| e.to_string())?;
+    let problem = Problem::new(data).with_k(4);
+    fixtures::tried(&problem);
+    let run = run::cluster(p, &problem, &fixtures::context(3)).map_err(|e| e.to_string())?;
+    let expected: Vec<u32> = classes.into_iter().chain([3]).collect();
+    let labels = canonical(&run.clustering.labels);
+    ensure!(
+        labels == canonical(&expected),
+        "beside an object at 10^18, {n} objects in three groups are in clusters {labels:?}"
+    );
+    Ok(())
+}
+
 /// Equal rows are nearer than any length: whatever an option in the unit of the data says, they are
 /// together.
 pub(super) fn equal_rows_are_near(p: &Plugin) -> Verdict {

@@ -22,7 +22,7 @@ pub(crate) enum Mark {
     Stop { at: At, pen: Pen, tip: String },
     /// Between a lower and an upper line, in the colour of a series: x, low, high.
     Band { series: usize, points: Vec<(f64, f64, f64)> },
-    /// One of six shapes.
+    /// One of the shapes of a palette.
     Point {
         at: At,
         shape: usize,

@@ -74,7 +74,12 @@ impl Filling {
     }
 }
 
-/// One of six shapes in a colour, centred at x and y.
+/// Shapes that differ.
+pub(crate) const SHAPES: usize = 6;
+/// The shape of what is in no series: a cross.
+pub(crate) const NO_SHAPE: usize = usize::MAX;
+
+/// One of the shapes in a colour, centred at x and y.
 pub(crate) fn shape(
     at: usize,
     (colour, filling): (&str, Filling),
@@ -88,7 +93,10 @@ pub(crate) fn shape(
         Filling::Ringed => (colour, Some(COLOURS[6])),
     };
     let width = line.map(|_| "1.6");
-    let d = match at % 6 {
+    let d = match at % SHAPES {
+        _ if at == NO_SHAPE => {
+            "M-3.8-2.4L-2.4-3.8L0-1.4L2.4-3.8L3.8-2.4L1.4 0L3.8 2.4L2.4 3.8L0 1.4L-2.4 3.8L-3.8 2.4L-1.4 0Z"
+        }
         0 => {
             return html! {
                 circle cx=(px(x)) cy=(px(y)) r="3.6" fill=(fill) fill-opacity=[faint]

@@ -15,7 +15,7 @@ use crate::chart::{Chart, Panel};
 use crate::figure::csv;
 use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
-use crate::palette::{COLOURS, Filling, Pen, colour};
+use crate::palette::{COLOURS, Filling, NO_SHAPE, Pen, SHAPES, colour};
 use crate::render::save_figure;
 use crate::scale::span;
 
@@ -127,11 +127,16 @@ impl Projection<'_> {
             let (a, b) = (self.ids[i].clone(), self.ids[j].clone());
             rows.push(vec![what.into(), a, b, none(), none(), none(), none(), broken.to_string()]);
         }
+        let shapes = self.classes().map(shapes).unwrap_or_default();
         for i in shown {
             let (label, class) = (self.labels[i], self.class(i));
             marks.push(Mark::Point {
                 at: places[i],
-                shape: class.map_or(0, |c| c as usize),
+                shape: match (self.classes(), class) {
+                    (None, _) => 0,
+                    (_, None) => NO_SHAPE,
+                    (_, Some(class)) => shapes[class as usize],
+                },
                 colour: if label == NONE { "#bbb" } else { colour(label as usize) },
                 filling: Filling::of_round(if label == NONE { 0 } else { label as usize }),
                 opacity: 1.0,
@@ -187,11 +192,33 @@ impl Projection<'_> {
         let numbers = (0..clusters).map(|c| c.to_string()).collect();
         block("cluster", numbers, |at| Key::Shape(0, colour(at), Filling::of_round(at)));
         if let Some(classes) = self.classes() {
-            let names = classes.names.iter().map(|name| clipped(name, LETTERS)).collect();
+            let shapes = shapes(classes);
+            let others = classes.k().saturating_sub(SHAPES - 1);
+            let mut names: Vec<String> = (0..classes.k().min(SHAPES))
+                .filter_map(|shape| shapes.iter().position(|s| *s == shape))
+                .map(|class| clipped(&classes.names[class], LETTERS))
+                .collect();
+            if others > 1 {
+                names[SHAPES - 1] = format!("{others} other classes");
+            }
             block("class", names, |at| Key::Shape(at, COLOURS[6], Filling::Full));
+            if classes.labels.contains(&None) {
+                let key = Key::Shape(NO_SHAPE, COLOURS[6], Filling::Full);
+                entries.push((key, "class unknown".into()));
+            }
         }
         Legend { entries, beside: true }
     }
+}
+
+/// The shape of each class: the largest classes have their own, and all others share the last.
+fn shapes(classes: &Classes) -> Vec<usize> {
+    let sizes = classes.sizes();
+    let mut order: Vec<usize> = (0..classes.k()).collect();
+    order.sort_by_key(|&class| std::cmp::Reverse(sizes[class]));
+    let mut shapes = vec![0; classes.k()];
+    order.iter().enumerate().for_each(|(rank, &class)| shapes[class] = rank.min(SHAPES - 1));
+    shapes
 }
 
 /// Sum of squared deviations from the mean.

@@ -204,7 +204,7 @@ fn labels_of_candidates_are_those_of_the_rows_that_were_read() {
         figure.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
     assert_eq!(drawn, ["0", "2", "3", "4", "5"]);
     let profile = bench.read("profile/clusters.csv");
-    assert!(profile.contains(",1,,,5\n"), "{profile}");
+    assert!(profile.contains(",1,,,,5\n"), "{profile}");
 }
 
 #[test]
@@ -359,7 +359,9 @@ fn sparse_data_is_clustered_by_cosine_and_says_so() {
     }
     let plain = "--clusterer {type=\"kmeans\",distortion=\"squared_euclidean\"}";
     let plain = bench.run(&format!("cluster --data ./m.mtx --k 2 --out - {plain}")).out;
-    assert!(unnamed.contains("cosine distances") && plain != unnamed, "{unnamed}");
+    assert_ne!(plain, unnamed);
+    let summary = bench.run("cluster --data ./m.mtx --k 2").out;
+    assert!(summary.contains("method       kmeans (cosine distances)\n"), "{summary}");
 }
 
 #[test]
@@ -688,4 +690,32 @@ fn scores_are_those_of_the_labels_that_are_written() {
             "{scores} {made}"
         );
     }
+}
+
+#[test]
+fn classes_known_of_some_objects_are_not_taken_for_all() {
+    let rows =
+        |i: usize| format!("{i},{},{}\n", 10 * (i % 4), if i < 4 { ["a", "b"][i % 2] } else { "" });
+    let text: String = (0..24).map(rows).collect();
+    let bench = Bench::with("n.csv", "id,x,kind\n".to_string() + &text);
+    let line =
+        "cluster --data n.csv --id id --labels kind --clusterer pck_means --profile p --plot f";
+    let done = bench.run(&format!("{line} --format json"));
+    let warning = "k = 2, the number of classes of the 4 of 24 objects whose class is known; there may be more: --k sets \
+                   their number";
+    assert_eq!(done.json()["warnings"][0], warning);
+    // What is known of a cluster has its own count, and objects without a class their own mark.
+    let clusters = bench.read("p/clusters.csv");
+    let known: usize = clusters
+        .lines()
+        .skip(1)
+        .map(|l| l.split(',').nth(2).unwrap().parse::<usize>().unwrap())
+        .sum();
+    assert!(
+        clusters.starts_with("cluster,objects,known,class,share_of_known,typical\n") && known == 4
+    );
+    assert!(bench.read("f/projection.svg").contains("class unknown"));
+    // A block of labels is worth an answer for each object.
+    let done = bench.run("recommend --data n.csv --id id --labels kind");
+    assert!(done.out.contains("\n4 answers\n"), "{}", done.out);
 }

@@ -682,13 +682,41 @@ fn names_of_several_lines_break_no_line() {
 }
 
 #[test]
-fn a_feature_that_has_all_the_distance_is_named() {
-    let row =
-        |i: usize| format!("{},{}\n", 20_000 + (i * 7919) % 60_000, (i * 31 % 97) as f64 / 97.0);
-    let bench =
-        Bench::with("f.csv", "income,ratio\n".to_string() + &(0..60).map(row).collect::<String>());
-    let done = bench.run("cluster --data f.csv --k 2");
-    assert!(done.err.contains("note: income has 100.0 % of the variance"), "{}", done.err);
-    let done = bench.run("cluster --data f.csv --k 2 --set transforms=[\"z_score\"]");
-    assert!(done.status == 0 && !done.err.contains("of the variance"), "{}", done.err);
+fn data_whose_distances_mislead_are_warned_about() {
+    let bench = Bench::new();
+    let warned = |line: &str| {
+        let done = bench.run(&format!("cluster {line} --k 2 --clusterer kmeans --format json"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        done.json()["warnings"].clone()
+    };
+    let table = |name: &str, n: usize, header: &str, row: &dyn Fn(usize) -> String| {
+        let rows: String = (0..n).map(|i| row(i) + "\n").collect();
+        bench.write(name, format!("{header}\n{rows}"));
+    };
+    let (large, small) =
+        (|i: usize| 20_000 + (i * 7919) % 60_000, |i: usize| (i * 31 % 97) as f64 / 97.0);
+    table("f.csv", 60, "income,ratio", &|i| format!("{},{}", large(i), small(i)));
+    let scale = "1 of 2 features (income) make 100 % of all distances. Bring all to one scale with --set \
+                 'transforms=[\"z_score\"]'";
+    assert_eq!(warned("--data f.csv"), serde_json::json!([scale]));
+    assert_eq!(warned("--data f.csv --set transforms=[\"z_score\"]"), serde_json::json!([]));
+    assert_eq!(warned("--data iris"), serde_json::json!([]));
+    assert_eq!(warned("--data digits"), serde_json::json!([]));
+    // Words beside numbers, with the remedy that keeps the words.
+    table("w.csv", 60, "income,colour", &|i| format!("{},{}", large(i), ["red", "blue"][i % 2]));
+    let said = warned("--data w.csv --set transforms=[\"one_hot\"]").to_string();
+    assert!(
+        said.contains("1 of 2 features (income)") && said.contains(r#"one_hot\",\"z_score"#),
+        "{said}"
+    );
+    // More features than objects; and genes in rows, which differ in what all cells have in common.
+    let names: Vec<String> = (0..60).map(|c| format!("c{c}")).collect();
+    let noise = |i: usize, c: usize| ((i * 389 + c * 733) * 7919 % 1009) as f64 + 0.5;
+    let cells = |i: usize, base: f64| {
+        (0..60).map(|c| (base + noise(i, c)).to_string()).collect::<Vec<_>>().join(",")
+    };
+    table("wide.csv", 40, &names.join(","), &|i| cells(i, 0.0));
+    assert!(warned("--data wide.csv").to_string().contains("60 features for 40 objects"));
+    table("genes.csv", 90, &names.join(","), &|i| cells(i, 900.0 * (i % 7) as f64));
+    assert!(warned("--data genes.csv").to_string().contains("transpose the table"));
 }

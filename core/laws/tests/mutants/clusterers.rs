@@ -28,7 +28,7 @@ pub struct FlawedClusterer {
     pub hard: bool,
 }
 
-const FLAWS: [(&str, &str); 52] = [
+const FLAWS: [(&str, &str); 53] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -53,6 +53,7 @@ const FLAWS: [(&str, &str); 52] = [
     ("stores zeros of sparse rows as ones", "sparse_equals_dense"),
     ("calls all below a thousandth equal", "any_unit"),
     ("cuts values off at 30", "any_origin"),
+    ("keeps twelve digits of the largest value", "far_objects_stand_alone"),
     ("never looks at the cancel flag", "cancelling_is_heard"),
     ("counts its work in 32 bits", "largest_numbers_are_harmless"),
     ("returns what it has when cancelled", "cancelling_is_never_late"),
@@ -139,6 +140,10 @@ impl FlawedClusterer {
         }
         if self.has("cuts values off at 30") {
             x.mapv_inplace(|v| v.clamp(-30.0, 30.0));
+        }
+        if self.has("keeps twelve digits of the largest value") {
+            let unit = 1e-12 * x.iter().fold(f64::MIN_POSITIVE, |most, v| v.abs().max(most));
+            x.mapv_inplace(|v| (v / unit).round() * unit);
         }
         x
     }
