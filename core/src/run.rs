@@ -27,6 +27,10 @@ use crate::roles::{
     Transform,
 };
 
+/// Bytes of stack of a thread that runs plugins: as many as a thread of Python has, since a plugin may call a library
+/// for linear algebra that needs more than the 2 MiB of Rust.
+pub const STACK: usize = 8 << 20;
+
 /// A clustering with what the framework knows about its run.
 #[derive(Debug, Clone)]
 pub struct Run {

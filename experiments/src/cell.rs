@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use mustlink_config::tree::own_name;
 use mustlink_core::clustering::Status;
 use mustlink_core::constraints::{Constraint, Constraints, Kind, Origin};
 use mustlink_core::context::Context;
@@ -191,7 +192,7 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
     let GridMethod { resolved, generator, .. } = env.grid.method_of_cell(at);
     let method = &resolved.method;
     // As the user knows them: plugins in other languages all run by the same one of ours.
-    let named = |slot: &str| resolved.config[slot]["type"].as_str().map(str::to_string);
+    let named = |slot: &str| own_name(&resolved.config[slot]).map(str::to_string);
     // A number that a clusterer has of its own is what it is asked for.
     let own = resolved.config["clusterer"]["k"].as_u64().and_then(|k| usize::try_from(k).ok());
     Row {

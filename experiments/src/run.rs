@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use mustlink_core::context::EnsembleStore;
+use mustlink_core::run::STACK;
 use mustlink_core::{Error, Result};
 
 use crate::cell;
@@ -249,7 +250,7 @@ fn carry_out(
     std::thread::scope(|scope| {
         for at in 0..threads.min(todo.len()) {
             // Fewer threads than asked for are no reason to give up.
-            let worker = std::thread::Builder::new();
+            let worker = std::thread::Builder::new().stack_size(STACK);
             if let Err(e) = worker.spawn_scoped(scope, || runner.run_tasks()) {
                 if at == 0 {
                     let message = format!("cannot start a thread: {e}");
@@ -313,7 +314,7 @@ impl Runner<'_> {
             failed: board.failed,
             // A run that stops has no time left, and what it ends early took no time worth learning.
             seconds_left: (!self.options.cancel.load(Ordering::Relaxed))
-                .then(|| board.time.seconds(Instant::now())),
+                .then(|| board.time.seconds(Instant::now()).max(0.0)),
         });
     }
 

@@ -1,5 +1,6 @@
 //! Who does work that has threads to itself?
 
+use mustlink_core::run::STACK;
 use mustlink_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -8,7 +9,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// # Errors
 /// `Usage` where they cannot be started.
 pub fn thread_pool(threads: Option<usize>) -> Result<ThreadPool> {
-    ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().map_err(|e| {
+    let pool = ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).stack_size(STACK);
+    pool.build().map_err(|e| {
         let many: String = match threads {
             None => "threads".into(),
             Some(1) => "a thread".into(),

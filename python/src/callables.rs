@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use mustlink::config::tree::own_name;
 use mustlink::config::{self, Node};
 use mustlink::constraints::Constraints;
 use mustlink::contract::{Law, Lawful, laws_for, shrink};
 use mustlink::prelude::{BaseClusterer, Data, JsonSchema, Metric, QuerySelector};
 use mustlink::registry::Catalogue;
-use mustlink::{DataKind, Error, Result, Row};
+use mustlink::{DataKind, Error, Problem, Result, Row};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -34,6 +36,10 @@ pub(crate) struct Facts {
     pub higher_is_better: bool,
     pub min: Option<f64>,
     pub max: Option<f64>,
+    /// Laws that cannot hold for it, each with the reason.
+    pub waives: BTreeMap<String, String>,
+    /// Whether it is told which objects may be asked about.
+    pub takes_eligible: bool,
 }
 
 impl Default for Facts {
@@ -49,13 +55,15 @@ impl Default for Facts {
             higher_is_better: true,
             min: None,
             max: None,
+            waives: BTreeMap::new(),
+            takes_eligible: false,
         }
     }
 }
 
 /// A function that is a plugin.
 pub(crate) struct Callable {
-    name: String,
+    pub name: String,
     pub function: Py<PyAny>,
     pub facts: Facts,
 }
@@ -89,13 +97,24 @@ pub(crate) fn called<T>(
     })
 }
 
-/// Options as text, which Python reads.
-pub(crate) fn options(options: &BTreeMap<String, Value>) -> String {
-    json!(options).to_string()
+/// What a function is told of a problem: the objects, k, the constraints, a seed, whether each object may be asked
+/// about, and the options as text.
+pub(crate) fn told<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    seed: u64,
+    options: &BTreeMap<String, Value>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let n = problem.n();
+    let eligible: Vec<bool> = (0..n).map(|i| problem.is_eligible(i)).collect();
+    let x = matrix_of(py, &problem.data)?;
+    let constraints = constraints_of(py, &problem.constraints, n)?;
+    let options = json!(options).to_string();
+    (x, problem.k, constraints, seed, eligible.into_pyarray(py), options).into_pyobject(py)
 }
 
 /// Data as Python has it: a matrix, the parts of a sparse one, or the numbers and words of a table.
-pub(crate) fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
+fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
     if data.kind() == DataKind::Csr {
         // Row by row: of some of the objects there is no whole matrix.
         let (mut offsets, mut columns, mut values) = (vec![0_i64], Vec::new(), Vec::new());
@@ -120,7 +139,7 @@ pub(crate) fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py
 }
 
 /// Constraints as Python has them.
-pub(crate) fn constraints_of<'py>(
+fn constraints_of<'py>(
     py: Python<'py>,
     all: &Constraints,
     n: usize,
@@ -153,8 +172,8 @@ pub(crate) fn register(
     Ok(())
 }
 
-/// What comes of each law: its name, and how it is broken.
-type Verdicts = Vec<(String, Option<String>)>;
+/// What comes of each law: its name, how it is broken, and why the plugin is excused from it.
+type Verdicts = Vec<(String, Option<String>, Option<String>)>;
 
 /// Tries every law of its role on a plugin, which is given by its configuration.
 #[pyfunction]
@@ -185,7 +204,16 @@ where
             return Err(Error::Cancelled);
         }
         let broken = shrink(law, &*plugin).map(|small| small.to_string());
-        Ok((law.name.to_string(), broken))
+        Ok((law.name.to_string(), broken, waived(config, law.name)))
     };
     laws_for(&*plugin).iter().map(tried).collect()
+}
+
+/// Why a plugin is excused from a law, if it is.
+fn waived(config: &Value, law: &str) -> Option<String> {
+    if let Some(callable) = own_name(config).and_then(Callable::find) {
+        return callable.facts.waives.get(law).cloned();
+    }
+    let waivers = config::tree::plugin(config)?.waivers.iter();
+    waivers.filter(|(name, _)| *name == law).map(|(_, reason)| reason.to_string()).next()
 }

@@ -219,11 +219,12 @@ impl Found {
         self.run.clustering.extras.diagnostics.clone()
     }
 
-    /// What a method that chooses among methods tried: name, k, score, weight, outcome.
+    /// What a method that chooses among methods tried: name, k, score, weight, outcome, seconds.
     #[getter]
-    fn tried(&self) -> Vec<(String, usize, Option<f64>, f64, String)> {
+    fn tried(&self) -> Vec<(String, usize, Option<f64>, f64, String, f64)> {
         let all = self.run.clustering.extras.tried.iter();
-        all.map(|t| (t.name.clone(), t.k, t.score, t.weight, t.outcome.clone())).collect()
+        all.map(|t| (t.name.clone(), t.k, t.score, t.weight, t.outcome.clone(), t.seconds))
+            .collect()
     }
 
     /// The constraints that it was made under.

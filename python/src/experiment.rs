@@ -1,10 +1,11 @@
 //! A whole study from its file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mustlink::Error;
+use mustlink::config::Document;
 use mustlink_experiments::{
     Experiment, Keep, Outcome, ProgressSnapshot, RunOptions, RunProgress, Source, run,
 };
@@ -48,16 +49,25 @@ impl RunProgress for Progress {
 /// A cell that failed: data set, method, repeat, fold, the first error.
 type Failed = (String, String, usize, usize, String);
 
-/// Runs the experiment of a file, or goes on where it stopped. Gives the table of the report, the page,
+/// An experiment file as JSON, as it is written.
+#[pyfunction]
+pub(crate) fn read_experiment(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+    let read = py.detach(|| Document::read(&file));
+    read.map(|document| document.root().to_value().to_string()).map_err(|e| raised(py, &e))
+}
+
+/// Runs the experiment of a file, or goes on where it stopped; `document` is what is read in place of the file, as
+/// JSON. Gives the table of the report, the page,
 /// how many cells there are, how many are finished, and those that failed.
 #[pyfunction]
-#[pyo3(signature = (file, out, text, progress=None))]
+#[pyo3(signature = (file, out, text, progress=None, document=None))]
 pub(crate) fn run_experiment(
     py: Python<'_>,
     file: PathBuf,
     out: PathBuf,
     text: &str,
     progress: Option<Py<PyAny>>,
+    document: Option<String>,
 ) -> PyResult<(String, PathBuf, usize, usize, Vec<Failed>)> {
     let of = |e: Error| raised(py, &e);
     let fail = |e: serde_json::Error| of(Error::Usage(format!("is no request: {e}")));
@@ -77,7 +87,14 @@ pub(crate) fn run_experiment(
         options.progress = Arc::new(Progress { watcher, raised, cancel });
     }
     let done = interruptible(py, request.threads, &cancel, || {
-        let experiment = Experiment::load(&file, &request.sets)?;
+        let experiment = match document {
+            Some(text) => {
+                let name = format!("{}, as JSON.json", file.display());
+                let folder = file.parent().unwrap_or(Path::new(""));
+                Experiment::parse(&name, &text, folder, &request.sets)?
+            }
+            None => Experiment::load(&file, &request.sets)?,
+        };
         let outcome: Outcome = run(&experiment, &options)?;
         let report = mustlink_report::report(&out)?;
         Ok((outcome, report.table, report.page))

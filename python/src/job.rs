@@ -10,11 +10,12 @@ use mustlink::datasets::{Classes, Dataset};
 use mustlink::method::Method;
 use mustlink::prelude::{Data, Respondent};
 use mustlink::registry;
-use mustlink::roles::{Outcome, Question};
+use mustlink::roles::{Outcome, Question, Reply};
 use mustlink::run::Transformed;
-use mustlink::selection::Selection;
+use mustlink::selection::{Recorded, Selection};
 use mustlink::{Error, Problem, Result};
 use mustlink_experiments::{Asked, Clustered, Single, notices};
+use mustlink_ledger::Durability;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,9 +25,8 @@ use crate::catalogue;
 pub(crate) const MOST_OF_CLASSES: usize = 100_000;
 
 /// What is asked for, beside arrays.
-#[derive(Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[derive(Default)]
 pub(crate) struct Request {
     /// Transforms, clusterer, selector, oracle.
     pub method: Value,
@@ -157,6 +157,29 @@ impl Job {
         let (ctx, budget) = (self.context().child("oracle"), self.budget);
         let ledger = self.ledger.as_deref();
         self.single.select(seen, Asked { oracle, respondent: asked, ctx, budget, ledger })
+    }
+
+    /// The answers in the ledger that were not taken back: the rows and what was said of them.
+    pub fn answers(&self) -> Result<Vec<(u32, u32, Reply)>> {
+        let Some(path) = self.ledger.as_deref().filter(|path| path.exists()) else {
+            return Ok(Vec::new());
+        };
+        let ids = self.original.ids.as_ref().map(|_| self.ids());
+        let all = mustlink_ledger::answers(path, self.set.n(), ids.as_deref())?;
+        let standing = all.into_iter().filter(|recorded| !recorded.retracted);
+        let of_rows = |r: Recorded| (self.row(r.subject), self.row(r.reference), r.answer.reply);
+        Ok(standing.map(of_rows).collect())
+    }
+
+    /// Takes the last answer in the ledger back, where there is a ledger.
+    pub fn take_back(&self) -> Result<()> {
+        let Some(path) = &self.ledger else { return Ok(()) };
+        let mut scene = self.set.scene(self.context().child("oracle"));
+        scene.data = Some(self.seen()?.problem.data.clone());
+        let nobody = registry::build_default("none")?;
+        let mut ledger = self.keep(&scene, &*nobody, path, Durability::Every)?;
+        let last = ledger.last().ok_or_else(|| Error::Oracle("there is no answer yet".into()))?;
+        ledger.retract(last, None)
     }
 
     /// Clusters under the given and the selected constraints.

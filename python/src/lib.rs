@@ -50,7 +50,7 @@ mod _mustlink {
     #[pymodule_export]
     use super::ensembles::{consensus, generate, impute};
     #[pymodule_export]
-    use super::experiment::run_experiment;
+    use super::experiment::{read_experiment, run_experiment};
     #[pymodule_export]
     use super::metrics::score;
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mustlink::exchange::PlainValue;
 use mustlink::prelude::*;
 
-use crate::callables::{Callable, Facts, called, constraints_of, matrix_of};
+use crate::callables::{Callable, Facts, called, told};
 
 /// A clusterer that is a function of Python, registered in this process.
 ///
@@ -50,13 +50,7 @@ impl BaseClusterer for PythonClusterer {
         }
         let seed = ctx.stream("seed").next_u64() >> 32;
         let labels: Vec<i64> = called(&callable, |py| {
-            let given = (
-                matrix_of(py, &problem.data)?,
-                problem.k,
-                constraints_of(py, &problem.constraints, problem.n())?,
-                seed,
-                crate::callables::options(&self.options),
-            );
+            let given = told(py, problem, seed, &self.options)?;
             callable.function.call1(py, given)?.extract(py)
         })?;
         let broken = |message: String| Error::Plugin { tag: self.name.clone(), message };

@@ -24,9 +24,17 @@ pub struct PythonMetric {
 impl Metric for PythonMetric {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let callable = Callable::named(&self.name)?;
+        let n = input.labels.len();
+        let flags = input.scope.map_or(n, <[bool]>::len);
+        let classes = input.truth.map_or(n, <[Option<u32>]>::len);
+        for (what, length) in [("scope", flags), ("labels_true", classes)] {
+            if length != n {
+                return Err(Error::bad_param(what, length, format!("one for each of {n} objects")));
+            }
+        }
         let counts = |i: &usize| input.scope.is_none_or(|scope| scope[*i]);
         let truth = input.truth.unwrap_or_default();
-        let both: (Vec<i64>, Vec<i64>) = (0..input.labels.len())
+        let both: (Vec<i64>, Vec<i64>) = (0..n)
             .filter(counts)
             .filter_map(|i| Some((i64::from(truth.get(i).copied()??), i64::from(input.labels[i]))))
             .unzip();

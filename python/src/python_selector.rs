@@ -1,19 +1,21 @@
 //! A selector that is a generator of Python.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use mustlink::exchange::PlainValue;
 use mustlink::prelude::*;
 use pyo3::prelude::*;
 
-use crate::callables::{Callable, called, constraints_of, matrix_of};
+use crate::callables::{Callable, called, told};
 
 /// A selector that is a generator function of Python, registered in this process.
 ///
 /// # Method
 /// The generator yields pairs of objects and is sent the answers.
 /// # Input and output
-/// Dense data. A pair a question.
+/// Dense data. A pair a question; pairs with an object that may not be asked about are passed over, unless the
+/// function is told which may.
 /// # Errors
 /// `BadParam` for a name under which nothing is registered; `Plugin` for what it raises, and for what it
 /// yields that is no pair.
@@ -37,17 +39,22 @@ impl QuerySelector for PythonSelector {
         let callable = Callable::named(&self.name)?;
         let seed = ctx.stream("seed").next_u64() >> 32;
         let generator = called(&callable, |py| {
-            let given = (
-                matrix_of(py, &problem.data)?,
-                problem.k,
-                constraints_of(py, &problem.constraints, problem.n())?,
-                seed,
-                crate::callables::options(&self.options),
-            );
+            let given = told(py, problem, seed, &self.options)?;
             callable.function.call1(py, given)
         })?;
-        let (asked, told) = (0, VecDeque::from([None]));
-        Ok(Box::new(Generator { callable, generator, asked, told, open: None, over: false }))
+        // Pairs of a function that was not told are passed over; one that was told has to mind it.
+        let eligible = problem.eligible.clone().filter(|_| !callable.facts.takes_eligible);
+        Ok(Box::new(Generator {
+            callable,
+            generator,
+            eligible,
+            passed_over: HashSet::new(),
+            ctx: ctx.clone(),
+            asked: 0,
+            told: VecDeque::from([None]),
+            open: None,
+            over: false,
+        }))
     }
 
     fn properties(&self) -> SelectorProperties {
@@ -63,8 +70,13 @@ impl QuerySelector for PythonSelector {
 
 /// A generator under way.
 struct Generator {
-    callable: std::sync::Arc<Callable>,
+    callable: Arc<Callable>,
     generator: Py<PyAny>,
+    /// Which objects may be asked about, where the function was not told.
+    eligible: Option<Arc<[bool]>>,
+    /// Its pairs with others, which nobody is asked about.
+    passed_over: HashSet<(u32, u32)>,
+    ctx: Context,
     asked: u64,
     /// The answers that are to be sent: nothing first, which starts it.
     told: VecDeque<Option<Reply>>,
@@ -72,20 +84,42 @@ struct Generator {
     over: bool,
 }
 
+impl Generator {
+    /// The next pair of the function, after the answer to the last one.
+    fn after(&self, answer: Option<Reply>) -> Result<Option<(u32, u32)>> {
+        let answer = match answer {
+            Some(Reply::MustLink) => Some(true),
+            Some(Reply::CannotLink) => Some(false),
+            _ => None,
+        };
+        called(&self.callable, |py| self.generator.call_method1(py, "ask", (answer,))?.extract(py))
+    }
+
+    /// The same, past pairs that nobody may be asked about; to the function they are unknown.
+    fn next_eligible(&mut self, answer: Option<Reply>) -> Result<Option<(u32, u32)>> {
+        let mut next = self.after(answer)?;
+        while let (Some((i, j)), Some(eligible)) = (next, &self.eligible) {
+            let is_out = |end: u32| eligible.get(end as usize) == Some(&false);
+            if !is_out(i) && !is_out(j) {
+                break;
+            }
+            if !self.passed_over.insert((i.min(j), i.max(j))) {
+                return Err(Error::Contract {
+                    plugin: self.callable.name.clone(),
+                    broken: format!("yielded the pair ({i}, {j}) twice"),
+                });
+            }
+            self.ctx.check()?;
+            next = self.after(None)?;
+        }
+        Ok(next)
+    }
+}
+
 impl Inquiry for Generator {
     fn step(&mut self) -> Result<Step> {
         if let Some(answer) = self.told.pop_front().filter(|_| !self.over) {
-            let next: Option<(u32, u32)> = called(&self.callable, |py| {
-                let answer = match answer {
-                    Some(Reply::MustLink) => true.into_pyobject(py)?.to_owned().into_any().unbind(),
-                    Some(Reply::CannotLink) => {
-                        false.into_pyobject(py)?.to_owned().into_any().unbind()
-                    }
-                    _ => py.None(),
-                };
-                self.generator.call_method1(py, "ask", (answer,))?.extract(py)
-            })?;
-            match next {
+            match self.next_eligible(answer)? {
                 Some((i, j)) => {
                     self.open = Some((self.asked, i, j));
                     self.asked += 1;

@@ -1,5 +1,6 @@
 //! Questions and answers: a callable that is asked, or a session that whoever likes may answer.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -7,34 +8,50 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mustlink::constraints::Constraints;
-use mustlink::roles::{Outcome, Question, Refusal, Respondent};
+use mustlink::roles::{Outcome, Question, Refusal, Reply, Respondent};
 use mustlink::selection::Counts;
-use mustlink::{Error, Result};
+use mustlink::{Data, Error, Result};
 use mustlink_experiments::thread_pool;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::cluster::{Ended, Found, carry_out, known, request};
-use crate::data::{Matrix, Pairs, kind, table};
+use crate::data::{Matrix, Pairs, constraints, kind, table};
 use crate::errors::{raised, with_text};
-use crate::interrupt::{answering, detached};
-use crate::job::{Asking, Job, Request};
+use crate::interrupt::{answering, detached, interruptible};
+use crate::job::{Asking, Job, Known, Request};
 use crate::oracle::{LOOK, answered, asking};
 
-/// Hands questions over and waits for the answers.
-struct Waiting {
-    questions: Sender<Question>,
-    answers: Receiver<i8>,
+/// An answer about two rows: +1 together, −1 apart, 0 unknown.
+type Told = (u32, u32, i8);
+
+/// Serves the answers that there are already, and hands further questions over.
+struct Serving {
+    known: HashMap<(u32, u32), i8>,
+    /// Where the others go and their answers come from; nowhere where nobody is there to answer.
+    others: Option<(Sender<Question>, Receiver<i8>)>,
 }
 
-impl Respondent for Waiting {
+impl Serving {
+    fn asking(told: &[Told], others: Option<(Sender<Question>, Receiver<i8>)>) -> Asking {
+        let known = told.iter().map(|&(i, j, said)| ((i.min(j), i.max(j)), said)).collect();
+        Box::new(Serving { known, others })
+    }
+}
+
+impl Respondent for Serving {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
+        if let Some(&said) =
+            self.known.get(&(question.i.min(question.j), question.i.max(question.j)))
+        {
+            return Ok(answered(said));
+        }
         // A session that is over has nobody at the other end.
-        let asked = self.questions.send(question.clone()).is_ok();
-        Ok(match self.answers.recv() {
-            Ok(reply) if asked => answered(reply),
-            _ => Outcome::Refused(Refusal::Closed),
-        })
+        let asked = |(to, from): &(Sender<Question>, Receiver<i8>)| {
+            to.send(question.clone()).ok().and_then(|()| from.recv().ok())
+        };
+        let reply = self.others.as_ref().and_then(asked);
+        Ok(reply.map_or(Outcome::Refused(Refusal::Closed), answered))
     }
 }
 
@@ -129,14 +146,105 @@ enum Outgoing {
 
 type Ending = std::result::Result<Outgoing, (Error, String)>;
 
+/// What comes of a session whose questions `asking` answers.
+fn ending(job: &Job, asking: Asking, clustering: bool) -> Ending {
+    let made = if clustering {
+        carry_out(job, Some(asking)).map(|ended| Outgoing::Clustered(Box::new(ended)))
+    } else {
+        selected(job, Some(asking)).map(Outgoing::Selected)
+    };
+    made.map_err(|e| {
+        let text = e.render(&|i| job.id(i));
+        (e, text)
+    })
+}
+
+/// The same for Python.
+fn outgoing(py: Python<'_>, ended: Ending) -> PyResult<Py<PyAny>> {
+    match ended {
+        Ok(Outgoing::Selected(selected)) => Ok(Py::new(py, selected)?.into_any()),
+        Ok(Outgoing::Clustered(ended)) => Ok(Py::new(py, Found::new(py, *ended)?)?.into_any()),
+        Err((e, text)) => Err(with_text(py, &e, text)),
+    }
+}
+
+/// What a session was given: a selection is made of it as often as one is needed.
+struct Given {
+    request: Request,
+    data: Data,
+    constraints: Constraints,
+}
+
+impl Given {
+    fn job(&self, request: Request, flag: &Arc<AtomicBool>) -> Result<Job> {
+        let known = Known { constraints: self.constraints.clone(), ..Known::default() };
+        Job::new(&request, self.data.clone(), known, flag)
+    }
+}
+
+/// A selection under way, in a thread of its own.
+struct Live {
+    questions: Mutex<Receiver<Question>>,
+    answers: Option<Sender<i8>>,
+    flag: Arc<AtomicBool>,
+    thread: JoinHandle<Ending>,
+}
+
 /// A selection that waits for its answers.
 #[pyclass(module = "mustlink._mustlink")]
 pub(crate) struct Session {
-    questions: Mutex<Receiver<Question>>,
-    answers: Option<Sender<i8>>,
+    given: Given,
+    told: Vec<Told>,
     open: Option<Question>,
-    flag: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Ending>>,
+    live: Option<Live>,
+}
+
+impl Session {
+    /// Begins the selection; what was answered already is not asked again.
+    fn begin(&mut self, py: Python<'_>) -> PyResult<()> {
+        let of = |e: Error| raised(py, &e);
+        let flag: Arc<AtomicBool> = Arc::default();
+        let given = &self.given;
+        let made = detached(py, || {
+            let job = given.job(given.request.clone(), &flag)?;
+            let recorded = job.answers()?;
+            Ok((job, recorded))
+        });
+        let (job, recorded) = made.map_err(of)?;
+        if given.request.ledger.is_some() {
+            let told = |(i, j, reply)| (i, j, number(reply));
+            self.told = recorded.into_iter().map(told).collect();
+        }
+        let clustering = !given.request.selection_only;
+        let (questions, asked) = channel();
+        let (answers, replies) = channel();
+        // What the ledger has it serves itself.
+        let told = if given.request.ledger.is_some() { &[][..] } else { &self.told };
+        let asking = Serving::asking(told, Some((questions, replies)));
+        // Its threads wait for answers: nothing else may wait for them.
+        let pool = thread_pool(given.request.threads).map_err(of)?;
+        let work = move || pool.install(|| ending(&job, asking, clustering));
+        let (questions, answers) = (Mutex::new(asked), Some(answers));
+        self.live = Some(Live { questions, answers, flag, thread: std::thread::spawn(work) });
+        Ok(())
+    }
+
+    /// Waits until the selection has ended. A signal ends it early, and is raised when it has.
+    fn ended(&mut self, py: Python<'_>) -> PyResult<Option<Ending>> {
+        self.open = None;
+        let Some(mut live) = self.live.take() else { return Ok(None) };
+        live.answers = None;
+        let mut interrupted = None;
+        while !live.thread.is_finished() {
+            py.detach(|| std::thread::sleep(Duration::from_millis(1)));
+            if let (None, Err(raised)) = (&interrupted, py.check_signals()) {
+                live.flag.store(true, Ordering::Relaxed);
+                interrupted = Some(raised);
+            }
+        }
+        let ended = live.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        interrupted.map_or(Ok(Some(ended)), Err)
+    }
 }
 
 #[pymethods]
@@ -154,39 +262,59 @@ impl Session {
         let request = Request { selection_only: !clustering, ..request(py, text)? };
         let of = |e: Error| raised(py, &e);
         let data = kind(request.kind.as_deref()).and_then(|kind| x.data(py, kind)).map_err(of)?;
-        let known = known(data.n(), pairs.as_ref(), None, None).map_err(of)?;
+        let constraints = constraints(pairs.as_ref(), data.n()).map_err(of)?;
+        let given = Given { request, data, constraints };
+        let mut session = Session { given, told: Vec::new(), open: None, live: None };
+        session.begin(py)?;
+        Ok(session)
+    }
+
+    /// The answers so far, those of the ledger first: the object a question was about, the object that it was
+    /// compared with, and what was said.
+    #[getter]
+    fn answers(&self) -> Vec<Told> {
+        self.told.clone()
+    }
+
+    /// What the session would come to if it were ended now, which it is not: a clustering, or the constraints alone.
+    fn so_far(&self, py: Python<'_>, clustering: bool) -> PyResult<Py<PyAny>> {
         let flag: Arc<AtomicBool> = Arc::default();
-        let job = detached(py, || Job::new(&request, data, known, &flag)).map_err(of)?;
-        let (questions, asked) = channel();
-        let (answers, replies) = channel();
-        // Its threads wait for answers: nothing else may wait for them.
-        let pool = thread_pool(request.threads).map_err(of)?;
-        let work = move || {
-            let waiting: Asking = Box::new(Waiting { questions, answers: replies });
-            let made = if clustering {
-                carry_out(&job, Some(waiting)).map(|e| Outgoing::Clustered(Box::new(e)))
-            } else {
-                selected(&job, Some(waiting)).map(Outgoing::Selected)
-            };
-            made.map_err(|e| {
-                let text = e.render(&|i| job.id(i));
+        let asking = Serving::asking(&self.told, None);
+        let request =
+            Request { selection_only: !clustering, ledger: None, ..self.given.request.clone() };
+        let ended = interruptible(py, request.threads, &flag, || {
+            let job = self.given.job(request, &flag).map_err(|e| {
+                let text = e.to_string();
                 (e, text)
-            })
-        };
-        Ok(Session {
-            questions: Mutex::new(asked),
-            answers: Some(answers),
-            open: None,
-            flag,
-            thread: Some(std::thread::spawn(move || pool.install(work))),
-        })
+            })?;
+            ending(&job, asking, clustering)
+        })?;
+        outgoing(py, ended)
+    }
+
+    /// Takes the last answer back; its question is open again.
+    fn undo(&mut self, py: Python<'_>) -> PyResult<()> {
+        let of = |e: Error| raised(py, &e);
+        if self.told.is_empty() {
+            return Err(of(Error::Oracle("there is no answer yet".into())));
+        }
+        self.leave(py)?;
+        let flag: Arc<AtomicBool> = Arc::default();
+        let given = &self.given;
+        let taken = detached(py, || given.job(given.request.clone(), &flag)?.take_back());
+        if taken.is_ok() {
+            self.told.pop();
+        }
+        // Where it could not be taken back, all is as it was.
+        self.begin(py)?;
+        taken.map_err(of)
     }
 
     /// The open question: its number, the object it is about, the object that is compared with, and
     /// what it serves; none when there are no more.
     fn question(&mut self, py: Python<'_>) -> PyResult<Option<(u64, u32, u32, &'static str)>> {
-        while self.open.is_none() && self.answers.is_some() {
-            let questions = &self.questions;
+        while let (None, Some(live)) = (&self.open, &self.live) {
+            let questions = &live.questions;
             let next = || {
                 let questions = questions.lock().unwrap_or_else(|e| e.into_inner());
                 questions.recv_timeout(LOOK)
@@ -202,9 +330,11 @@ impl Session {
 
     /// The answer to the open question: +1 together, −1 apart, 0 unknown.
     fn tell(&mut self, py: Python<'_>, reply: i8) -> PyResult<()> {
-        let (Some(_), Some(answers)) = (self.open.take(), &self.answers) else {
+        let answers = self.live.as_ref().and_then(|live| live.answers.as_ref());
+        let (Some(question), Some(answers)) = (self.open.take(), answers) else {
             return Err(raised(py, &Error::Oracle("no question is open".into())));
         };
+        self.told.push((question.subject, question.reference, reply));
         // One that has ended meanwhile says so when it is asked for its result.
         let _ = answers.send(reply);
         Ok(())
@@ -212,47 +342,35 @@ impl Session {
 
     /// Ends the questions and gives what they came to.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let Some(thread) = self.thread.take() else {
-            return Err(raised(py, &Error::Oracle("the session is over".into())));
-        };
-        self.answers = None;
-        self.open = None;
-        let mut interrupted = None;
-        while !thread.is_finished() {
-            py.detach(|| std::thread::sleep(Duration::from_millis(1)));
-            if let (None, Err(raised)) = (&interrupted, py.check_signals()) {
-                self.flag.store(true, Ordering::Relaxed);
-                interrupted = Some(raised);
-            }
-        }
-        let ended = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        if let Some(raised) = interrupted {
-            return Err(raised);
-        }
-        match ended {
-            Ok(Outgoing::Selected(selected)) => Ok(Py::new(py, selected)?.into_any()),
-            Ok(Outgoing::Clustered(ended)) => Ok(Py::new(py, Found::new(py, *ended)?)?.into_any()),
-            Err((e, text)) => Err(with_text(py, &e, text)),
+        match self.ended(py)? {
+            Some(ended) => outgoing(py, ended),
+            None => Err(raised(py, &Error::Oracle("the session is over".into()))),
         }
     }
 
     /// Ends it without a result. It may be in a function of Python, which has to come back while there is an
     /// interpreter.
     fn leave(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.flag.store(true, Ordering::Relaxed);
-        self.answers = None;
-        self.open = None;
-        let Some(thread) = self.thread.take() else { return Ok(()) };
-        while !thread.is_finished() {
-            py.detach(|| std::thread::sleep(Duration::from_millis(1)));
-            py.check_signals()?;
+        if let Some(live) = &self.live {
+            live.flag.store(true, Ordering::Relaxed);
         }
-        Ok(())
+        self.ended(py).map(drop)
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.flag.store(true, Ordering::Relaxed);
+        if let Some(live) = &self.live {
+            live.flag.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A reply by its number.
+fn number(reply: Reply) -> i8 {
+    match reply {
+        Reply::MustLink => 1,
+        Reply::CannotLink => -1,
+        Reply::DontKnow => 0,
     }
 }

@@ -12,6 +12,13 @@ pub fn plugin(table: &Value) -> Option<&'static Descriptor> {
     Catalogue::get().ok()?.find(table.get("type")?.as_str()?)
 }
 
+/// The name of the plugin of a table: its tag, or the name of the function of Python that runs in its place.
+pub fn own_name(table: &Value) -> Option<&str> {
+    let tag = table.get("type")?.as_str()?;
+    let name = table.get("name").and_then(Value::as_str);
+    Some(name.filter(|_| tag.starts_with("python_")).unwrap_or(tag))
+}
+
 /// Shows `visit` every plugin in a tree with its table, outer ones before those in them. Where it says
 /// false, what is in that plugin is passed over.
 pub fn visit_plugins<'a>(

@@ -4,6 +4,7 @@ use super::fixtures;
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
 use mustlink_core::roles::RoleObject;
+use mustlink_core::run::STACK;
 
 /// What a broken law says.
 pub type Verdict = Result<(), String>;
@@ -107,6 +108,6 @@ macro_rules! ensure {
 
 /// Runs `work` in a pool of `threads` threads.
 pub(crate) fn in_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build();
     pool.expect("a small pool can be made").install(work)
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use mustlink_config::tree::{plugin, visit_tables};
+use mustlink_config::tree::{own_name, plugin, visit_tables};
 use mustlink_config::{self as config, without_null};
 use mustlink_core::method::Method;
 use mustlink_core::registry::Catalogue;
@@ -244,12 +244,13 @@ pub(super) fn metric_columns(metrics: &[Box<dyn Metric>]) -> Vec<String> {
     let configs: Vec<Value> =
         metrics.iter().map(|m| serde_json::to_value(m).unwrap_or_default()).collect();
     let mut names: Vec<String> = Vec::new();
-    for (at, metric) in metrics.iter().enumerate() {
-        let tag = metric.typetag_name();
-        let twice = metrics.iter().filter(|m| m.typetag_name() == tag).count() > 1;
+    let tag_of = |config: &Value| own_name(config).unwrap_or_default().to_string();
+    for config in &configs {
+        let tag = &*tag_of(config);
+        let twice = configs.iter().filter(|c| tag_of(c) == tag).count() > 1;
         let default = Catalogue::get().ok().and_then(|c| c.find(tag)).map(|d| d.default_config());
         let mut name = if is_fixed_column(tag) { format!("score_{tag}") } else { tag.into() };
-        if let (true, Some(default), Some(map)) = (twice, default, configs[at].as_object()) {
+        if let (true, Some(default), Some(map)) = (twice, default, config.as_object()) {
             let differs = map.iter().filter(|(k, v)| default.get(*k) != Some(v));
             let parts: Vec<String> = differs
                 .map(|(k, v)| {
