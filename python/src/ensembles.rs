@@ -55,9 +55,9 @@ fn ensemble(
     let generator = method.as_object_mut().and_then(|map| map.remove("generator"));
     let generator = Node::synthetic(&json!({ "generator": generator }));
     let generator = config::build::<Generating>(&generator, "")?.generator;
-    // Only the steps of the method matter; nothing is clustered by it.
+    // Only the steps of the method matter; nothing is clustered by it. One that reads constraints is not warned of.
     if method.get("clusterer").is_none() {
-        method["clusterer"] = json!({ "type": "kmeans" });
+        method["clusterer"] = json!({ "type": "pck_means" });
     }
     let request = Request {
         method,

@@ -25,19 +25,23 @@ impl Metric for PythonMetric {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
         let callable = Callable::named(&self.name)?;
         let n = input.labels.len();
+        let truth = input.truth.ok_or_else(|| {
+            Error::Usage(format!("{} compares with classes and there are none", self.name))
+        })?;
         let flags = input.scope.map_or(n, <[bool]>::len);
-        let classes = input.truth.map_or(n, <[Option<u32>]>::len);
-        for (what, length) in [("scope", flags), ("labels_true", classes)] {
+        for (what, length) in [("scope", flags), ("labels_true", truth.len())] {
             if length != n {
                 return Err(Error::bad_param(what, length, format!("one for each of {n} objects")));
             }
         }
         let counts = |i: &usize| input.scope.is_none_or(|scope| scope[*i]);
-        let truth = input.truth.unwrap_or_default();
         let both: (Vec<i64>, Vec<i64>) = (0..n)
             .filter(counts)
-            .filter_map(|i| Some((i64::from(truth.get(i).copied()??), i64::from(input.labels[i]))))
+            .filter_map(|i| Some((i64::from(truth[i]?), i64::from(input.labels[i]))))
             .unzip();
+        if both.0.is_empty() {
+            return Ok(None);
+        }
         let found: Option<f64> = called(&callable, |py| {
             let (classes, labels) = (both.0.into_pyarray(py), both.1.into_pyarray(py));
             callable.function.call1(py, (classes, labels))?.extract(py)

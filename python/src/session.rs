@@ -99,13 +99,7 @@ fn selected(job: &Job, asked: Option<Asking>) -> Result<Selected> {
         .select(&seen.problem, asked)
         .map_err(|e| job.about_features(&seen, e))?
         .unwrap_or_default();
-    let method = &job.method;
-    let all = selection.constraints(
-        selection.asked(),
-        method.view,
-        method.on_conflict,
-        &seen.problem.constraints,
-    )?;
+    let all = job.method.constraints_at(&seen.problem, &selection, selection.asked())?;
     Ok(Selected {
         constraints: job.of_rows(&all)?,
         counts: selection.counts(selection.asked()),

@@ -1,5 +1,7 @@
 """Functions of Python as plugins."""
 
+import doctest
+import re
 import signal
 import time
 import traceback
@@ -211,8 +213,7 @@ def test_an_experiment_names_a_function(tmp_path):
     made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
     assert (made.finished, made.failed) == (1, ())
     pytest.importorskip("pandas")
-    scores = [c for c in made.frame().columns if c.startswith("python_metric")]
-    assert made.frame()[scores].to_numpy().tolist() == [[1.0]]
+    assert made.frame()["whether_three"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -263,3 +264,164 @@ def test_options_of_a_metric_are_refused():
     assert score("half", {}, CLASS, CLASS) == 0.5
     with pytest.raises(mustlink.ConfigError, match="half.beta: a metric is called with its defaults alone"):
         score("half", {"beta": 2.0}, CLASS, CLASS)
+
+
+def test_a_selector_knows_who_may_be_asked(tmp_path):
+    """It was told nowhere, so that it could be used in no experiment with folds."""
+
+    @selector("of_all")
+    def of_all(X, n_clusters, constraints, seed):
+        """Each row and the next."""
+        for i in range(len(X) - 1):
+            answers.append((yield i, i + 1))
+
+    @selector("of_eligible")
+    def of_eligible(X, n_clusters, constraints, seed, eligible, step=1):
+        """The same of those that may be asked about."""
+        rows = np.flatnonzero(eligible)
+        for i, j in zip(rows, rows[step:]):
+            yield i, j
+
+    @selector("careless")
+    def careless(X, n_clusters, constraints, seed, eligible):
+        """Is told, and asks about others."""
+        yield from of_all(X, n_clusters, constraints, seed)
+
+    answers = []
+    for name in ("of_all", "of_eligible"):
+        assert "asks_eligible_pairs_once" in testing.check_plugin(name)
+    with pytest.raises(AssertionError, match="asks_eligible_pairs_once: .* not eligible"):
+        testing.check_plugin("careless")
+    assert None in answers
+    file = tmp_path / "folds.toml"
+    methods = "".join(
+        f'[[method]]\nid = "{name}"\nclusterer = "pck_means"\nselector = {{ type = "{name}" }}\n'
+        for name in ("of_all", "of_eligible")
+    )
+    file.write_text(
+        'experiment.name = "folds"\ncurve.points = [10]\nsplit = { type = "kfold", folds = 3 }\n'
+        f'[[dataset]]\nid = "iris"\n{methods}'
+    )
+    made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+    assert (made.finished, made.failed) == (6, ())
+    pytest.importorskip("pandas")
+    assert set(made.frame()["selector"]) == {"of_all", "of_eligible"}
+
+
+def test_an_endless_selector_of_others_ends():
+    """All of its pairs are passed over: the second time round is an error."""
+
+    @selector("endless")
+    def endless(X, n_clusters, constraints, seed):
+        """The same pairs for ever."""
+        while True:
+            yield from ((i, i + 1) for i in range(len(X) - 1))
+
+    with pytest.raises(AssertionError, match="yielded the pair .* twice"):
+        testing.check_plugin("endless")
+
+
+def test_a_clusterer_may_be_told_who_is_eligible():
+    given = []
+
+    @clusterer("told")
+    def told(X, n_clusters, constraints, seed, eligible, power=2):
+        """One cluster."""
+        given.append((eligible.tolist(), power))
+        return np.zeros(len(X), int)
+
+    Method("told", 1).fit(X)
+    assert given == [([True] * 30, 2)]
+
+
+EXAMPLES = [clusterer, selector, metric]
+
+
+@pytest.mark.parametrize("decorator", EXAMPLES, ids=lambda decorator: decorator.__name__)
+def test_the_examples_of_help_keep_the_laws(decorator):
+    shared = {}
+    for example in doctest.DocTestParser().get_examples(decorator.__doc__):
+        if ">>>" not in example.source and "score(" not in example.source:
+            exec(example.source, shared)
+    name = re.search(r'@\w+\("(\w+)"\)', decorator.__doc__)[1]
+    assert len(testing.check_plugin(name)) > 10
+
+
+def test_an_honest_plugin_of_each_role_passes():
+    """A width in the unit of the data depends on the unit, and so it says."""
+
+    def spectral(X, n_clusters, constraints, seed):
+        """Spectral clustering by scikit-learn."""
+        scale = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+        return (scale[0] < 0.5).astype(int) if n_clusters > 1 else np.zeros(len(X), int)
+
+    clusterer("with_a_width", waives={"any_unit": "the kernel has a width"})(spectral)
+    kept = testing.check_plugin("with_a_width")
+    assert "any_unit" not in kept and "any_origin" in kept
+    clusterer("says_nothing")(spectral)
+    with pytest.raises(AssertionError, match="says_nothing breaks .*\nany_unit"):
+        testing.check_plugin("says_nothing")
+    clusterer("needs_none", waives={"any_unit": "it is careful"})(lambda X, n_clusters, constraints, seed: [0] * len(X))
+    with pytest.raises(AssertionError, match="waives any_unit, which it keeps; remove the waiver"):
+        testing.check_plugin("needs_none")
+    clusterer("slip", waives={"any_units": "a slip"})(lambda X, n_clusters, constraints, seed: [0] * len(X))
+    with pytest.raises(AssertionError, match="waives any_units, which it is not subject to"):
+        testing.check_plugin("slip")
+    with pytest.raises(mustlink.ConfigError, match="waives: any_unit needs its reason"):
+        clusterer("no_reason", waives={"any_unit": ""})
+    # One of the core, which is excused from the same law.
+    assert "any_unit" not in testing.check_plugin("gpk_means")
+
+    @metric("agreement")
+    def agreement(labels_true, labels_pred):
+        """The share of pairs on which both agree."""
+        if len(labels_true) < 2:
+            return None
+        same = labels_true[:, None] == labels_true[None], labels_pred[:, None] == labels_pred[None]
+        return float((same[0] == same[1])[np.triu_indices(len(labels_true), 1)].mean())
+
+    assert "lengths_must_fit" in testing.check_plugin("agreement")
+
+
+def test_an_experiment_knows_functions_by_their_names(tmp_path):
+    """Columns were called python_metric[name=…], and the clusterer python_clusterer."""
+
+    @metric("bcub")
+    def bcub(labels_true, labels_pred):
+        """A constant."""
+        return 0.25
+
+    @metric("other")
+    def other(labels_true, labels_pred):
+        """Another one."""
+        return 0.75
+
+    file = tmp_path / "own.toml"
+    file.write_text(
+        'experiment.name = "own"\nscoring.metrics = ["ari", "bcub", { type = "other" }]\n[[dataset]]\nid = "iris"\n'
+        '[[method]]\nid = "mine"\nclusterer = { type = "by_first_column", power = 2.0 }\n'
+        '[[method]]\nid = "name"\nclusterer = "by_first_column"\n[[method]]\nid = "plain"\nclusterer = "kmeans"\n'
+    )
+    made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+    assert (made.finished, made.failed) == (3, ())
+    assert "bcub" in made.table
+    pytest.importorskip("pandas")
+    rows = made.frame().set_index("method")
+    assert rows["clusterer"].to_dict() == {"mine": "by_first_column", "name": "by_first_column", "plain": "kmeans"}
+    assert set(rows["bcub"]) == {0.25} and set(rows["other"]) == {0.75}
+    assert rows["ari"]["mine"] != rows["ari"]["name"]
+
+
+def test_failed_cells_are_warned_of(tmp_path):
+    @clusterer("fails_in_cells")
+    def fails_in_cells(X, n_clusters, constraints, seed):
+        """Fails."""
+        raise RuntimeError("no luck")
+
+    file = tmp_path / "own.toml"
+    file.write_text(
+        'experiment.name = "own"\n[[dataset]]\nid = "iris"\n[[method]]\nid = "mine"\nclusterer = "fails_in_cells"\n'
+    )
+    with pytest.warns(mustlink.MustlinkWarning, match="1 of 1 cells failed .*, first mine on iris: .*no luck"):
+        made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+    assert len(made.failed) == 1

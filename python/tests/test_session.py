@@ -127,16 +127,124 @@ def test_an_interrupted_end_is_no_interrupt_for_ever():
     """Whoever asked again for labels was interrupted again, without having pressed a key."""
     session = Session(X, "random_pairs", clusterer=PCKMeans(), n_clusters=2, budget=3)
     answered(session, most=2)
+    session = Session(X, "random_pairs", clusterer=PCKMeans(), n_clusters=2, budget=3)
+    for _ in range(2):
+        session.question()
+        session.tell(True)
+    own = session._session
 
     def finish():
         raise KeyboardInterrupt
 
-    session._found, session._session = None, SimpleNamespace(finish=finish, leave=lambda: None)
+    session._session = SimpleNamespace(finish=finish, leave=own.leave, answers=own.answers, so_far=own.so_far)
     with pytest.raises(KeyboardInterrupt):
-        session.labels_
+        session.close()
     with pytest.raises(OracleError, match="interrupted while it ended; constraints_ has the answers"):
         session.labels_
     assert len(session.constraints_.pairs()[1]) == 2
+
+
+@pytest.mark.filterwarnings("ignore:k = 2 was asked for")
+def test_a_session_can_be_looked_at():
+    """To look at the labels ended it, and the loop that followed asked nothing."""
+    whole = Session(X, "min_max_selection", clusterer=PCKMeans(), n_clusters=2, budget=9)
+    asked = answered(whole)
+    for selector in ("min_max_selection", "cobras"):
+        given = {"clusterer": None if selector == "cobras" else PCKMeans(), "n_clusters": 2}
+        session = Session(X, selector, budget=9, **given)
+        for number, question in enumerate(session):
+            # What it would come to if it were ended now.
+            ended = Session(X, selector, budget=9, **given)
+            answered(ended, most=number) if number else ended.close()
+            assert np.array_equal(session.labels_, ended.labels_) and session.constraints_ == ended.constraints_
+            assert len(session.answers_) == number and session.question() == question
+            session.tell(bool(CLASS[question.i] == CLASS[question.j]))
+        assert len(session.answers_) == 9
+    assert asked == [(a.i, a.j) for a in whole.answers_]
+    assert all(a.together == (CLASS[a.i] == CLASS[a.j]) for a in whole.answers_)
+
+
+def test_contradictions_can_be_looked_at():
+    session = Session(X, "random_pairs", clusterer="cop_kmeans", n_clusters=2, budget=400)
+    for at, question in enumerate(session):
+        session.tell(bool(at % 2))
+        if at == 30:
+            break
+    assert len(session.constraints_.pairs()[1]) >= 30 and session.question() is not None
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["alone", "with a ledger"])
+@pytest.mark.parametrize("selector", ["min_max_selection", "cobras", "random_pairs"])
+def test_an_answer_can_be_taken_back(selector, kept, tmp_path):
+    def session(name):
+        ledger = {"ledger": tmp_path / name} if kept else {}
+        return Session(X, selector, clusterer=PCKMeans(), n_clusters=2, budget=12, **ledger)
+
+    def tell(one, times, wrong=False):
+        for _ in range(times):
+            question = one.question()
+            one.tell(bool(CLASS[question.i] == CLASS[question.j]) is not wrong)
+
+    straight, undone = session("straight"), session("undone")
+    tell(straight, 8)
+    tell(undone, 4)
+    before = undone.question()
+    tell(undone, 2, wrong=True)
+    last = undone.answers_[-1]
+    assert undone.undo() == last and undone.undo().together is not None
+    assert undone.question().i == before.i and undone.question().j == before.j and len(undone.answers_) == 4
+    tell(undone, 4)
+    assert [(a.i, a.j, a.together) for a in undone.answers_] == [(a.i, a.j, a.together) for a in straight.answers_]
+    assert undone.constraints_ == straight.constraints_
+    assert np.array_equal(undone.labels_, straight.labels_)
+    undone.close()
+    with pytest.raises(OracleError, match="the session is over"):
+        undone.undo()
+    with pytest.raises(OracleError, match="no answer to take back"):
+        session("new").undo()
+
+
+def test_the_last_answer_can_be_taken_back_when_all_is_asked():
+    session = Session(X, "random_pairs", clusterer=PCKMeans(), n_clusters=2, budget=3)
+    answered(session)
+    assert session.question() is None and "over" in repr(session)
+    last = session.undo()
+    question = session.question()
+    assert (question.i, question.j) == (last.i, last.j)
+    session.tell(not last.together)
+    assert session.answers_[-1].together is not last.together
+
+
+def test_a_resumed_session_counts_what_it_has(tmp_path):
+    given = {"clusterer": PCKMeans(), "n_clusters": 2, "budget": 12, "ledger": tmp_path / "answers.jsonl"}
+    answered(Session(X, "min_max_selection", **given), most=5)
+    session = Session(X, "min_max_selection", **given)
+    assert len(session.answers_) == 5 and "5 answers" in repr(session)
+    so_far = session.labels_
+    assert session.undo().together is not None
+    assert len(session.answers_) == 4
+    question = session.question()
+    session.tell(bool(CLASS[question.i] == CLASS[question.j]))
+    assert np.array_equal(session.labels_, so_far)
+    session.close()
+    assert len(Session(X, "min_max_selection", **given).answers_) == 5
+
+
+def test_questions_have_ids_and_texts(tmp_path):
+    names = np.array([f"n{i}" for i in range(40)])
+    given = {"ids": names, "texts": [f"text {i}" for i in range(40)], "budget": 3}
+    session = Session(X, "random_pairs", ledger=tmp_path / "by_id.jsonl", **given)
+    for question in session:
+        assert question.ids == (names[question.i], names[question.j])
+        assert question.texts == (f"text {question.i}", f"text {question.j}")
+        session.tell(bool(CLASS[question.i] == CLASS[question.j]))
+    assert session.constraints_.ids == tuple(names)
+    assert all(a.ids == (names[a.i], names[a.j]) for a in session.answers_)
+    assert select(X, "random_pairs", y_true=CLASS, budget=3, ids=names) == session.constraints_
+    with pytest.raises(ValueError, match="ids: must hold one id per row, 40, got 3"):
+        Session(X, "random_pairs", ids=["a", "b", "c"])
+    with pytest.raises(ValueError, match="texts: must hold one text per row, 40, got 1"):
+        Session(X, "random_pairs", texts=["a"])
 
 
 def test_a_session_says_how_far_it_is():

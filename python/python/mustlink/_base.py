@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _catalogue, _config, _data, _mustlink
-from .constraints import columns
+from ._nested import Nested
+from .constraints import columns, row_ids
 from .exceptions import ConfigError, DataError, MissingKError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Array = np.ndarray[Any, Any]
 
@@ -30,13 +34,20 @@ class Tried(NamedTuple):
     score: float | None
     weight: float
     outcome: str
+    seconds: float
 
 
-class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+#: The number of clusters of a class that needs one, where nothing says it: as scikit-learn has it.
+_CLUSTERS = 8
+
+
+class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Groups the rows of a matrix."""
 
     #: Name of the plugin.
     _tag: str
+    #: Options under the names that scikit-learn has for them, beside their own.
+    _aliases: dict[str, str] = {}
 
     labels_: Array
     n_iter_: int
@@ -56,13 +67,27 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         own = {_catalogue.NAMES.get(o.name, o.name): o.name for o in self._options()}
         given = {
             own[name]: value
-            for name, value in self.get_params(deep=False).items()
+            for name, value in self._params().items()
             if name in own and name not in self._OF_RUN
         }
         n_clusters = getattr(self, "n_clusters", None)
         if n_clusters is not None and "n_clusters" in own:
             given["k"] = n_clusters
         return {"type": self._tag, **_config.options(given)}
+
+    def _params(self) -> dict[str, Any]:
+        """The parameters; one that has two names under its own."""
+        params: dict[str, Any] = self.get_params(deep=False)
+        for alias, name in self._aliases.items():
+            value = params.pop(alias)
+            if value is None:
+                continue
+            own = _catalogue.NAMES.get(name, name)
+            default = next(o.default for o in self._options() if o.name == name)
+            if params[own] not in (None, default):
+                raise ConfigError(f"{alias}: is another name of {own}, and both are given; give one of them")
+            params[own] = _catalogue.VALUES.get(value, value) if isinstance(value, str) else value
+        return params
 
     def _method(self) -> dict[str, Any]:
         clusterer = self.to_config()
@@ -78,7 +103,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _puts_to_centres(self) -> bool:
         return bool(self._facts()["gives_centers"])
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Self:
         """Cluster the rows of ``X``.
 
         Parameters
@@ -104,8 +129,8 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _matrix(self, X: Any, reset: bool) -> Any:
         """What ``X`` holds, as it was checked and as the core takes it."""
-        accepts = self._facts()["accepts"] if self._kind() == "dense" else [self._kind()]
-        return _data.checked(self, X, accepts, reset)
+        kind = self._kind()
+        return _data.checked(self, X, self._facts()["accepts"] if kind == "dense" else [kind], reset, kind=kind)
 
     def _kind(self) -> str:
         return getattr(self, "kind", "dense")
@@ -120,6 +145,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight: Any = None,
         **more: Any,
     ) -> Any:
+        sample_id = row_ids(constraints, X, sample_id)
         X, x = self._matrix(X, reset=True)
         n = X.shape[0]
         if sample_weight is not None:
@@ -135,7 +161,7 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ids = constraints.ids if sample_id is None and constraints is not None else sample_id
         request = {
             "method": self._method(),
-            "k": _config.plain(getattr(self, "n_clusters", None)),
+            "k": self._clusters(known, y, constraints),
             "seed": _config.seed(getattr(self, "random_state", 0)),
             "threads": _config.threads(getattr(self, "n_jobs", None)),
             "features": _config.names(getattr(self, "feature_names_in_", ())),
@@ -160,13 +186,32 @@ class Clusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._keep(found)
         return found
 
+    def _clusters(self, known: Any, y: Any, constraints: Any) -> Any:
+        """The number of clusters; None where known classes, or the method, say it."""
+        k = _config.plain(getattr(self, "n_clusters", None))
+        facts = self._facts()
+        if k is not None or known is not None or not facts["needs_k"]:
+            return k
+        if y is not None and constraints is None and facts["reads_constraints"]:
+            _data.warn(
+                [
+                    f"n_clusters: is not given, and y, in which every class is known or none, is not looked at: "
+                    f"{_CLUSTERS} clusters are made"
+                ]
+            )
+        return _CLUSTERS
+
     def _said(self, warning: str) -> str:
         """A warning with the names that plugins have here."""
         return warning
 
     def _wrong(self, error: ConfigError) -> ConfigError:
         """The error with the names that the options have here."""
-        return _catalogue.renamed(error, "clusterer")
+        error = _catalogue.renamed(error, "clusterer")
+        for alias, name in self._aliases.items():
+            if getattr(self, alias) is not None and str(error).startswith(f"{name}:"):
+                return type(error)(alias + str(error).removeprefix(name))
+        return error
 
     def _keep(self, found: Any) -> None:
         self._model = found.model
@@ -225,7 +270,7 @@ class WeightedClusterer(Clusterer):
         constraints: Any = None,
         sample_weight: Any = None,
         sample_id: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Cluster the rows of ``X``.
 
         Parameters
@@ -250,6 +295,38 @@ class WeightedClusterer(Clusterer):
         """
         self._run(X, y, constraints, sample_id, sample_weight=sample_weight)
         return self
+
+
+class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+    """What the clusterers that scikit-learn has too can do besides clustering."""
+
+    inertia_: float
+    distortion: str
+    cluster_centers_: Array
+    _matrix: Any
+
+    def _keep(self, found: Any) -> None:
+        super()._keep(found)
+        self.inertia_ = found.objective
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def transform(self, X: Any) -> Array:
+        """The distance of each row of ``X`` to each centre: Euclidean, or 1 − cosine if the distortion is that."""
+        check_is_fitted(self)
+        rows, _ = self._matrix(X, reset=False)
+        from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
+
+        distances = cosine_distances if self.distortion == "cosine" else euclidean_distances
+        return np.asarray(distances(rows, self.cluster_centers_), np.float64)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """How near the rows of ``X`` are to their nearest centres: minus what ``inertia_`` would be."""
+        nearest = self.transform(X).min(axis=1)
+        costs = nearest if self.distortion == "cosine" else nearest**2
+        return -float(costs.sum() if sample_weight is None else costs @ _check_sample_weight(sample_weight, X))
 
 
 class Method(WeightedClusterer):
@@ -304,6 +381,14 @@ class Method(WeightedClusterer):
         table = _config.method(self.config)
         return {key: v for key, v in table.items() if key not in ("k", "seed", "plugins")}
 
+    def _clusters(self, known: Any, y: Any, constraints: Any) -> Any:
+        return _config.plain(self.n_clusters)
+
+    def _part(self, name: str, path: str) -> Any:
+        # The name of a clusterer alone is a method, too.
+        alone = isinstance(self.config, str) and name == "config" and path.partition("__")[0] in _config.SECTIONS
+        return {"clusterer": self.config} if alone else super()._part(name, path)
+
     def _said(self, warning: str) -> str:
         clusterer = self._method().get("clusterer")
         name = clusterer.get("name") if isinstance(clusterer, dict) else None
@@ -350,7 +435,7 @@ class Method(WeightedClusterer):
         sample_id: Any = None,
         y_true: Any = None,
         oracle: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Cluster the rows of ``X``; where the method asks, ``oracle(i, j)`` answers, or ``y_true``.
 
         Parameters

@@ -28,6 +28,17 @@ NAMES = {
 }
 
 
+#: Options that are accepted under a name of scikit-learn beside their own, by plugin.
+ALIASES = {
+    "dbscan": {"eps": "radius"},
+    "hdbscan": {"cluster_selection_epsilon": "epsilon", "cluster_selection_method": "selection"},
+    "optics": {"eps": "radius"},
+}
+
+#: Values of such options as scikit-learn calls them.
+VALUES = {"eom": "excess_of_mass"}
+
+
 @dataclass(frozen=True)
 class Option:
     """One option of a plugin."""

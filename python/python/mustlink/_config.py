@@ -37,11 +37,20 @@ _SHARES = ("kappa_must", "kappa_cannot")
 
 #: Where the name of one may stand alone.
 _SLOTS = ("clusterer", "metric", "selector")
+#: What a method consists of.
+SECTIONS = ("transforms", "clusterer", "selector", "oracle")
 
 
 def slot(value: PluginLike) -> Any:
     """A plugin by its name, its configuration or an estimator, as the core has it."""
     return _own({"type": value}) if isinstance(value, str) and value in CALLABLES else plain(value)
+
+
+def _in_slot(key: str, value: Any) -> Any:
+    """What stands under a key, where it may be a name, or a list of names."""
+    if key == "metrics" and isinstance(value, (list, tuple)):
+        return [slot(v) for v in value]
+    return slot(value) if key in _SLOTS else plain(value)
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +69,7 @@ def plain(value: Any) -> Any:
         return plain(value.to_config())
     if isinstance(value, Mapping):
         made = {str(k): v for k, v in value.items() if v is not None}
-        return _own({k: slot(v) if k in _SLOTS else plain(v) for k, v in made.items()})
+        return _own({k: _in_slot(k, v) for k, v in made.items()})
     if isinstance(value, (np.bool_, np.number)):
         return value.item()
     if isinstance(value, np.ndarray):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -92,25 +93,28 @@ def joined(made: Any) -> Any:
 
 
 def checked(
-    estimator: Any, X: Any, accepts: list[str], reset: bool, least: int = 1
+    estimator: Any, X: Any, accepts: list[str], reset: bool, least: int = 1, kind: str = "dense"
 ) -> tuple[Any, Any]:
     """The rows that an estimator is given, as scikit-learn has checked them and as the core takes them. Whether
     they are finite the core says, by row and column."""
     from sklearn.utils.validation import validate_data
 
     table_too = "table" in accepts
+    _refuse_containers(X)
     _refuse_times(X)
     if table_too and hasattr(X, "iloc") and X.ndim == 2:
         X = _of_objects(X)
-    rows = validate_data(
-        estimator,
-        X,
-        accept_sparse="csr" if "csr" in accepts else False,
-        dtype=None if table_too else [np.float64, np.float32],
-        ensure_all_finite=False,
-        reset=reset,
-        ensure_min_samples=least,
-    )
+    X = all_pairs(X, kind)
+    with _words_named(X):
+        rows = validate_data(
+            estimator,
+            X,
+            accept_sparse="csr" if "csr" in accepts else False,
+            dtype=None if table_too else [np.float64, np.float32],
+            ensure_all_finite=False,
+            reset=reset,
+            ensure_min_samples=least,
+        )
     return rows, table(rows) if table_too else parts(rows)
 
 
@@ -135,6 +139,71 @@ def tag_tables(tags: Any) -> None:
     tags.input_tags.categorical = True
 
 
+def _refuse_containers(X: Any) -> None:
+    """An AnnData holds matrices and is none: NumPy would look into it for minutes."""
+    if not hasattr(X, "obsm"):
+        return
+    keys = list(X.obsm)
+    first = f'adata.obsm["{"X_pca" if "X_pca" in keys else keys[0]}"] or ' if keys else ""
+    raise DataError(
+        f"X: is {type(X).__name__}, not a matrix; give {first}adata.X. If constraints have ids, give "
+        "sample_id=adata.obs_names too"
+    )
+
+
+@contextmanager
+def _words_named(X: Any) -> Iterator[None]:
+    """Names the column where there are words in place of numbers."""
+    try:
+        yield
+    except ValueError as wrong:
+        if "could not convert string" not in str(wrong):
+            raise
+        named = hasattr(X, "columns") and hasattr(X, "shape")
+        cells = X.to_numpy() if named else np.asarray(X, dtype=object)
+        names = [f"column {name}" for name in X.columns] if named else [f"column {at}" for at in range(cells.shape[-1])]
+        for at, name in enumerate(names if cells.ndim == 2 else []):
+            for row, value in enumerate(cells[:, at].tolist()):
+                if isinstance(value, str) and not _is_number(value):
+                    raise DataError(
+                        f"{name}: row {row} holds the word {value!r}, and numbers are needed; leave the column out, or "
+                        'make numbers of it: Method({"transforms": ["one_hot"], "clusterer": …})'
+                    ) from None
+        raise
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def all_pairs(x: Any, kind: str) -> Any:
+    """The n × n numbers of a sparse matrix of distances or affinities. An affinity that is not stored is 0; a distance
+    that is not stored is not known."""
+    if kind == "dense" or not sp.issparse(x) or x.ndim != 2 or x.shape[0] != x.shape[1]:
+        return x
+    n = x.shape[0]
+    if kind == "distances":
+        entries = sp.coo_array(x)
+        stored = np.unique(entries.coords[0].astype(np.int64) * n + entries.coords[1])
+        missing = n * (n - 1) - int(np.count_nonzero(stored // n != stored % n))
+        if missing:
+            raise DataError(
+                f"X: {missing} distances are not stored, and it is not known whether they are 0 or large; give all of "
+                'them, or neighbours as kind="affinity"'
+            )
+    return x.toarray()
+
+
+def row_names(X: Any) -> Any:
+    """The names that the rows of a frame or of an AnnData have; None where there are none."""
+    names = getattr(X, "obs_names", None)
+    return names if names is not None else getattr(X, "index", None) if hasattr(X, "iloc") else None
+
+
 def _refuse_times(X: Any) -> None:
     """A time is a number only to whoever knows from when on and in which unit it is counted."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
@@ -151,18 +220,20 @@ def _refuse_times(X: Any) -> None:
             )
 
 
-def matrix(x: Any, sparse: bool = True, transforms: Any = None) -> Any:
+def matrix(x: Any, kind: str = "dense", transforms: Any = None) -> Any:
     """A matrix of numbers from whatever holds one; a table, where the first of the transforms takes one."""
     from sklearn.utils import check_array
 
+    _refuse_containers(x)
     _refuse_times(x)
     if transforms is not None and _catalogue.takes_tables(transforms):
         x = _of_objects(x) if hasattr(x, "iloc") and x.ndim == 2 else x
         accept = "csr" if sp.issparse(x) else False
         cells = check_array(x, accept_sparse=accept, dtype=None, ensure_all_finite=False)
         return parts(cells) if sp.issparse(cells) else table(cells)
-    accept = "csr" if sparse else False
-    return parts(check_array(x, accept_sparse=accept, dtype=[np.float64, np.float32]))
+    accept = "csr" if kind == "dense" else False
+    with _words_named(x):
+        return parts(check_array(all_pairs(x, kind), accept_sparse=accept, dtype=[np.float64, np.float32]))
 
 
 def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int64]] | None:
@@ -245,15 +316,27 @@ def rows(x: Any) -> int:
     return int(x.shape[0])
 
 
+#: So many times as many members as objects are taken for a matrix that lies on its side.
+_MOST_MEMBERS = 10
+
+
 def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Partitions by number, a row per member; -1, NaN and None are missing labels."""
-    # A frame is read by its rows, not by the names of its columns.
-    given = given.to_numpy() if hasattr(given, "to_numpy") else given
-    members = list(given)
+    """Partitions by number, a row per member; -1, NaN and None are missing labels. A frame holds one in each
+    column."""
+    if hasattr(given, "columns") and np.ndim(given) == 2:
+        members = [given.iloc[:, at] if hasattr(given, "iloc") else given[:, at] for at in range(given.shape[1])]
+    else:
+        given = given.to_numpy() if hasattr(given, "to_numpy") else given
+        members = list(given)
     if not members:
         raise DataError("partitions: must hold at least one")
     if np.ndim(members[0]) == 0:
         members = [given]
+    if isinstance(given, np.ndarray) and len(members) > _MOST_MEMBERS * len(members[0]):
+        raise DataError(
+            f"partitions: {len(members)} partitions of {len(members[0])} objects: in an array each row is a partition; "
+            "if each column is one, give partitions.T, and if not, list(partitions)"
+        )
     lengths = [len(member) if np.ndim(member) else 0 for member in members]
     n = lengths[0] if n is None else n
     for at, length in enumerate(lengths):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ._config import PluginLike
-from ._base import Clusterer, WeightedClusterer
+from ._base import Centres, Clusterer, WeightedClusterer
 
 __all__ = [
     "Auto",
@@ -144,7 +144,7 @@ class Auto(Clusterer):
     n_constraints_dropped_ : int
         Pairs left out, an end of which is no row of `X`.
     tried_ : list
-        What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`.
+        What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`.
 
     References: VanCraenendonckBlockeel2017, Pourrajabi2014, FredJain2005.
     """
@@ -218,7 +218,7 @@ class CLAC(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     assign_rule : "printed" or "entropy"; default 'printed'
         What makes a cluster cheap for an object.
     chunklet_distance : "sum_of_distances" or "sum_of_squares"; default 'sum_of_distances'
@@ -334,7 +334,7 @@ class ConstrainedCompleteLink(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     max_objects : an integer in 1..=1000000000; default 20000
         Most objects; there is a number for every pair.
     on_infeasible : "error" or "merge"; default 'error'
@@ -438,7 +438,7 @@ class ConstrainedEM(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     assumption : "chunklet_iid" or "point_iid"; default 'chunklet_iid'
         How must-linked objects come about.
     covariance : "full", "diag", "spherical" or "tied"; default 'full'
@@ -543,7 +543,7 @@ class ConstrainedKMeans(WeightedClusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far an object is from a centre.
     empty : "keep", "reseed" or "error"; default 'reseed'
@@ -659,7 +659,7 @@ class ConstrainedSpectral(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     beta : "loose", "printed" or a number; default 'loose'
         How much the constraints must be satisfied (β'): a number below the largest eigenvalue of
         Q̄, or a rule.
@@ -773,7 +773,7 @@ class COPKMeans(WeightedClusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far an object is from a centre.
     empty : "keep", "reseed" or "error"; default 'reseed'
@@ -983,7 +983,7 @@ class COSC(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     balance : "normalized" or "ratio"; default 'normalized'
         What clusters are balanced by.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
@@ -1109,6 +1109,8 @@ class DBSCAN(Clusterer):
     radius : a number > 0; optional
         The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
         in ten objects a core.
+    eps : a number > 0; optional
+        The name that scikit-learn has for `radius`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1133,6 +1135,7 @@ class DBSCAN(Clusterer):
     """
 
     _tag = "dbscan"
+    _aliases = {'eps': 'radius'}
 
     def __init__(
         self,
@@ -1140,12 +1143,14 @@ class DBSCAN(Clusterer):
         min_samples: int = 5,
         noise: Literal["singletons", "one_cluster"] = 'singletons',
         radius: float | None = None,
+        eps: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.min_samples = min_samples
         self.noise = noise
         self.radius = radius
+        self.eps = eps
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1176,7 +1181,7 @@ class Ensemble(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     consensus : a consensus function; default 'voting'
         What combines them.
     generator : an ensemble generator; default 'random_init'
@@ -1255,7 +1260,7 @@ class Exact(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     node_limit : an integer in 1..=4503599627370496; default 50000000
         Branches looked at before the search ends without a proof.
     random_state : int, RandomState or None; default 0
@@ -1334,7 +1339,7 @@ class ExternalClusterer(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     accepts : a list; default ('dense',)
         Kinds of data it takes.
     command : a list; default ()
@@ -1550,7 +1555,7 @@ class GaussianMixture(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     max_iter : an integer in 2..=1000000000; default 100
         Iterations; that they are enough is seen from two of them.
     regularisation : a number > 0; default 1e-06
@@ -1639,7 +1644,7 @@ class GPKMeans(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     carry_labels : true or false; default False
         Let the runs after the first start from the labels just found, too, and not only from the
         centres; the authors' program appears to.
@@ -1769,6 +1774,10 @@ class HDBSCAN(Clusterer):
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
+    cluster_selection_epsilon : a number >= 0; optional
+        The name that scikit-learn has for `epsilon`.
+    cluster_selection_method : "eom" or "leaf"; optional
+        The name that scikit-learn has for `selection`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1793,6 +1802,7 @@ class HDBSCAN(Clusterer):
     """
 
     _tag = "hdbscan"
+    _aliases = {'cluster_selection_epsilon': 'epsilon', 'cluster_selection_method': 'selection'}
 
     def __init__(
         self,
@@ -1805,6 +1815,8 @@ class HDBSCAN(Clusterer):
         selection: Literal["excess_of_mass", "leaf"] = 'excess_of_mass',
         stability_weight: float = 0.0,
         kind: Literal["dense", "distances"] = 'dense',
+        cluster_selection_epsilon: float | None = None,
+        cluster_selection_method: Literal["eom", "leaf"] | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -1816,6 +1828,8 @@ class HDBSCAN(Clusterer):
         self.selection = selection
         self.stability_weight = stability_weight
         self.kind = kind
+        self.cluster_selection_epsilon = cluster_selection_epsilon
+        self.cluster_selection_method = cluster_selection_method
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1847,7 +1861,7 @@ class Hierarchical(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     linkage : "single", "complete", "average", "weighted", "ward", "centroid" or "median"; default 'ward'
         How far apart two clusters are.
     max_distance : a number > 0; optional
@@ -1935,7 +1949,7 @@ class HMRFKMeans(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     hard_as_soft : a number >= 0; optional
         Weight of constraints marked hard; absent: they are refused.
     init : "neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'neighbourhood'
@@ -2040,7 +2054,7 @@ class HMRFKMeans(Clusterer):
         self.n_jobs = n_jobs
 
 
-class KMeans(WeightedClusterer):
+class KMeans(Centres, WeightedClusterer):
     """K-means: each object joins its nearest centre, each centre is the mean of its objects.
 
     **Method**
@@ -2071,7 +2085,7 @@ class KMeans(WeightedClusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     algorithm : "auto", "lloyd", "hamerly" or "yinyang"; default 'auto'
         How nearest centres are found; the labels are the same.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
@@ -2115,6 +2129,8 @@ class KMeans(WeightedClusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Pairs left out, an end of which is no row of `X`.
+    inertia_ : float
+        The objective: the sum of the squared distances to the nearest centres.
 
     References: Lloyd1982, ArthurVassilvitskii2007, Bahmani2012, DhillonModha2001, Hamerly2010,
     Ding2015.
@@ -2191,7 +2207,7 @@ class LAC(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     assign_rule : "printed" or "entropy"; default 'printed'
         What makes a cluster cheap for an object.
     empty : "keep", "reseed" or "error"; default 'keep'
@@ -2286,7 +2302,7 @@ class LCVQE(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     empty : "keep", "reseed" or "error"; default 'reseed'
         What happens to a cluster without objects.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
@@ -2350,7 +2366,7 @@ class LCVQE(Clusterer):
         self.n_jobs = n_jobs
 
 
-class MiniBatchKMeans(Clusterer):
+class MiniBatchKMeans(Centres, Clusterer):
     """K-means that moves its centres after every small batch of random objects.
 
     **Method**
@@ -2380,7 +2396,7 @@ class MiniBatchKMeans(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     batch_size : an integer in 1..=1000000000; default 1024
         Objects of a batch, drawn with replacement.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
@@ -2417,6 +2433,8 @@ class MiniBatchKMeans(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Pairs left out, an end of which is no row of `X`.
+    inertia_ : float
+        The objective: the sum of the squared distances to the nearest centres.
 
     References: Sculley2010.
     """
@@ -2487,7 +2505,7 @@ class MPCKMeans(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     box_includes_origin : true or false; default False
         Let the box hold the origin too, as the authors' program does.
     empty : "keep", "reseed" or "error"; default 'keep'
@@ -2668,6 +2686,8 @@ class OPTICS(Clusterer):
     radius : a number > 0; optional
         Distance at which the order is cut (ε′, in feature units); absent: the smallest at which
         nine in ten objects are cores.
+    eps : a number > 0; optional
+        The name that scikit-learn has for `radius`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2692,6 +2712,7 @@ class OPTICS(Clusterer):
     """
 
     _tag = "optics"
+    _aliases = {'eps': 'radius'}
 
     def __init__(
         self,
@@ -2699,12 +2720,14 @@ class OPTICS(Clusterer):
         min_samples: int = 5,
         noise: Literal["singletons", "one_cluster"] = 'singletons',
         radius: float | None = None,
+        eps: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.min_samples = min_samples
         self.noise = noise
         self.radius = radius
+        self.eps = eps
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -2750,7 +2773,7 @@ class Pccc(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far an object is from a centre.
     empty : "keep", "reseed" or "error"; default 'reseed'
@@ -2878,7 +2901,7 @@ class PCKMeans(WeightedClusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far an object is from a centre.
     empty : "keep", "reseed" or "error"; default 'keep'
@@ -3035,7 +3058,7 @@ class PentaTraining(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     agree : an integer in 2..=1000000000; optional
         How many of the others must see a pair otherwise; absent: all.
     cl_distance : "euclidean" or "mean_weighted"; default 'euclidean'
@@ -3154,7 +3177,7 @@ class SCOPKMeans(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far an object is from a centre.
     empty : "keep", "reseed" or "error"; default 'reseed'
@@ -3262,7 +3285,7 @@ class SeededKMeans(WeightedClusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far an object is from a centre.
     empty : "keep", "reseed" or "error"; default 'reseed'
@@ -3367,7 +3390,7 @@ class SizeConstrainedKMeans(Clusterer):
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+        Number of clusters; absent: that of the classes in `y`, or else 8.
     distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
         How far an object is from a centre.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'

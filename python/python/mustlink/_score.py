@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _config, _data, _mustlink
-from .constraints import columns
+from .constraints import columns, row_ids
 from .exceptions import DataError
 
 
@@ -34,10 +34,10 @@ def score(
         raise DataError(f"labels_pred: must hold one label per row, got {type(labels).__name__}{hint}")
     n = len(labels)
     beside = {
-        "x": None if X is None else _data.matrix(X, sparse=kind == "dense"),
+        "x": None if X is None else _data.matrix(X, kind),
         "kind": kind,
-        "constraints": columns(constraints, n)[0],
-        "heldout": columns(heldout, n)[0],
+        "constraints": columns(constraints, n, row_ids(constraints, labels))[0],
+        "heldout": columns(heldout, n, row_ids(heldout, labels))[0],
         "unconstrained": _data.classes(unconstrained, n, "unconstrained"),
         "partitions": None if partitions is None else _data.partitions(partitions, n),
     }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from . import _catalogue, _config, _data, _mustlink
-from .constraints import columns
+from .constraints import columns, row_ids
 from .exceptions import ConfigError
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Rows without which nothing can be learned.
 _LEAST = {"drop_constant": 2, "pca": 2}
@@ -42,7 +44,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             check_non_negative(rows, type(self).__name__)
         return rows, x
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Self:
         """Learn what is needed from the rows of ``X``, and from constraints where the transform reads them.
 
         Parameters
@@ -61,6 +63,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        sample_id = row_ids(constraints, X, sample_id)
         X, x = self._matrix(X, reset=True)
         n = X.shape[0]
         pairs, _ = columns(constraints, n, sample_id)

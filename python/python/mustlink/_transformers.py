@@ -323,8 +323,8 @@ class LSI(Transformer):
 
     def __init__(
         self,
-        *,
         n_components: int | None = None,
+        *,
         iterations: int = 10,
         oversampling: int = 10,
         random_state: Any = 0,
@@ -545,8 +545,8 @@ class PCA(Transformer):
 
     def __init__(
         self,
-        *,
         n_components: int | float | None = None,
+        *,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:

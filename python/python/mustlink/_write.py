@@ -89,7 +89,7 @@ def _parameters(plugin: Plugin, options: list[Option], clusters: bool) -> Iterat
 
 
 def _signature(options: list[Option], first: str | None) -> list[str]:
-    lines = [] if first is None else [f"{first}: int | None = None,"]
+    lines = [f"{o.python_name}: {_type(o)} = {_default(o)!r}," for o in options if o.python_name == first]
     lines.append("*,")
     for o in options:
         if o.python_name != first:
@@ -100,23 +100,36 @@ def _signature(options: list[Option], first: str | None) -> list[str]:
 N_CLUSTERS = Option(
     "k", "an integer >= 1", None, "Number of clusters; absent: that of the classes in `y`."
 )
+NEEDED_CLUSTERS = Option(
+    "k", "an integer >= 1", None, "Number of clusters; absent: that of the classes in `y`, or else 8."
+)
+
+#: Clusterers that scikit-learn has too, with `inertia_`, `transform` and `score`.
+CENTRED = ("kmeans", "mini_batch_kmeans")
 
 
 def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
-    options = sorted(plugin.options, key=lambda o: o.name != "k")
     clusters = base.endswith("Clusterer")
+    first = "k" if clusters else "components"
+    options = sorted(plugin.options, key=lambda o: o.name != first)
     if clusters and plugin.properties.get("needs_k") and not any(o.name == "k" for o in options):
         options.insert(0, N_CLUSTERS)
     if clusters:
-        options = [N_CLUSTERS if o.name == "k" else o for o in options]
+        n_clusters = NEEDED_CLUSTERS if plugin.properties.get("needs_k") else N_CLUSTERS
+        options = [n_clusters if o.name == "k" else o for o in options]
     pairwise = [kind for kind in plugin.properties["accepts"] if kind in ("distances", "affinity")]
     if clusters and pairwise:
         kinds = ["dense", *pairwise]
         text = "What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or affinities."
         accepts = "one of " + ", ".join(f'"{kind}"' for kind in kinds)
         options.append(Option("kind", accepts, "dense", text))
-    has_k = any(o.name == "k" for o in options)
-    first = "n_clusters" if has_k and clusters else None
+    aliases = _catalogue.ALIASES.get(plugin.tag, {})
+    for alias, name in aliases.items():
+        own = next(o for o in options if o.name == name)
+        accepts = own.accepts.replace('"excess_of_mass"', '"eom"')
+        options.append(Option(alias, accepts, None, f"The name that scikit-learn has for `{own.python_name}`."))
+    named = [o.python_name for o in options if o.name == first]
+    first = named[0] if named else None
     names = [o.python_name for o in options] + ["random_state", "n_jobs"]
     assert len(set(names)) == len(names), f"{plugin.tag}: {names}"
     doc = [textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))]
@@ -128,9 +141,10 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
     body = "\n\n".join(doc).lstrip()
     init = "\n".join(f"        {line}" for line in _signature(options, first))
     fields = "\n".join(f"        self.{name} = {name}" for name in names)
+    known_as = f"    _aliases = {aliases!r}\n" if aliases else ""
     return (
         f'class {plugin.class_name}({base}):\n    """{body}\n    """\n\n'
-        f'    _tag = "{plugin.tag}"\n\n'
+        f'    _tag = "{plugin.tag}"\n{known_as}\n'
         f"    def __init__(\n        self,\n{init}\n    ) -> None:\n{fields}\n"
     )
 
@@ -145,7 +159,10 @@ def _attributes(plugin: Plugin) -> str:
         ("n_constraints_dropped_", "int", "Pairs left out, an end of which is no row of `X`."),
     ]
     if plugin.tag == "auto":
-        rows.append(("tried_", "list", "What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`."))
+        words = "What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`."
+        rows.append(("tried_", "list", words))
+    if plugin.tag in CENTRED:
+        rows.append(("inertia_", "float", "The objective: the sum of the squared distances to the nearest centres."))
     if plugin.properties["gives_centers"]:
         rows.insert(1, ("cluster_centers_", "array of shape (n_clusters, n_features)", "Centres."))
     return "    Attributes\n    ----------\n" + "\n".join(_parameter(*row) for row in rows)
@@ -165,10 +182,10 @@ def estimators() -> str:
     """One class per base clusterer."""
     plugins = _of_role("base_clusterer")
     weighted = {True: "WeightedClusterer", False: "Clusterer"}
-    classes = [
-        _class(p, weighted[p.properties["object_weights"]], [_attributes(p)]) for p in plugins
-    ]
-    bases = "from ._base import Clusterer, WeightedClusterer\n"
+    base = {p.tag: weighted[p.properties["object_weights"]] for p in plugins}
+    base |= {tag: f"Centres, {base[tag]}" for tag in CENTRED}
+    classes = [_class(p, base[p.tag], [_attributes(p)]) for p in plugins]
+    bases = "from ._base import Centres, Clusterer, WeightedClusterer\n"
     head = f'{NOTE}\n"""One estimator per base clusterer."""\n{HEAD}{bases}'
     names = "".join(f'    "{p.class_name}",\n' for p in plugins)
     return f"{head}\n__all__ = [\n{names}]\n\n\n" + "\n\n".join(classes)

@@ -6,7 +6,7 @@ import inspect
 import json
 import operator
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,10 +19,16 @@ __all__ = ["clusterer", "metric", "selector"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+#: What a function is handed if it has a parameter of that name.
+_IF_NAMED = "eligible"
+
+
 def _options(function: Callable[..., Any], taken: Sequence[str]) -> dict[str, Any]:
     """The defaults of what a function takes beside what it is handed."""
     options: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(function).parameters.items())[len(taken) :]:
+        if name == _IF_NAMED and "X" in taken:
+            continue
         default = parameter.default
         if type(default) not in (bool, int, float, str):
             raise ConfigError(
@@ -89,6 +95,24 @@ def _register(
 _OF_PROBLEM = ("X", "n_clusters", "constraints", "seed")
 
 
+def _handed(function: Callable[..., Any], x: Any, k: Any, constraints: Any, seed: int, more: tuple[Any, str]) -> Any:
+    """What a function gives that is handed a problem; ``more`` is which objects are eligible, and the options."""
+    eligible, options = more
+    given = json.loads(options)
+    if _IF_NAMED in inspect.signature(function).parameters:
+        given[_IF_NAMED] = eligible
+    return function(_data.joined(x), k, constraints, seed, **given)
+
+
+def _excused(waives: Mapping[str, str] | None) -> dict[str, str]:
+    """The laws that a function is excused from, each with the reason."""
+    excused = dict(waives or {})
+    for law, reason in excused.items():
+        if not isinstance(reason, str) or not reason.strip():
+            raise ConfigError(f"waives: {law} needs its reason, in words, got {reason!r}")
+    return excused
+
+
 def clusterer(
     name: str,
     *,
@@ -98,9 +122,11 @@ def clusterer(
     hard_must: bool = False,
     hard_cannot: bool = False,
     soft_weights: bool = False,
+    waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """Makes a function a clusterer: it is handed ``X``, ``n_clusters``, ``constraints`` and ``seed`` and
-    gives one label per row. What else it takes are its options, each with a default.
+    gives one label per row. A parameter ``eligible`` is handed one truth value per row: whether it may be asked
+    about, or be a representative. What else it takes are its options, each with a default.
 
     Parameters
     ----------
@@ -112,6 +138,9 @@ def clusterer(
         Whether it is an error to give no number of clusters.
     reads_constraints, hard_must, hard_cannot, soft_weights : bool
         Whether it looks at constraints; obeys all must-links, all cannot-links; and minds their weights.
+    waives : dict, optional
+        Laws that cannot hold for it, each with the reason: ``{"any_unit": "gamma is in the unit of the data"}``.
+        ``mustlink.testing.check_plugin`` excuses it from them.
 
     Examples
     --------
@@ -133,12 +162,12 @@ def clusterer(
         "hard_must": hard_must,
         "hard_cannot": hard_cannot,
         "soft_weights": soft_weights,
+        "waives": _excused(waives),
     }
 
     def decorate(function: F) -> F:
-        def adapted(x: Any, k: Any, constraints: Any, seed: int, options: str) -> list[int]:
-            labels = function(_data.joined(x), k, constraints, seed, **json.loads(options))
-            return _whole(labels)
+        def adapted(x: Any, k: Any, constraints: Any, seed: int, *more: Any) -> list[int]:
+            return _whole(_handed(function, x, k, constraints, seed, more))
 
         _register("base_clusterer", name, function, adapted, _OF_PROBLEM, facts)
         return function
@@ -168,10 +197,18 @@ class _Asking:
 
 
 def selector(
-    name: str, *, needs_k: bool = False, skips_entailed: bool = False
+    name: str,
+    *,
+    needs_k: bool = False,
+    skips_entailed: bool = False,
+    waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """Makes a generator function a selector: it is handed ``X``, ``n_clusters``, ``constraints`` and
     ``seed``, yields pairs of rows and is sent the answers: True, False, or None.
+
+    Not every row may be asked about: in an experiment with folds those of the test part may not. A parameter
+    ``eligible`` is handed one truth value per row, and a pair with another row is an error then. A function without
+    that parameter need not care: such a pair is not asked, and its answer is None.
 
     Parameters
     ----------
@@ -181,15 +218,18 @@ def selector(
         Whether it is an error to give no number of clusters.
     skips_entailed : bool
         Whether it never asks what follows from the answers.
+    waives : dict, optional
+        Laws that cannot hold for it, each with the reason.
 
     Examples
     --------
     >>> from mustlink import select, selector
     >>> @selector("neighbours")
-    ... def neighbours(X, n_clusters, constraints, seed):
-    ...     "Each row and the next."
-    ...     for i in range(len(X) - 1):
-    ...         answer = yield i, i + 1
+    ... def neighbours(X, n_clusters, constraints, seed, eligible):
+    ...     "Each row and the next of those that may be asked about."
+    ...     rows = [i for i in range(len(X)) if eligible[i]]
+    ...     for i, j in zip(rows, rows[1:]):
+    ...         answer = yield i, j
     >>> select([[0.0], [0.1], [5.0], [5.1]], "neighbours", y_true=[0, 0, 1, 1])
     Constraints(2 must-links, 1 cannot-link, n=4)
     """
@@ -197,14 +237,19 @@ def selector(
     _named(name, "selector")
 
     def decorate(function: F) -> F:
-        def adapted(x: Any, k: Any, constraints: Any, seed: int, options: str) -> _Asking:
-            made = function(_data.joined(x), k, constraints, seed, **json.loads(options))
+        def adapted(x: Any, k: Any, constraints: Any, seed: int, *more: Any) -> _Asking:
+            made = _handed(function, x, k, constraints, seed, more)
             if not hasattr(made, "send"):
                 got = type(made).__name__
                 raise ValueError(f"a selector must be a generator function, which yields pairs, got {got}")
             return _Asking(made)
 
-        facts = {"needs_k": needs_k, "skips_entailed": skips_entailed}
+        facts = {
+            "needs_k": needs_k,
+            "skips_entailed": skips_entailed,
+            "waives": _excused(waives),
+            "takes_eligible": _IF_NAMED in inspect.signature(function).parameters,
+        }
         _register("query_selector", name, function, adapted, _OF_PROBLEM, facts)
         return function
 
@@ -217,6 +262,7 @@ def metric(
     higher_is_better: bool = True,
     min: float | None = 0.0,
     max: float | None = 1.0,
+    waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """Makes a function a metric, by which ``mustlink.metrics.score`` and experiments score: it is handed the
     classes and the labels of the objects whose class is known, and gives a number, or None where it is not
@@ -230,6 +276,8 @@ def metric(
         Which of two scores is the better.
     min, max : float or None
         Between what its scores are; None where there is no bound.
+    waives : dict, optional
+        Laws that cannot hold for it, each with the reason.
 
     Examples
     --------
@@ -250,7 +298,7 @@ def metric(
             score = function(classes, labels)
             return None if score is None else float(score)
 
-        facts = {"higher_is_better": higher_is_better, "min": min, "max": max}
+        facts = {"higher_is_better": higher_is_better, "min": min, "max": max, "waives": _excused(waives)}
         _register("metric", name, function, adapted, ("labels_true", "labels_pred"), facts)
         return function
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _mustlink
-from ._data import classes, doubles
+from ._data import classes, doubles, row_names
 from ._given import GROUP, NO_GROUPS, gathered, grouped, is_pair, moment, moments, of_kinds, strength_of, weights_of
 from .exceptions import ConstraintError
 
@@ -25,7 +25,8 @@ class Constraints:
     are therefore no array: they have no length, no shape and no items. They know how many objects there
     are, and refuse data with another number of rows. In folds they follow their rows by ids: give
     ``sample_id`` to ``fit``, an array with the id (or the row number) of each row, which scikit-learn
-    cuts as it cuts ``X``. Pairs that lose an end are left out and counted.
+    cuts as it cuts ``X``. Pairs that lose an end are left out and counted. A frame of pandas whose index holds the
+    ids needs no ``sample_id``: its rows are found by the index, in whatever order they are.
 
     Parameters
     ----------
@@ -34,7 +35,8 @@ class Constraints:
     n : int, optional
         Number of objects.
     ids : sequence, optional
-        The id of each object, in the order of the rows; in place of ``n``.
+        The id of each object, in the order of the rows; in place of ``n``. Of a frame it is its index, of an AnnData
+        its ``obs_names``.
     weights : (array, array) or number, optional
         What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given. An array
         alone is that of the one kind that is given.
@@ -77,7 +79,7 @@ class Constraints:
             )
         if n is not None and not (isinstance(n, (int, np.integer)) and n >= 0):
             raise ConstraintError(f"n: must be a whole number >= 0, the number of objects, got {n!r}")
-        self.ids = None if ids is None else tuple(moments(ids))
+        self.ids = None if ids is None else tuple(moments(_listed(ids)))
         self.n = int(n) if self.ids is None and n is not None else len(self.ids or ())
         self._places: dict[Any, int] | None = None
         must, cannot = self._rows(must_link, "must_link"), self._rows(cannot_link, "cannot_link")
@@ -104,7 +106,17 @@ class Constraints:
         )
 
     def _rows(self, pairs: Any, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Pairs as row numbers."""
+        """Pairs of two objects as row numbers."""
+        rows = self._ends(pairs, name)
+        same = np.flatnonzero(rows[:, 0] == rows[:, 1])
+        if len(same):
+            own = int(rows[same[0], 0])
+            of = own if self.ids is None else repr(self.ids[own])
+            raise ConstraintError(f"{name}: pair {same[0]} is of object {of} and itself; a pair is of two objects")
+        return rows
+
+    def _ends(self, pairs: Any, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Both ends of each pair as row numbers."""
         if pairs is None:
             return np.empty((0, 2), np.int64)
         pairs = pairs if hasattr(pairs, "__array__") else list(pairs)
@@ -249,7 +261,7 @@ class Constraints:
         weights = weights_of(weights, len(kinds))
         given = np.asarray(frame["strength"]).tolist() if "strength" in columns else None
         strengths = np.array([strength_of(s) for s in given or [None] * len(kinds)], np.int8)
-        members = made._rows([(i[at], i[at]) for at in of_group], "frame")[:, 0]
+        members = made._ends([(i[at], i[at]) for at in of_group], "frame")[:, 0]
         groups = gathered(
             members, [j[at] for at in of_group], weights[of_group], strengths[of_group]
         )
@@ -296,6 +308,24 @@ class Constraints:
         pairs = np.stack([known[a], known[b]], axis=1)
         signs = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 1, -1)
         return cls.from_pairs(pairs, signs, n=n)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with the columns ``i``, ``j``, ``type``, ``weight`` and ``strength``, as ``from_frame``
+        reads it: a row for each pair, and one for each member of a group, whose name is in ``j``."""
+        import pandas as pd
+
+        i, j, kinds, weights, strengths, (members, group, names, of_groups, binding) = self._columns
+        ends = [[self.ids[row] for row in rows] if self.ids is not None else rows.tolist() for rows in (i, j, members)]
+        words = [None, "soft", "hard"]
+        return pd.DataFrame(
+            {
+                "i": ends[0] + ends[2],
+                "j": ends[1] + [names[at] for at in group],
+                "type": ["must_link" if kind > 0 else "cannot_link" for kind in kinds] + [GROUP] * len(members),
+                "weight": np.concatenate([weights, of_groups[group]]),
+                "strength": [words[at] for at in (*strengths, *binding[group])],
+            }
+        )
 
     def to_csv(self, file: str | os.PathLike[str]) -> None:
         """Write a CSV ``i,j,type,weight,strength``, as ``mustlink cluster --constraints`` reads it."""
@@ -392,6 +422,37 @@ class Constraints:
         groups = f", {count(self.n_groups, 'group')} apart" if self.n_groups else ""
         both = f"{count(self.n_must_link, 'must-link')}, {count(self.n_cannot_link, 'cannot-link')}"
         return f"Constraints({both}{groups}, n={self.n}{'' if self.ids is None else ', by id'})"
+
+
+def _listed(ids: Any) -> Any:
+    """Ids as they are listed: of a frame its index, of an AnnData the names of its rows."""
+    holds_rows = hasattr(ids, "obs_names") or (hasattr(ids, "iloc") and ids.ndim == 2)
+    return np.asarray(row_names(ids)) if holds_rows else ids
+
+
+def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
+    """The id of each row of ``X``, by which the constraints ``given`` find theirs: ``sample_id``, or else the index that
+    ``X`` has, if the constraints know ids. None where they go by the order of the rows."""
+    if sample_id is not None:
+        return _listed(sample_id)
+    index = row_names(X)
+    if not isinstance(given, Constraints) or given.ids is None or index is None or len(index) != given.n:
+        return None
+    names = moments(np.asarray(index)).tolist()
+    if names == list(given.ids):
+        return None
+    known = set(given.ids)
+    missing = next((at for at, name in enumerate(names) if name not in known), None)
+    if missing is None and len(set(names)) == len(names):
+        return np.fromiter(names, object, len(names))
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
+        # Numbered rows have no names.
+        return None
+    what = "an index stands twice" if missing is None else f"row {missing} is {names[missing]!r}, which no object has as id"
+    raise ConstraintError(
+        f"constraints: go by ids, and X by its index: {what}; give sample_id, the id of each row, or, if the rows are in "
+        "the order of the ids, X.reset_index(drop=True)"
+    )
 
 
 def columns(given: Any, n: int, sample_id: Any = None) -> tuple[Any, int]:

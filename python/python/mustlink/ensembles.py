@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _catalogue, _config, _data, _mustlink
-from .constraints import Constraints, columns
+from .constraints import Constraints, columns, row_ids
 from .exceptions import ConfigError
 
 Array = np.ndarray[Any, Any]
@@ -30,8 +30,8 @@ def consensus(
 
     Parameters
     ----------
-    partitions : array of shape (n_members, n_samples)
-        A partition per row; -1, NaN and None are missing labels.
+    partitions : array of shape (n_members, n_samples), or frame with a column per member
+        A partition per row of an array, per column of a frame; -1, NaN and None are missing labels.
     n_clusters : int, optional
         Number of clusters; functions in which the members decide take none.
     method : str, dict, optional
@@ -69,7 +69,8 @@ def consensus(
         "threads": _config.threads(n_jobs),
     }
     x = None if X is None else _data.matrix(X)
-    found = _mustlink.consensus(_config.text(request), members, x, columns(constraints, n)[0])
+    rows = partitions if _data.row_names(X) is None else X
+    found = _mustlink.consensus(_config.text(request), members, x, columns(constraints, n, row_ids(constraints, rows))[0])
     _data.warn(found.warnings)
     labels: Array = found.labels
     return labels
@@ -135,7 +136,8 @@ def generate(
     """
     x = _data.matrix(X, transforms=transforms)
     text = _request(generator, transforms, n_clusters, random_state, n_jobs)
-    labels, warnings = _mustlink.generate(text, x, columns(constraints, _data.rows(x))[0])
+    pairs, _ = columns(constraints, _data.rows(x), row_ids(constraints, X))
+    labels, warnings = _mustlink.generate(text, x, pairs)
     _data.warn(warnings)
     made: Array = labels
     return made
@@ -210,7 +212,8 @@ def impute(
     }
     text = _request(generator, transforms, n_clusters, random_state, n_jobs)
     n = _data.rows(x)
-    pairs, _, warnings = _mustlink.impute(text, _config.text(how), x, columns(constraints, n)[0])
+    given, _ = columns(constraints, n, row_ids(constraints, X))
+    pairs, _, warnings = _mustlink.impute(text, _config.text(how), x, given)
     _data.warn(warnings)
     return Constraints._of(pairs, n, None)
 

@@ -67,6 +67,10 @@ class PluginError(MustlinkError, RuntimeError):
 class MemoryLimitError(MustlinkError, MemoryError):
     """A method that needs more memory than is allowed."""
 
+    def __init__(self, text: str) -> None:
+        # An estimator has no limit of its own to raise.
+        super().__init__(text.replace("raise --memory-limit, or choose", "choose"))
+
 
 class TimeLimitError(MustlinkError, TimeoutError):
     """A run that went over its time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import _config, _mustlink
+from . import _config, _data, _mustlink
 from .exceptions import ConfigError
 
 
@@ -101,7 +102,7 @@ class ExperimentResult:
 
 
 def _bar(done: int, total: int, failed: int, seconds_left: float | None) -> None:
-    left = "" if seconds_left is None else f", {seconds_left:.0f} s left"
+    left = "" if seconds_left is None or done == total else f", {max(0, round(seconds_left))} s left"
     wrong = f", {failed} failed" if failed else ""
     end = "\n" if done == total else ""
     width = 30 * done // max(total, 1)
@@ -158,8 +159,25 @@ def run_experiment(
     }
     watcher = progress if callable(progress) else _bar if progress else None
     table, page, cells, finished, failed = _mustlink.run_experiment(
-        os.fspath(path), os.fspath(out), _config.text(request), watcher
+        os.fspath(path), os.fspath(out), _config.text(request), watcher, _with_functions(path)
     )
+    if failed:
+        first = FailedCell(*failed[0])
+        _data.warn(
+            [
+                f"{len(failed)} of {cells} cells failed and have no scores, first {first.method} on {first.dataset}: "
+                f"{first.message}; the result lists them as failed"
+            ]
+        )
     return ExperimentResult(
         out, table, Path(page), cells, finished, tuple(FailedCell(*cell) for cell in failed)
     )
+
+
+def _with_functions(path: Path) -> str | None:
+    """The file as JSON, if functions of Python stand in it by their names; the core knows them by a longer form."""
+    if not _config.CALLABLES:
+        return None
+    written = json.loads(_mustlink.read_experiment(os.fspath(path)))
+    known = _config.plain(written)
+    return None if known == written else json.dumps(known)

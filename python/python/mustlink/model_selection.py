@@ -17,8 +17,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ._data import classes
-from .constraints import Constraints
+from ._data import classes, partial, warn
+from .constraints import Constraints, row_ids
 from .exceptions import ConfigError, ConstraintError, DataError, MustlinkWarning
 
 __all__ = ["ConstraintKFold", "ConstraintSearchCV", "constraint_score"]
@@ -55,7 +55,8 @@ class ConstraintKFold:
     """Folds of constraints, so that no pair that is held back follows from those that are kept.
 
     Must-links on a common cycle are held back together, and so are cannot-links between the same two
-    groups of objects that must-links hold together.
+    groups of objects that must-links hold together. Where such a set is too large for one fold, as with the pairs of
+    known classes, its objects are divided instead: every pair of an object that is held back is held back.
 
     Parameters
     ----------
@@ -78,23 +79,57 @@ class ConstraintKFold:
         # Groups that are apart are known in every fold; what follows from them is not held back.
         free = np.flatnonzero(~_within_groups(constraints, pairs))
         groups = _groups(pairs[free], signs[free], constraints.n)
-        count = int(groups.max()) + 1 if len(groups) else 0
+        rng = np.random.default_rng(self.random_state)
+        sizes = np.bincount(groups) if len(groups) else np.zeros(0, int)
+        most = -(-len(free) // self.n_splits)
+        objects = np.unique(pairs[free[(sizes > most)[groups]]])
+        object_fold = np.full(constraints.n, -1)
+        object_fold[rng.permutation(objects)] = np.arange(len(objects)) % self.n_splits
+        ends = object_fold[pairs[free]]
+        whole = (ends < 0).all(axis=1)
+        numbers = np.unique(groups[whole])
+        count = len(numbers) + len(objects)
         if count < self.n_splits:
             raise ConstraintError(
                 f"constraints: {len(free)} pairs make {count} groups that do not follow from one "
                 f"another, fewer than n_splits = {self.n_splits}; give more, or split less"
             )
-        order = np.random.default_rng(self.random_state).permutation(count)
         # Large groups first, each to the smallest fold.
-        sizes = np.bincount(groups, minlength=count)
-        fold_of, load = np.zeros(count, int), np.zeros(self.n_splits, int)
+        load = np.array([np.count_nonzero((ends == fold).any(axis=1)) for fold in range(self.n_splits)])
+        fold_of = np.zeros(len(sizes), int)
+        order = rng.permutation(numbers)
         for group in order[np.argsort(-sizes[order], kind="stable")]:
             fold_of[group] = np.argmin(load)
-            load[fold_of[group]] += sizes[group]
+            load[fold_of[group]] += np.count_nonzero(groups[whole] == group)
+        tested = 0
         for fold in range(self.n_splits):
-            held = free[fold_of[groups] == fold]
-            kept = np.delete(np.arange(len(pairs)), held)
-            yield constraints.subset(kept), constraints.subset(held, groups=False)
+            is_held = np.where(whole, fold_of[groups] == fold, (ends == fold).any(axis=1))
+            kept = np.delete(np.arange(len(pairs)), free[is_held])
+            held = free[is_held]
+            held = held[~_follow(constraints, pairs[kept], signs[kept], pairs[held])]
+            if len(held):
+                tested += 1
+                yield constraints.subset(kept), constraints.subset(held, groups=False)
+        if tested == 0:
+            raise ConstraintError("constraints: every pair follows from the others; give more that do not")
+
+
+def _follow(constraints: Constraints, pairs: Array, signs: Array, others: Array) -> Array:
+    """Of each other pair, whether it follows from these pairs and the groups that are apart."""
+    component = _components(pairs[signs > 0], constraints.n)
+    apart = {frozenset(ends) for ends in component[pairs[signs < 0]].tolist()}
+    groups_of: dict[int, set[int]] = defaultdict(set)
+    for row, group in zip(*constraints._columns[5][:2]):
+        groups_of[int(component[row])].add(int(group))
+    ends = component[others].tolist()
+    return np.array([a == b or frozenset((a, b)) in apart or bool(groups_of[a] & groups_of[b]) for a, b in ends], bool)
+
+
+def _components(ends: Array, n: int) -> Array:
+    """The number of the component of each object in a graph with these edges."""
+    graph = coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    component: Array = connected_components(graph, directed=False)[1]
+    return component
 
 
 def _within_groups(constraints: Constraints, pairs: Array) -> Array:
@@ -109,8 +144,7 @@ def _groups(pairs: Array, signs: Array, n: int) -> Array:
     """The number of the group of each pair."""
     must = signs > 0
     ends = pairs[must]
-    graph = coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
-    _, component = connected_components(graph, directed=False)
+    component = _components(ends, n)
     keys: list[tuple[Any, ...]] = [()] * len(pairs)
     block = _blocks(ends, n)
     for at, edge in zip(np.flatnonzero(must), range(len(ends))):
@@ -156,9 +190,7 @@ def _blocks(ends: Array, n: int) -> list[tuple[str, int]]:
                     low[above] = min(low[above], low[at])
                     bridge[by] = low[at] > entered[above]
     kept = np.array([not b for b in bridge], bool)
-    cycles = ends[kept]
-    graph = coo_matrix((np.ones(len(cycles)), (cycles[:, 0], cycles[:, 1])), shape=(n, n))
-    _, part = connected_components(graph, directed=False)
+    part = _components(ends[kept], n)
     return [
         ("bridge", edge) if bridge[edge] else ("part", int(part[a]))
         for edge, (a, _) in enumerate(ends.tolist())
@@ -182,7 +214,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     param_grid : dict or list of dicts
         Options and the values to try, as in ``GridSearchCV``.
     cv : int, None or ConstraintKFold
-        Folds of the pairs; None: 5.
+        Folds of the pairs; None: 5. Fewer where a fold would hold back nothing.
     refit : bool
         Whether the best is run once more, under all constraints.
     random_state : int
@@ -237,10 +269,11 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         ----------
         X : matrix of shape (n_samples, n_features)
             The objects.
-        y : None
-            Not looked at.
-        constraints : mustlink.Constraints
-            What is known about pairs.
+        y : array of shape (n_samples,), optional
+            Classes that are known of some objects, as estimators take them; without constraints their pairs are what
+            is held back. Where every class is known ``y`` is not looked at.
+        constraints : mustlink.Constraints, optional
+            What is known about pairs; needed where no classes are.
         sample_id : array of shape (n_samples,), optional
             The id of each row, by which constraints find theirs.
 
@@ -248,11 +281,18 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         -------
         self
         """
+        known = None if y is None or isinstance(y, Constraints) else partial(y, len(y))
+        if constraints is None and known is not None:
+            constraints = Constraints.from_labels(known)
+        elif known is not None:
+            raise ConstraintError("constraints: are given, and so are classes by y; give one of them")
         if not isinstance(constraints, Constraints):
             got = "none" if constraints is None else f"a {type(constraints).__name__}"
             raise ConstraintError(f"constraints: give mustlink.Constraints by that name, to score by; got {got}")
+        sample_id = row_ids(constraints, X, sample_id)
         if sample_id is not None:
             constraints, _ = constraints.at(sample_id)
+        estimator = _of_classes(self.estimator, known)
         folds: Any = 5 if self.cv is None else self.cv
         if isinstance(folds, str) or not hasattr(folds, "split"):
             folds = ConstraintKFold(folds, random_state=self.random_state)
@@ -264,9 +304,16 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             warnings.simplefilter("ignore", MustlinkWarning)
             for at, params in enumerate(tried):
                 for fold, (kept, held) in enumerate(splits):
-                    labels = _labels(_run(_with(self.estimator, params), X, kept))
+                    labels = _labels(_run(_with(estimator, params), X, kept))
                     scores[at, fold] = constraint_score(held, labels)
         means = scores.mean(axis=1)
+        if len(tried) > 1 and np.ptp(means) == 0:
+            warn(
+                [
+                    f"the constraints held back do not tell the {len(tried)} candidates apart: each scores "
+                    f"{means[0]:.3g}, and the first is taken; give more constraints, or choose by other means"
+                ]
+            )
         self.n_splits_ = len(splits)
         self.best_index_ = int(np.argmax(means))
         self.best_params_ = tried[self.best_index_]
@@ -279,7 +326,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(len(splits))},
         }
         if self.refit:
-            best = _with(self.estimator, self.best_params_)
+            best = _with(estimator, self.best_params_)
             self.best_estimator_ = _run(best, X, constraints)
             self.labels_ = _labels(self.best_estimator_)
         else:
@@ -293,6 +340,15 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         """The clusters of other rows, by the best estimator."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
+
+
+def _of_classes(estimator: Any, known: Any) -> Any:
+    """The estimator, with as many clusters as there are known classes where nothing else says how many."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if known is None or getattr(last, "n_clusters", 0) is not None:
+        return estimator
+    name = f"{estimator.steps[-1][0]}__n_clusters" if isinstance(estimator, Pipeline) else "n_clusters"
+    return clone(estimator).set_params(**{name: int(known.max()) + 1})
 
 
 def _with(estimator: Any, params: dict[str, Any]) -> Any:

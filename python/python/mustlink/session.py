@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _config, _data, _mustlink
-from .constraints import Constraints, columns
-from .exceptions import OracleError
+from .constraints import Constraints, columns, row_ids
+from .exceptions import DataError, MustlinkError, OracleError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _REPLIES = {"must_link": 1, "cannot_link": -1, "dont_know": 0}
 
@@ -51,6 +54,28 @@ class Question:
     j: int
     #: What it serves: ``explore``, ``consolidate`` …
     purpose: str
+    #: The ids of both rows, if the session was given ids.
+    ids: tuple[Any, Any] | None = None
+    #: The texts of both rows, if the session was given texts.
+    texts: tuple[Any, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was said about two rows."""
+
+    #: The row that the question was about.
+    i: int
+    #: The row that it was compared with.
+    j: int
+    #: True (together), False (apart) or None (unknown).
+    together: bool | None
+    #: The ids of both rows, if the session was given ids.
+    ids: tuple[Any, Any] | None = None
+
+
+class _NoLabelsError(OracleError, AttributeError):
+    """What looks through all attributes passes over one that is not there."""
 
 
 def _asking(
@@ -91,6 +116,7 @@ def select(
     transforms: Any = None,
     constraints: Constraints | None = None,
     ledger: str | os.PathLike[str] | None = None,
+    ids: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Constraints:
@@ -118,6 +144,8 @@ def select(
         What is known beforehand.
     ledger : path, optional
         File that keeps every question and answer as they come; given again, nothing is asked twice.
+    ids : array of shape (n_samples,), optional
+        The id of each row, by which constraints and ledger find theirs, and which the selected constraints have.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -142,21 +170,36 @@ def select(
     request = _asking(
         selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
     )
+    names, request["ids"] = _names(X, n, constraints, ids)
     found = _mustlink.select(
         _config.text(request),
         x,
-        columns(constraints, n)[0],
+        columns(constraints, n, names)[0],
         _data.classes(y_true, n, "y_true"),
         None if oracle is None else answering(oracle),
     )
     _data.warn(found.warnings)
-    return Constraints._of(found.constraints, n, None if constraints is None else constraints.ids)
+    return Constraints._of(found.constraints, n, _own_ids(constraints, names))
+
+
+def _names(X: Any, n: int, constraints: Any, ids: Any) -> tuple[Any, list[str] | None]:
+    """The ids of the rows, by which constraints find theirs, and those that the ledger has."""
+    names = row_ids(constraints, X, ids)
+    if names is not None and len(names) != n:
+        raise DataError(f"ids: must hold one id per row, {n}, got {len(names)}")
+    return names, None if ids is None else _config.names(names)
+
+
+def _own_ids(constraints: Constraints | None, names: Any) -> Any:
+    return names if names is not None else None if constraints is None else constraints.ids
 
 
 class Session:
     """Questions, one after the other, that whoever likes may answer.
 
-    It belongs to the process that made it. With a ledger another one goes on where it stopped.
+    Nothing ends it but ``close()`` and the end of a ``with`` block: what it would come to now can be looked at at any
+    time, and ``undo()`` takes the last answer back. It belongs to the process that made it. With a ledger another one
+    goes on where it stopped.
 
     Parameters
     ----------
@@ -178,6 +221,10 @@ class Session:
         stopped and asks nothing twice.
     constraints : Constraints, optional
         What is known beforehand.
+    ids : array of shape (n_samples,), optional
+        The id of each row, by which constraints and ledger find theirs; questions and answers have them too.
+    texts : sequence of length n_samples, optional
+        What there is to be shown of each row; questions have those of their rows.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -186,9 +233,11 @@ class Session:
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The clusters. Ends the questions.
+        The clusters under the answers so far. To look at them takes a run of selector and clusterer.
     constraints_ : Constraints
-        What was given and answered. Ends the questions.
+        What was given and answered so far.
+    answers_ : list of Answer
+        The answers so far, those of the ledger among them: ``i``, ``j``, ``together`` and ``ids``.
 
     Examples
     --------
@@ -201,6 +250,10 @@ class Session:
     array([0, 0, 1, 1])
     >>> session.constraints_.n
     4
+    >>> session.undo()
+    Answer(i=3, j=0, together=False, ids=None)
+    >>> session.question()
+    Question(id=3, i=3, j=0, purpose='merge', ids=None, texts=None)
     """
 
     def __init__(
@@ -214,6 +267,8 @@ class Session:
         budget: int | None = None,
         ledger: str | os.PathLike[str] | None = None,
         constraints: Constraints | None = None,
+        ids: Any = None,
+        texts: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -222,16 +277,23 @@ class Session:
         request = _asking(
             selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
         )
+        names, request["ids"] = _names(X, self.n, constraints, ids)
+        if texts is not None and len(texts) != self.n:
+            raise DataError(f"texts: must hold one text per row, {self.n}, got {len(texts)}")
         clusters = clusterer is not None or _clusters_itself(request["method"]["selector"])
-        pairs = columns(constraints, self.n)[0]
+        pairs = columns(constraints, self.n, names)[0]
         self._session = _mustlink.Session(_config.text(request), x, pairs, clusters)
         self._process = os.getpid()
         _OPEN.add(self)
         self._clusters = clusters
-        self._given = constraints
-        self._told: list[tuple[int, int, int]] = []
+        own = _own_ids(constraints, names)
+        self._ids = None if own is None else list(own)
+        self._texts = None if texts is None else list(texts)
+        self._given = None if pairs is None else Constraints._of(pairs, self.n, own)
+        self._looked: dict[bool, Any] = {}
         self._found: Any = None
         self._failed: BaseException | None = None
+        self._closed = False
         self._open: Question | None = None
 
     def __iter__(self) -> Iterator[Question]:
@@ -251,22 +313,48 @@ class Session:
         self._here()
         asked = self._session.question()
         if asked is None:
-            self.close()
+            self._finish()
             return None
-        self._open = Question(*asked)
+        number, i, j, purpose = asked
+        texts = None if self._texts is None else (self._texts[i], self._texts[j])
+        self._open = Question(number, i, j, purpose, self._both(i, j), texts)
         return self._open
+
+    def _both(self, i: int, j: int) -> tuple[Any, Any] | None:
+        return None if self._ids is None else (self._ids[i], self._ids[j])
 
     def tell(self, answer: Any) -> None:
         """Answer the open question: True (together), False (apart) or None (unknown)."""
         said = reply(answer)
         self._here()
         self._session.tell(said)
-        if self._open is not None:
-            self._told.append((self._open.i, self._open.j, said))
+        self._forget()
+
+    def undo(self) -> Answer:
+        """Take the last answer back, and give it; its question is open again. A ledger keeps that it was given."""
+        self._here()
+        if self._closed:
+            raise OracleError("the session is over; an answer can be taken back until close() or the end of with")
+        if not self.answers_:
+            raise OracleError("there is no answer to take back")
+        last = self.answers_[-1]
+        self._session.undo()
+        self._forget()
+        self._found = self._failed = None
+        return last
+
+    def _forget(self) -> None:
+        """What was seen so far is no longer so."""
         self._open = None
+        self._looked = {}
 
     def close(self) -> None:
         """End the questions; what was answered counts."""
+        self._closed = True
+        self._finish()
+
+    def _finish(self) -> None:
+        """Has the selection end, and the clustering made."""
         if isinstance(self._failed, Exception):
             raise self._failed
         if self._failed is not None:
@@ -283,6 +371,15 @@ class Session:
                 raise
             _data.warn(self._found.warnings)
 
+    def _now(self, clustering: bool) -> Any:
+        """What it would come to now, or has come to."""
+        if self._found is not None:
+            return self._found
+        self._here()
+        if clustering not in self._looked:
+            self._looked[clustering] = self._session.so_far(clustering)
+        return self._looked[clustering]
+
     def _here(self) -> None:
         if os.getpid() != self._process:
             raise OracleError(
@@ -297,12 +394,13 @@ class Session:
                 self._session.leave()
 
     def __repr__(self) -> str:
-        told = f"{len(self._told)} answer{'' if len(self._told) == 1 else 's'}"
+        count = len(self._session.answers)
+        told = f"{count} answer{'' if count == 1 else 's'}"
         over = self._found is not None or self._failed is not None
         state = "over" if over else "waits for one" if self._open is not None else "open"
         return f"<Session on {self.n} objects: {told}, {state}>"
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -315,33 +413,36 @@ class Session:
             self.close()
 
     @property
+    def answers_(self) -> list[Answer]:
+        """The answers so far, those of the ledger among them."""
+        words = {1: True, -1: False}
+        return [Answer(i, j, words.get(said), self._both(i, j)) for i, j, said in self._session.answers]
+
+    @property
     def constraints_(self) -> Constraints:
-        """What was given and answered. Ends the questions. Where that fails, as where no clusters hold all of it,
-        it is what was told."""
-        if self._failed is None:
-            try:
-                self.close()
-            except Exception:
-                # One who interrupts gets the answers when they are asked for again.
-                if self._failed is None:
-                    raise
-        ids = None if self._given is None else self._given.ids
-        if self._failed is not None:
-            pairs = [[(i, j) for i, j, said in self._told if said == kind] for kind in (1, -1)]
-            told = Constraints(must_link=pairs[0], cannot_link=pairs[1], n=self.n)
-            return told if self._given is None else self._given.union(Constraints._of(told._columns, self.n, ids))
-        return Constraints._of(self._found.constraints, self.n, ids)
+        """What was given and answered so far. Where that cannot be had, as where answers contradict one another, it is
+        what was told."""
+        self._here()
+        try:
+            found = self._now(False).constraints
+        except MustlinkError:
+            of_kind = [[(a.i, a.j) for a in self.answers_ if a.together is same] for same in (True, False)]
+            told = Constraints(must_link=of_kind[0], cannot_link=of_kind[1], n=self.n)
+            told = Constraints._of(told._columns, self.n, self._ids)
+            return told if self._given is None else self._given.union(told)
+        return Constraints._of(found, self.n, self._ids)
 
     @property
     def labels_(self) -> Any:
-        """The clusters. Ends the questions."""
+        """The clusters under the answers so far."""
         if not self._clusters:
-            raise OracleError(
+            raise _NoLabelsError(
                 "the session has no clusterer, and its selector does not cluster by itself; give "
                 'one, for example clusterer="pck_means"'
             )
-        self.close()
-        return self._found.labels
+        if self._failed is not None:
+            self._finish()
+        return self._now(True).labels
 
 
 #: Those that may have to be ended before the interpreter is.

@@ -61,7 +61,8 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
 def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[str]:
     """Try every law of its role on a plugin, and give the names of those that it keeps.
 
-    Raises AssertionError with the broken ones, each on the smallest problem that breaks it.
+    Raises AssertionError with the broken ones, each on the smallest problem that breaks it. A law that the plugin
+    waives is not among those that it keeps, and to keep it, or to waive one that there is not, is a mistake too.
 
     Parameters
     ----------
@@ -74,7 +75,12 @@ def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[st
     role = own[0] if own else _catalogue.find(name).role
     config = _config.plain({"type": name, **(options or {})})
     verdicts = _mustlink.check_laws(role, json.dumps(config))
-    broken = [f"{law}: {how}" for law, how in verdicts if how is not None]
+    broken = [f"{law}: {how}" for law, how, waived in verdicts if how is not None and waived is None]
     if broken:
         raise AssertionError(f"{name} breaks {len(broken)} of {len(verdicts)} laws:\n" + "\n".join(broken))
-    return [law for law, _ in verdicts]
+    needless = [law for law, how, waived in verdicts if how is None and waived is not None]
+    unknown = [law for law in (own[2]["waives"] if own else {}) if law not in [law for law, *_ in verdicts]]
+    for laws, what in [(needless, "keeps"), (unknown, "is not subject to")]:
+        if laws:
+            raise AssertionError(f"{name} waives {laws[0]}, which it {what}; remove the waiver")
+    return [law for law, how, _ in verdicts if how is None]

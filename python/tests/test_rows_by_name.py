@@ -1,0 +1,176 @@
+"""Rows that have names are found by them, whatever order they are in."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mustlink
+from mustlink import ITML, Constraints, PCKMeans, Session, consensus, metrics, select
+from mustlink.exceptions import ConstraintError
+from mustlink.model_selection import ConstraintSearchCV
+
+RNG = np.random.default_rng(3)
+CLASS = np.arange(30) % 3
+FRAME = pd.DataFrame(RNG.normal(size=(30, 2)) + 8 * CLASS[:, None], index=[f"cell {i}" for i in range(30)], columns=["a", "b"])
+SHUFFLED = FRAME.iloc[RNG.permutation(30)]
+KNOWN = Constraints(
+    must_link=[("cell 0", "cell 3"), ("cell 1", "cell 4")], cannot_link=[("cell 0", "cell 1")], ids=FRAME.index
+)
+TRUE = metrics.violations
+
+
+class AnnData:
+    """As much of one as is looked at."""
+
+    def __init__(self, frame, keys=("X_pca",)):
+        self.X, self.obs_names = frame.to_numpy(), frame.index
+        self.obsm = dict.fromkeys(keys)
+
+
+def in_order(labels):
+    """Labels of the shuffled rows, in the order of the frame."""
+    return pd.Series(labels, index=SHUFFLED.index).loc[FRAME.index].to_numpy()
+
+
+def test_an_estimator_matches_an_index():
+    """They were taken by position: constraints of other objects were obeyed, and no word said so."""
+    for weight in (1.0, 100.0):
+        found = PCKMeans(3, weight=weight).fit(SHUFFLED, constraints=KNOWN)
+        assert found.violations_ == {"must_link": 0, "cannot_link": 0}
+        assert TRUE(in_order(found.labels_), KNOWN) == 0
+    # By their places, as far as anybody can know, where the rows have no names.
+    by_place = PCKMeans(3).fit(SHUFFLED.to_numpy(), constraints=KNOWN)
+    assert np.array_equal(PCKMeans(3).fit(SHUFFLED.reset_index(drop=True), constraints=KNOWN).labels_, by_place.labels_)
+    # What is said wins.
+    said = PCKMeans(3).fit(SHUFFLED, constraints=KNOWN, sample_id=FRAME.index.to_numpy())
+    assert np.array_equal(said.labels_, by_place.labels_)
+
+
+def test_numbers_that_are_names_are_matched():
+    """The index of a shuffled frame is the row numbers of then."""
+    frame = FRAME.reset_index(drop=True)
+    some = frame.iloc[RNG.permutation(30)]
+    known = Constraints(must_link=[(0, 3)], cannot_link=[(0, 1)], ids=some.index)
+    pairs = known.at(np.arange(30))[0].pairs()[0].tolist()
+    assert pairs == [[0, 3], [0, 1]]
+    assert np.array_equal(
+        PCKMeans(3).fit(frame, constraints=known).labels_, PCKMeans(3).fit(frame, constraints=known.at(range(30))[0]).labels_
+    )
+
+
+def test_an_index_that_is_another_is_refused():
+    other = SHUFFLED.rename(index={"cell 7": "cell 99"})
+    with pytest.raises(ConstraintError, match="'cell 99', which no object has as id; give sample_id"):
+        PCKMeans(3).fit(other, constraints=KNOWN)
+    twice = SHUFFLED.rename(index={"cell 7": "cell 8"})
+    with pytest.raises(ConstraintError, match="an index stands twice"):
+        PCKMeans(3).fit(twice, constraints=KNOWN)
+    # The numbers of rows that are left are no ids.
+    left = FRAME.reset_index(drop=True).iloc[::-1]
+    with pytest.raises(ConstraintError, match="row 0 is 29"):
+        PCKMeans(3).fit(left, constraints=KNOWN)
+    assert len(PCKMeans(3).fit(left, constraints=KNOWN, sample_id=FRAME.index[::-1]).labels_) == 30
+
+
+def test_whatever_takes_constraints_matches_an_index():
+    same = ITML(sampled_pairs=50).fit(SHUFFLED, constraints=KNOWN).transform(SHUFFLED)
+    assert np.array_equal(same, ITML(sampled_pairs=50).fit(SHUFFLED, constraints=KNOWN.at(SHUFFLED.index)[0]).transform(SHUFFLED))
+    chosen = select(SHUFFLED, "random_pairs", y_true=CLASS, budget=3, constraints=KNOWN)
+    assert chosen.ids == tuple(SHUFFLED.index) and TRUE(np.arange(30) % 3, KNOWN) == 0
+    pairs, signs = chosen.pairs()
+    names = {(frozenset(SHUFFLED.index[list(pair)]), sign) for pair, sign in zip(pairs, signs)}
+    assert (frozenset(["cell 0", "cell 3"]), 1) in names and (frozenset(["cell 0", "cell 1"]), -1) in names
+    session = Session(SHUFFLED, "random_pairs", clusterer=PCKMeans(), n_clusters=3, constraints=KNOWN)
+    assert TRUE(in_order(session.labels_), KNOWN) == 0
+    assert TRUE(pd.Series(session.labels_, index=SHUFFLED.index), KNOWN) == 0
+    one = {"type": "random_init", "members": 3, "clusterer": {"type": "cop_kmeans"}}
+    for member in mustlink.generate(SHUFFLED, one, n_clusters=3, constraints=KNOWN):
+        assert TRUE(in_order(member), KNOWN) == 0
+    search = ConstraintSearchCV(PCKMeans(3), {"weight": [100.0]}, cv=2).fit(SHUFFLED, constraints=KNOWN)
+    assert TRUE(in_order(search.labels_), KNOWN) == 0
+
+
+def test_ids_may_be_those_of_a_frame_or_of_cells():
+    cells = AnnData(FRAME)
+    for ids in (FRAME, cells, FRAME.index, list(FRAME.index)):
+        assert Constraints(must_link=[("cell 0", "cell 3")], ids=ids).pairs()[0].tolist() == [[0, 3]]
+    tuples = Constraints(must_link=[((0, "a"), (1, "b"))], ids=[(0, "a"), (1, "b")])
+    assert tuples.n == 2
+    rows = PCKMeans(3).fit(SHUFFLED.to_numpy(), constraints=KNOWN, sample_id=AnnData(SHUFFLED))
+    assert TRUE(in_order(rows.labels_), KNOWN) == 0
+
+
+def test_cells_are_no_matrix():
+    """NumPy looked into them for minutes."""
+    for keys, said in [(("X_umap", "X_pca"), r'adata.obsm\["X_pca"\] or adata.X'), ((), "give adata.X")]:
+        with pytest.raises(mustlink.exceptions.DataError, match=said):
+            mustlink.KMeans(3).fit(AnnData(FRAME, keys))
+    for work in (mustlink.ZScore().fit, mustlink.generate, lambda X: select(X, y_true=CLASS)):
+        with pytest.raises(mustlink.exceptions.DataError, match="X: is AnnData, not a matrix"):
+            work(AnnData(FRAME))
+
+
+@pytest.mark.parametrize("of", [pd.DataFrame, "polars"])
+def test_a_frame_of_partitions_has_one_in_each_column(of):
+    """Its rows were taken for members: five labels for 200 objects."""
+    make = pytest.importorskip("polars").DataFrame if of == "polars" else of
+    labels = np.arange(200) % 2
+    members = np.stack([labels, labels, 1 - labels, np.roll(labels, 1)])
+    frame = make({f"resolution {at}": member for at, member in enumerate(members)})
+    assert np.array_equal(consensus(frame), consensus(members))
+    assert metrics.anmi(labels, frame) == metrics.anmi(labels, members)
+    with pytest.raises(mustlink.exceptions.DataError, match="200 partitions of 4 objects: .* give partitions.T"):
+        consensus(members.T)
+    assert len(consensus(list(members.T))) == 4
+    words = pd.DataFrame({"leiden": pd.Categorical(["x", "y", "x", None]), "louvain": ["1", "2", "1", "2"]})
+    assert consensus(words).tolist() in ([0, 1, 0, 1], [1, 0, 1, 0])
+
+
+def test_the_column_with_words_is_named():
+    penguins = pd.DataFrame({"mass": [3700, 3800.0], "species": ["Adelie", "Gentoo"]})
+    numbers = pd.DataFrame({"mass": ["1", "2"], "species": [1, 2]})
+    polars = pytest.importorskip("polars").DataFrame(penguins.to_dict("list"))
+    for frame in (penguins, polars, penguins.astype({"species": "category"})):
+        for work in (mustlink.KMeans(2).fit, mustlink.ZScore().fit, mustlink.generate):
+            with pytest.raises(mustlink.exceptions.DataError, match="column species: row 0 holds the word 'Adelie'"):
+                work(frame)
+    with pytest.raises(mustlink.exceptions.DataError, match="column 1: row 0 holds the word 'Adelie'"):
+        mustlink.KMeans(2).fit(penguins.to_numpy())
+    assert len(mustlink.KMeans(2).fit(numbers).labels_) == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*plain spectral clustering")
+def test_sparse_pairs_are_taken_where_dense_ones_are():
+    import scipy.sparse as sp
+
+    x = FRAME.to_numpy()
+    far = np.linalg.norm(x[:, None] - x[None], axis=2)
+    near = np.where(far < 5, np.exp(-far), 0)
+    np.fill_diagonal(near, 1)
+    dense, sparse = (mustlink.ConstrainedSpectral(3, kind="affinity").fit(a) for a in (near, sp.csr_matrix(near)))
+    assert np.array_equal(dense.labels_, sparse.labels_)
+    dense, sparse = (mustlink.Hierarchical(3, kind="distances").fit(a) for a in (far, sp.csr_matrix(far)))
+    assert np.array_equal(dense.labels_, sparse.labels_)
+    assert metrics.silhouette(sp.csr_matrix(far), CLASS, kind="distances") == metrics.silhouette(far, CLASS, kind="distances")
+    with pytest.raises(mustlink.exceptions.DataError, match="distances are not stored"):
+        mustlink.Hierarchical(3, kind="distances").fit(sp.csr_matrix(np.where(far < 5, far, 0)))
+
+
+def test_a_pair_is_of_two_objects():
+    for wrong in ({"must_link": [(1, 2), (0, 0)]}, {"cannot_link": [(1, 2), (0, 0)]}):
+        with pytest.raises(ConstraintError, match="pair 1 is of object 0 and itself"):
+            Constraints(**wrong, n=3)
+    with pytest.raises(ConstraintError, match="pair 0 is of object 'b' and itself"):
+        Constraints.from_pairs([("b", "b")], [1], ids=["a", "b"])
+
+
+def test_constraints_become_a_frame_and_come_back():
+    given = Constraints(
+        must_link=[("a", "b")], cannot_link=[("a", "c")], ids=["a", "b", "c", "d"], weights=(2.0, 3.0), strength="hard",
+        apart=[None, "photo", "photo", "photo"],
+    )
+    frame = given.to_frame()
+    assert list(frame.columns) == ["i", "j", "type", "weight", "strength"] and len(frame) == 5
+    assert Constraints.from_frame(frame, ids=given.ids) == given
+    plain = Constraints(must_link=[(0, 1)], n=3)
+    assert Constraints.from_frame(plain.to_frame(), n=3) == plain
