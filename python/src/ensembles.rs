@@ -55,9 +55,10 @@ fn ensemble(
     let generator = method.as_object_mut().and_then(|map| map.remove("generator"));
     let generator = Node::synthetic(&json!({ "generator": generator }));
     let generator = config::build::<Generating>(&generator, "")?.generator;
-    // Only the steps of the method matter; nothing is clustered by it. One that reads constraints is not warned of.
+    // Nothing is clustered by it: its steps matter, and that it reads constraints where the members do.
     if method.get("clusterer").is_none() {
-        method["clusterer"] = json!({ "type": "pck_means" });
+        let reads = generator.properties().reads_constraints;
+        method["clusterer"] = json!({ "type": if reads { "pck_means" } else { "kmeans" } });
     }
     let request = Request {
         method,

@@ -219,9 +219,19 @@ def test_a_number_of_clusters_that_is_needed_is_asked_for_by_its_name():
         with pytest.raises(mustlink.MissingKError, match="needs the number of clusters; give n_clusters$"):
             asked()
     with pytest.raises(mustlink.MissingKError, match="y knows every class, so it is not looked at"):
-        mustlink.PCKMeans().fit(X, np.arange(40) % 2)
+        mustlink.Method("pck_means").fit(X, np.arange(40) % 2)
     with pytest.raises(mustlink.MissingKError, match=r"give n_clusters \(y knows no class\)"):
-        mustlink.PCKMeans().fit(X, np.full(40, -1))
+        mustlink.Method("pck_means").fit(X, np.full(40, -1))
+
+
+def test_a_class_has_as_many_clusters_as_those_of_scikit_learn():
+    """A name alone was refused, so that its own checks could not be run on it."""
+    assert len(mustlink.KMeans().fit(X).cluster_centers_) == 8
+    assert len(mustlink.PCKMeans().fit(X, np.where(np.arange(40) < 9, np.arange(40) % 3, -1)).cluster_centers_) == 3
+    assert len(mustlink.KMeans().fit(X, np.arange(40) % 2).cluster_centers_) == 8
+    for y in (np.arange(40) % 2, np.full(40, -1)):
+        with pytest.warns(mustlink.MustlinkWarning, match="n_clusters: is not given, and y, .* 8 clusters are made"):
+            mustlink.PCKMeans().fit(X, y)
 
 
 def test_constraints_in_the_place_of_classes_are_named():

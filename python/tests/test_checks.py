@@ -1,13 +1,19 @@
 """Every estimator against scikit-learn's own checks."""
 
+import os
+
 import pytest
 from mustlink import testing
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+# As anybody writes them, and in the long run with other numbers of clusters too.
+NUMBERS = (None, 2, 3, 5) if os.environ.get("MUSTLINK_SLOW_TESTS") else (None,)
+
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
-    testing.estimators(), expected_failed_checks=testing.expected_failed_checks
+    [estimator for number in NUMBERS for estimator in testing.estimators(number)],
+    expected_failed_checks=testing.expected_failed_checks,
 )
 def test_check(estimator, check):
     check(estimator)

@@ -15,7 +15,10 @@ def main() -> float:
     plain = KMeans(2, init="farthest_first", n_init=3).fit(X)
     pairwise = PCKMeans(2, weight=0.5).fit(X, constraints=known)
     tree = Method({"transforms": ["z_score"], "clusterer": pairwise}, n_clusters=2).fit(X)
-    search = ConstraintSearchCV(PCKMeans(2), {"weight": [0.1, 1.0]}, cv=2).fit(X, constraints=known)
+    search = ConstraintSearchCV(PCKMeans(), {"n_clusters": [2, 12]}, cv=2).fit(X, np.where(np.arange(40) < 20, classes, -1))
+    fitted: KMeans = plain.set_params(n_init=2).fit(X)
+    counts: list[int] = [len(session_answers) for session_answers in [Session(X, "random_pairs").answers_]]
+    assert counts == [0] and len(fitted.transform(X)) == len(known.to_frame()) * 10
     session = Session(X, selector="min_max_selection", n_clusters=2, clusterer=PCKMeans())
     for question in session:
         session.tell(bool(classes[question.i] == classes[question.j]))

@@ -110,8 +110,8 @@ CENTRED = ("kmeans", "mini_batch_kmeans")
 
 def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
     clusters = base.endswith("Clusterer")
-    first = "k" if clusters else "components"
-    options = sorted(plugin.options, key=lambda o: o.name != first)
+    positional = "k" if clusters else "components"
+    options = sorted(plugin.options, key=lambda o: o.name != positional)
     if clusters and plugin.properties.get("needs_k") and not any(o.name == "k" for o in options):
         options.insert(0, N_CLUSTERS)
     if clusters:
@@ -128,8 +128,7 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
         own = next(o for o in options if o.name == name)
         accepts = own.accepts.replace('"excess_of_mass"', '"eom"')
         options.append(Option(alias, accepts, None, f"The name that scikit-learn has for `{own.python_name}`."))
-    named = [o.python_name for o in options if o.name == first]
-    first = named[0] if named else None
+    first = next((o.python_name for o in options if o.name == positional), None)
     names = [o.python_name for o in options] + ["random_state", "n_jobs"]
     assert len(set(names)) == len(names), f"{plugin.tag}: {names}"
     doc = [textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))]

@@ -239,7 +239,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     >>> from mustlink import Constraints, PCKMeans
     >>> from mustlink.model_selection import ConstraintSearchCV
     >>> X = np.arange(12.0)[:, None] + 10 * (np.arange(12) > 5)[:, None]
-    >>> given = Constraints.from_labels([0, 0, -1, -1, 0, -1, 1, 1, -1, -1, 1, -1])
+    >>> given = Constraints.from_labels([0, 0, -1, 0, 0, 0, 1, 1, 1, -1, 1, 1])
     >>> search = ConstraintSearchCV(PCKMeans(), {"n_clusters": [2, 3]}, cv=2)
     >>> search.fit(X, constraints=given).best_params_
     {'n_clusters': 2}
@@ -332,7 +332,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         else:
             # Those of an earlier fit would be of other data.
             for name in ("best_estimator_", "labels_"):
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
         return self
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]

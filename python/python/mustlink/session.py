@@ -251,9 +251,9 @@ class Session:
     >>> session.constraints_.n
     4
     >>> session.undo()
-    Answer(i=3, j=0, together=False, ids=None)
+    Answer(i=1, j=2, together=False, ids=None)
     >>> session.question()
-    Question(id=3, i=3, j=0, purpose='merge', ids=None, texts=None)
+    Question(id=2, i=1, j=2, purpose='merge', ids=None, texts=None)
     """
 
     def __init__(
