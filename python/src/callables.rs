@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     pub max: Option<f64>,
     /// Laws that cannot hold for it, each with the reason.
     pub waives: BTreeMap<String, String>,
-    /// Whether it is told which objects may be asked about.
+    /// It has a parameter for the objects that may be asked about.
     pub takes_eligible: bool,
 }
 
@@ -97,8 +97,8 @@ pub(crate) fn called<T>(
     })
 }
 
-/// What a function is told of a problem: the objects, k, the constraints, a seed, whether each object may be asked
-/// about, and the options as text.
+/// The arguments of a function: the objects, k, the constraints, a seed, whether each object may be asked about, and
+/// the options as text.
 pub(crate) fn told<'py>(
     py: Python<'py>,
     problem: &Problem,
@@ -172,7 +172,7 @@ pub(crate) fn register(
     Ok(())
 }
 
-/// What comes of each law: its name, how it is broken, and why the plugin is excused from it.
+/// For each law its name, how it is broken, and why the plugin is excused from it.
 type Verdicts = Vec<(String, Option<String>, Option<String>)>;
 
 /// Tries every law of its role on a plugin, which is given by its configuration.

@@ -159,7 +159,7 @@ impl Job {
         self.single.select(seen, Asked { oracle, respondent: asked, ctx, budget, ledger })
     }
 
-    /// The answers in the ledger that were not taken back: the rows and what was said of them.
+    /// The answers in the ledger that were not taken back: two rows and the reply.
     pub fn answers(&self) -> Result<Vec<(u32, u32, Reply)>> {
         let Some(path) = self.ledger.as_deref().filter(|path| path.exists()) else {
             return Ok(Vec::new());
@@ -178,7 +178,9 @@ impl Job {
         scene.data = Some(self.seen()?.problem.data.clone());
         let nobody = registry::build_default("none")?;
         let mut ledger = self.keep(&scene, &*nobody, path, Durability::Every)?;
-        let last = ledger.last().ok_or_else(|| Error::Oracle("there is no answer yet".into()))?;
+        let last = ledger
+            .last()
+            .ok_or_else(|| Error::Oracle("no question has been answered yet".into()))?;
         ledger.retract(last, None)
     }
 

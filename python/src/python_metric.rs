@@ -26,7 +26,7 @@ impl Metric for PythonMetric {
         let callable = Callable::named(&self.name)?;
         let n = input.labels.len();
         let truth = input.truth.ok_or_else(|| {
-            Error::Usage(format!("{} compares with classes and there are none", self.name))
+            Error::Usage(format!("{} needs the classes, and none are known", self.name))
         })?;
         let flags = input.scope.map_or(n, <[bool]>::len);
         for (what, length) in [("scope", flags), ("labels_true", truth.len())] {

@@ -14,8 +14,8 @@ use crate::callables::{Callable, called, told};
 /// # Method
 /// The generator yields pairs of objects and is sent the answers.
 /// # Input and output
-/// Dense data. A pair a question; pairs with an object that may not be asked about are passed over, unless the
-/// function is told which may.
+/// Dense data. One question per pair; if the function does not know which objects may be asked about, pairs with
+/// other objects are skipped.
 /// # Errors
 /// `BadParam` for a name under which nothing is registered; `Plugin` for what it raises, and for what it
 /// yields that is no pair.
@@ -42,7 +42,7 @@ impl QuerySelector for PythonSelector {
             let given = told(py, problem, seed, &self.options)?;
             callable.function.call1(py, given)
         })?;
-        // Pairs of a function that was not told are passed over; one that was told has to mind it.
+        // A function that knows the eligible objects must respect them; pairs of any other are skipped.
         let eligible = problem.eligible.clone().filter(|_| !callable.facts.takes_eligible);
         Ok(Box::new(Generator {
             callable,
@@ -72,9 +72,9 @@ impl QuerySelector for PythonSelector {
 struct Generator {
     callable: Arc<Callable>,
     generator: Py<PyAny>,
-    /// Which objects may be asked about, where the function was not told.
+    /// The objects that may be asked about, if the function does not know them.
     eligible: Option<Arc<[bool]>>,
-    /// Its pairs with others, which nobody is asked about.
+    /// Its pairs with other objects, which are not asked.
     passed_over: HashSet<(u32, u32)>,
     ctx: Context,
     asked: u64,
@@ -95,7 +95,7 @@ impl Generator {
         called(&self.callable, |py| self.generator.call_method1(py, "ask", (answer,))?.extract(py))
     }
 
-    /// The same, past pairs that nobody may be asked about; to the function they are unknown.
+    /// The next pair that may be asked; the answer to every skipped pair is "unknown".
     fn next_eligible(&mut self, answer: Option<Reply>) -> Result<Option<(u32, u32)>> {
         let mut next = self.after(answer)?;
         while let (Some((i, j)), Some(eligible)) = (next, &self.eligible) {

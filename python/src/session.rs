@@ -25,10 +25,10 @@ use crate::oracle::{LOOK, answered, asking};
 /// An answer about two rows: +1 together, −1 apart, 0 unknown.
 type Told = (u32, u32, i8);
 
-/// Serves the answers that there are already, and hands further questions over.
+/// Answers recorded questions and hands the others over.
 struct Serving {
     known: HashMap<(u32, u32), i8>,
-    /// Where the others go and their answers come from; nowhere where nobody is there to answer.
+    /// Where further questions go and their answers come from; absent if there is no annotator.
     others: Option<(Sender<Question>, Receiver<i8>)>,
 }
 
@@ -162,7 +162,7 @@ fn outgoing(py: Python<'_>, ended: Ending) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// What a session was given: a selection is made of it as often as one is needed.
+/// The input of a session, from which a selection can be started again.
 struct Given {
     request: Request,
     data: Data,
@@ -212,7 +212,7 @@ impl Session {
         let clustering = !given.request.selection_only;
         let (questions, asked) = channel();
         let (answers, replies) = channel();
-        // What the ledger has it serves itself.
+        // The ledger serves its own answers.
         let told = if given.request.ledger.is_some() { &[][..] } else { &self.told };
         let asking = Serving::asking(told, Some((questions, replies)));
         // Its threads wait for answers: nothing else may wait for them.
@@ -264,13 +264,13 @@ impl Session {
     }
 
     /// The answers so far, those of the ledger first: the object a question was about, the object that it was
-    /// compared with, and what was said.
+    /// compared with, and the answer.
     #[getter]
     fn answers(&self) -> Vec<Told> {
         self.told.clone()
     }
 
-    /// What the session would come to if it were ended now, which it is not: a clustering, or the constraints alone.
+    /// The result under the answers so far, a clustering or the constraints alone. The session goes on.
     fn so_far(&self, py: Python<'_>, clustering: bool) -> PyResult<Py<PyAny>> {
         let flag: Arc<AtomicBool> = Arc::default();
         let asking = Serving::asking(&self.told, None);
@@ -290,7 +290,7 @@ impl Session {
     fn undo(&mut self, py: Python<'_>) -> PyResult<()> {
         let of = |e: Error| raised(py, &e);
         if self.told.is_empty() {
-            return Err(of(Error::Oracle("there is no answer yet".into())));
+            return Err(of(Error::Oracle("no question has been answered yet".into())));
         }
         self.leave(py)?;
         let flag: Arc<AtomicBool> = Arc::default();
@@ -299,7 +299,7 @@ impl Session {
         if taken.is_ok() {
             self.told.pop();
         }
-        // Where it could not be taken back, all is as it was.
+        // If it could not be taken back, the session goes on as before.
         self.begin(py)?;
         taken.map_err(of)
     }

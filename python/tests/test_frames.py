@@ -122,7 +122,7 @@ def test_words_go_into_questions_and_ensembles():
         for question in session:
             session.tell(y[question.i] == y[question.j])
         assert session.constraints_ == chosen and metrics.ari(y, session.labels_) == 1.0
-    with pytest.raises(DataError, match="column c: row 0 holds the word 'a'"):
+    with pytest.raises(DataError, match="column c: must be numbers, got the word 'a'"):
         mustlink.generate(rows, two, n_clusters=2, transforms=["z_score"])
     with pytest.raises(mustlink.ConfigError, match="transforms: must be a list"):
         mustlink.generate(X, two, n_clusters=2, transforms="z_score")

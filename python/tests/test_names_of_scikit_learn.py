@@ -35,7 +35,7 @@ def test_their_names_are_accepted_beside_ours(kind, ours, theirs):
 
 
 def test_both_names_are_one_too_many():
-    with pytest.raises(exceptions.ConfigError, match="eps: is another name of radius, and both are given"):
+    with pytest.raises(exceptions.ConfigError, match="eps: means the same as radius, and both are given"):
         mustlink.DBSCAN(radius=1.0, eps=2.0).fit(X)
     with pytest.raises(exceptions.ConfigError, match="^eps: must be"):
         mustlink.DBSCAN(eps=-1.0).fit(X)

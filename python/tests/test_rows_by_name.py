@@ -60,14 +60,14 @@ def test_numbers_that_are_names_are_matched():
 
 def test_an_index_that_is_another_is_refused():
     other = SHUFFLED.rename(index={"cell 7": "cell 99"})
-    with pytest.raises(ConstraintError, match="'cell 99', which no object has as id; give sample_id"):
+    with pytest.raises(ConstraintError, match="the index of X has 'cell 99' in row .*, which is not an id of the constraints; give sample_id"):
         PCKMeans(3).fit(other, constraints=KNOWN)
     twice = SHUFFLED.rename(index={"cell 7": "cell 8"})
-    with pytest.raises(ConstraintError, match="an index stands twice"):
+    with pytest.raises(ConstraintError, match="contains a name twice"):
         PCKMeans(3).fit(twice, constraints=KNOWN)
     # The numbers of rows that are left are no ids.
     left = FRAME.reset_index(drop=True).iloc[::-1]
-    with pytest.raises(ConstraintError, match="row 0 is 29"):
+    with pytest.raises(ConstraintError, match="has 29 in row 0"):
         PCKMeans(3).fit(left, constraints=KNOWN)
     assert len(PCKMeans(3).fit(left, constraints=KNOWN, sample_id=FRAME.index[::-1]).labels_) == 30
 
@@ -106,7 +106,7 @@ def test_cells_are_no_matrix():
         with pytest.raises(mustlink.exceptions.DataError, match=said):
             mustlink.KMeans(3).fit(AnnData(FRAME, keys))
     for work in (mustlink.ZScore().fit, mustlink.generate, lambda X: select(X, y_true=CLASS)):
-        with pytest.raises(mustlink.exceptions.DataError, match="X: is AnnData, not a matrix"):
+        with pytest.raises(mustlink.exceptions.DataError, match="X: must be a matrix, got AnnData"):
             work(AnnData(FRAME))
 
 
@@ -119,7 +119,7 @@ def test_a_frame_of_partitions_has_one_in_each_column(of):
     frame = make({f"resolution {at}": member for at, member in enumerate(members)})
     assert np.array_equal(consensus(frame), consensus(members))
     assert metrics.anmi(labels, frame) == metrics.anmi(labels, members)
-    with pytest.raises(mustlink.exceptions.DataError, match="200 partitions of 4 objects: .* give partitions.T"):
+    with pytest.raises(mustlink.exceptions.DataError, match="got 200 partitions of 4 objects, .* give partitions.T"):
         consensus(members.T)
     assert len(consensus(list(members.T))) == 4
     words = pd.DataFrame({"leiden": pd.Categorical(["x", "y", "x", None]), "louvain": ["1", "2", "1", "2"]})
@@ -132,9 +132,9 @@ def test_the_column_with_words_is_named():
     polars = pytest.importorskip("polars").DataFrame(penguins.to_dict("list"))
     for frame in (penguins, polars, penguins.astype({"species": "category"})):
         for work in (mustlink.KMeans(2).fit, mustlink.ZScore().fit, mustlink.generate):
-            with pytest.raises(mustlink.exceptions.DataError, match="column species: row 0 holds the word 'Adelie'"):
+            with pytest.raises(mustlink.exceptions.DataError, match="column species: must be numbers, got the word 'Adelie' in row 0"):
                 work(frame)
-    with pytest.raises(mustlink.exceptions.DataError, match="column 1: row 0 holds the word 'Adelie'"):
+    with pytest.raises(mustlink.exceptions.DataError, match="column 1: must be numbers, got the word 'Adelie'"):
         mustlink.KMeans(2).fit(penguins.to_numpy())
     assert len(mustlink.KMeans(2).fit(numbers).labels_) == 2
 
@@ -152,15 +152,15 @@ def test_sparse_pairs_are_taken_where_dense_ones_are():
     dense, sparse = (mustlink.Hierarchical(3, kind="distances").fit(a) for a in (far, sp.csr_matrix(far)))
     assert np.array_equal(dense.labels_, sparse.labels_)
     assert metrics.silhouette(sp.csr_matrix(far), CLASS, kind="distances") == metrics.silhouette(far, CLASS, kind="distances")
-    with pytest.raises(mustlink.exceptions.DataError, match="distances are not stored"):
+    with pytest.raises(mustlink.exceptions.DataError, match="distances are missing"):
         mustlink.Hierarchical(3, kind="distances").fit(sp.csr_matrix(np.where(far < 5, far, 0)))
 
 
 def test_a_pair_is_of_two_objects():
     for wrong in ({"must_link": [(1, 2), (0, 0)]}, {"cannot_link": [(1, 2), (0, 0)]}):
-        with pytest.raises(ConstraintError, match="pair 1 is of object 0 and itself"):
+        with pytest.raises(ConstraintError, match="pair 1 links object 0 to itself"):
             Constraints(**wrong, n=3)
-    with pytest.raises(ConstraintError, match="pair 0 is of object 'b' and itself"):
+    with pytest.raises(ConstraintError, match="pair 0 links object 'b' to itself"):
         Constraints.from_pairs([("b", "b")], [1], ids=["a", "b"])
 
 

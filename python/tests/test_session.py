@@ -200,7 +200,7 @@ def test_an_answer_can_be_taken_back(selector, kept, tmp_path):
     undone.close()
     with pytest.raises(OracleError, match="the session is over"):
         undone.undo()
-    with pytest.raises(OracleError, match="no answer to take back"):
+    with pytest.raises(OracleError, match="no question has been answered yet"):
         session("new").undo()
 
 

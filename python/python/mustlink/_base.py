@@ -37,7 +37,7 @@ class Tried(NamedTuple):
     seconds: float
 
 
-#: The number of clusters of a class that needs one, where nothing says it: as scikit-learn has it.
+#: The default number of clusters, as in scikit-learn.
 _CLUSTERS = 8
 
 
@@ -46,7 +46,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     #: Name of the plugin.
     _tag: str
-    #: Options under the names that scikit-learn has for them, beside their own.
+    #: Further names of options, which scikit-learn uses.
     _aliases: dict[str, str] = {}
 
     labels_: Array
@@ -76,7 +76,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return {"type": self._tag, **_config.options(given)}
 
     def _params(self) -> dict[str, Any]:
-        """The parameters; one that has two names under its own."""
+        """The parameters, each under its own name only."""
         params: dict[str, Any] = self.get_params(deep=False)
         for alias, name in self._aliases.items():
             value = params.pop(alias)
@@ -85,7 +85,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             own = _catalogue.NAMES.get(name, name)
             default = next(o.default for o in self._options() if o.name == name)
             if params[own] not in (None, default):
-                raise ConfigError(f"{alias}: is another name of {own}, and both are given; give one of them")
+                raise ConfigError(f"{alias}: means the same as {own}, and both are given; give one of them")
             params[own] = _catalogue.VALUES.get(value, value) if isinstance(value, str) else value
         return params
 
@@ -187,7 +187,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _clusters(self, known: Any, y: Any, constraints: Any) -> Any:
-        """The number of clusters; None where known classes, or the method, say it."""
+        """The number of clusters; None if the known classes or the method determine it."""
         k = _config.plain(getattr(self, "n_clusters", None))
         facts = self._facts()
         if k is not None or known is not None or not facts["needs_k"]:
@@ -195,8 +195,8 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if y is not None and constraints is None and facts["reads_constraints"]:
             _data.warn(
                 [
-                    f"n_clusters: is not given, and y, in which every class is known or none, is not looked at: "
-                    f"{_CLUSTERS} clusters are made"
+                    f"n_clusters: not given, so {_CLUSTERS} clusters are made; y does not count, since it knows every "
+                    "class or none; give n_clusters, or mark unknown classes by -1"
                 ]
             )
         return _CLUSTERS
@@ -298,7 +298,7 @@ class WeightedClusterer(Clusterer):
 
 
 class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
-    """What the clusterers that scikit-learn has too can do besides clustering."""
+    """The further methods of the clusterers that scikit-learn has too."""
 
     inertia_: float
     distortion: str
@@ -314,7 +314,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignor
         return len(self.cluster_centers_)
 
     def transform(self, X: Any) -> Array:
-        """The distance of each row of ``X`` to each centre: Euclidean, or 1 − cosine if the distortion is that."""
+        """The distance of each row of ``X`` to each centre: Euclidean, or 1 − cosine if ``distortion`` is cosine."""
         check_is_fitted(self)
         rows, _ = self._matrix(X, reset=False)
         from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
@@ -323,7 +323,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignor
         return np.asarray(distances(rows, self.cluster_centers_), np.float64)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """How near the rows of ``X`` are to their nearest centres: minus what ``inertia_`` would be."""
+        """Minus the ``inertia_`` of the rows of ``X``: larger is better."""
         nearest = self.transform(X).min(axis=1)
         costs = nearest if self.distortion == "cosine" else nearest**2
         return -float(costs.sum() if sample_weight is None else costs @ _check_sample_weight(sample_weight, X))
@@ -385,7 +385,7 @@ class Method(WeightedClusterer):
         return _config.plain(self.n_clusters)
 
     def _part(self, name: str, path: str) -> Any:
-        # The name of a clusterer alone is a method, too.
+        # The name of a clusterer is a method too.
         alone = isinstance(self.config, str) and name == "config" and path.partition("__")[0] in _config.SECTIONS
         return {"clusterer": self.config} if alone else super()._part(name, path)
 

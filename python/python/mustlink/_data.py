@@ -140,20 +140,20 @@ def tag_tables(tags: Any) -> None:
 
 
 def _refuse_containers(X: Any) -> None:
-    """An AnnData holds matrices and is none: NumPy would look into it for minutes."""
+    """Rejects an AnnData, which NumPy would search for minutes before it fails."""
     if not hasattr(X, "obsm"):
         return
     keys = list(X.obsm)
     first = f'adata.obsm["{"X_pca" if "X_pca" in keys else keys[0]}"] or ' if keys else ""
     raise DataError(
-        f"X: is {type(X).__name__}, not a matrix; give {first}adata.X. If constraints have ids, give "
-        "sample_id=adata.obs_names too"
+        f"X: must be a matrix, got {type(X).__name__}; give {first}adata.X. If the constraints have ids, add "
+        "sample_id=adata.obs_names"
     )
 
 
 @contextmanager
 def _words_named(X: Any) -> Iterator[None]:
-    """Names the column where there are words in place of numbers."""
+    """Adds the column to the error about words in a matrix of numbers."""
     try:
         yield
     except ValueError as wrong:
@@ -166,8 +166,8 @@ def _words_named(X: Any) -> Iterator[None]:
             for row, value in enumerate(cells[:, at].tolist()):
                 if isinstance(value, str) and not _is_number(value):
                     raise DataError(
-                        f"{name}: row {row} holds the word {value!r}, and numbers are needed; leave the column out, or "
-                        'make numbers of it: Method({"transforms": ["one_hot"], "clusterer": …})'
+                        f"{name}: must be numbers, got the word {value!r} in row {row}; drop the column, or encode it: "
+                        'Method({"transforms": ["one_hot"], "clusterer": …})'
                     ) from None
         raise
 
@@ -181,8 +181,8 @@ def _is_number(text: str) -> bool:
 
 
 def all_pairs(x: Any, kind: str) -> Any:
-    """The n × n numbers of a sparse matrix of distances or affinities. An affinity that is not stored is 0; a distance
-    that is not stored is not known."""
+    """A sparse matrix of distances or affinities as a dense one. A missing affinity is 0. A missing distance is
+    unknown, so it is an error."""
     if kind == "dense" or not sp.issparse(x) or x.ndim != 2 or x.shape[0] != x.shape[1]:
         return x
     n = x.shape[0]
@@ -192,14 +192,14 @@ def all_pairs(x: Any, kind: str) -> Any:
         missing = n * (n - 1) - int(np.count_nonzero(stored // n != stored % n))
         if missing:
             raise DataError(
-                f"X: {missing} distances are not stored, and it is not known whether they are 0 or large; give all of "
-                'them, or neighbours as kind="affinity"'
+                f"X: {missing} distances are missing from the sparse matrix, which may mean 0 or far; store all of "
+                'them, or give similarities with kind="affinity"'
             )
     return x.toarray()
 
 
 def row_names(X: Any) -> Any:
-    """The names that the rows of a frame or of an AnnData have; None where there are none."""
+    """The names of the rows of a pandas frame or an AnnData; None for anything else."""
     names = getattr(X, "obs_names", None)
     return names if names is not None else getattr(X, "index", None) if hasattr(X, "iloc") else None
 
@@ -316,13 +316,13 @@ def rows(x: Any) -> int:
     return int(x.shape[0])
 
 
-#: So many times as many members as objects are taken for a matrix that lies on its side.
+#: If an array has more members than this times the number of objects, it is probably transposed.
 _MOST_MEMBERS = 10
 
 
 def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Partitions by number, a row per member; -1, NaN and None are missing labels. A frame holds one in each
-    column."""
+    """Partitions by number, a row per member; -1, NaN and None are missing labels. Each column of a
+    frame is one."""
     if hasattr(given, "columns") and np.ndim(given) == 2:
         members = [given.iloc[:, at] if hasattr(given, "iloc") else given[:, at] for at in range(given.shape[1])]
     else:
@@ -334,8 +334,8 @@ def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.
         members = [given]
     if isinstance(given, np.ndarray) and len(members) > _MOST_MEMBERS * len(members[0]):
         raise DataError(
-            f"partitions: {len(members)} partitions of {len(members[0])} objects: in an array each row is a partition; "
-            "if each column is one, give partitions.T, and if not, list(partitions)"
+            f"partitions: got {len(members)} partitions of {len(members[0])} objects, since each row of an array is a "
+            "partition; give partitions.T if each column is one, list(partitions) if the rows are right"
         )
     lengths = [len(member) if np.ndim(member) else 0 for member in members]
     n = lengths[0] if n is None else n

@@ -1,4 +1,4 @@
-"""Parameters of what stands in the parameters of an estimator."""
+"""Parameters of parts that are in the parameters of an estimator."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Nested:
                 plain[name] = value
         super().set_params(**plain)  # type: ignore[misc]
         for name, values in parts.items():
-            # The parts may be of somebody else, too: what is changed is a copy.
+            # The caller may use the parts elsewhere, so a copy is changed.
             for path, value in values.items():
                 part = self._part(name, path)
                 setattr(self, name, _changed(part, path.split("__"), value, f"{name}__{path}"))
@@ -68,7 +68,7 @@ def _changed(part: Any, path: list[str], value: Any, whole: str) -> Any:
         return value
     first, rest = path[0], path[1:]
     if isinstance(part, str):
-        # The name of a plugin is a table of its options.
+        # The name of a plugin is short for a table of its options.
         part = {"type": part}
     if isinstance(part, Mapping):
         return {**part, first: _changed(part.get(first), rest, value, whole)}
@@ -79,4 +79,4 @@ def _changed(part: Any, path: list[str], value: Any, whole: str) -> Any:
         from sklearn.base import clone
 
         return clone(part).set_params(**{"__".join(path): value})
-    raise ConfigError(f"{whole}: there is no {first} in {part!r} to be set")
+    raise ConfigError(f"{whole}: cannot be set: {part!r} does not contain {first}")

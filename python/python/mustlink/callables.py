@@ -19,7 +19,7 @@ __all__ = ["clusterer", "metric", "selector"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-#: What a function is handed if it has a parameter of that name.
+#: The parameter that a function may have in addition.
 _IF_NAMED = "eligible"
 
 
@@ -96,7 +96,7 @@ _OF_PROBLEM = ("X", "n_clusters", "constraints", "seed")
 
 
 def _handed(function: Callable[..., Any], x: Any, k: Any, constraints: Any, seed: int, more: tuple[Any, str]) -> Any:
-    """What a function gives that is handed a problem; ``more`` is which objects are eligible, and the options."""
+    """Calls a function with a problem; ``more`` contains the eligible objects and the options."""
     eligible, options = more
     given = json.loads(options)
     if _IF_NAMED in inspect.signature(function).parameters:
@@ -109,7 +109,7 @@ def _excused(waives: Mapping[str, str] | None) -> dict[str, str]:
     excused = dict(waives or {})
     for law, reason in excused.items():
         if not isinstance(reason, str) or not reason.strip():
-            raise ConfigError(f"waives: {law} needs its reason, in words, got {reason!r}")
+            raise ConfigError(f"waives: {law}: must be the reason in words, got {reason!r}")
     return excused
 
 
@@ -125,8 +125,8 @@ def clusterer(
     waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """Makes a function a clusterer: it is handed ``X``, ``n_clusters``, ``constraints`` and ``seed`` and
-    gives one label per row. A parameter ``eligible`` is handed one truth value per row: whether it may be asked
-    about, or be a representative. What else it takes are its options, each with a default.
+    gives one label per row. If it has a parameter ``eligible``, it is handed one truth value per row: whether the row
+    may be asked about or be a representative. All other parameters are its options, each with a default.
 
     Parameters
     ----------
@@ -206,9 +206,9 @@ def selector(
     """Makes a generator function a selector: it is handed ``X``, ``n_clusters``, ``constraints`` and
     ``seed``, yields pairs of rows and is sent the answers: True, False, or None.
 
-    Not every row may be asked about: in an experiment with folds those of the test part may not. A parameter
-    ``eligible`` is handed one truth value per row, and a pair with another row is an error then. A function without
-    that parameter need not care: such a pair is not asked, and its answer is None.
+    Some rows may not be asked about: in an experiment with folds, those of the test part. If the function has a
+    parameter ``eligible``, it is handed one truth value per row, and yielding a pair with any other row is an error. If
+    it does not, such pairs are skipped, and their answer is None.
 
     Parameters
     ----------

@@ -25,8 +25,8 @@ class Constraints:
     are therefore no array: they have no length, no shape and no items. They know how many objects there
     are, and refuse data with another number of rows. In folds they follow their rows by ids: give
     ``sample_id`` to ``fit``, an array with the id (or the row number) of each row, which scikit-learn
-    cuts as it cuts ``X``. Pairs that lose an end are left out and counted. A frame of pandas whose index holds the
-    ids needs no ``sample_id``: its rows are found by the index, in whatever order they are.
+    cuts as it cuts ``X``. Pairs that lose an end are left out and counted. A pandas frame whose index contains the
+    ids does not need ``sample_id``: its rows are matched by the index, in any order.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class Constraints:
     n : int, optional
         Number of objects.
     ids : sequence, optional
-        The id of each object, in the order of the rows; in place of ``n``. Of a frame it is its index, of an AnnData
-        its ``obs_names``.
+        The id of each object, in the order of the rows; in place of ``n``. A frame stands for its index, an AnnData
+        for its ``obs_names``.
     weights : (array, array) or number, optional
         What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given. An array
         alone is that of the one kind that is given.
@@ -112,7 +112,7 @@ class Constraints:
         if len(same):
             own = int(rows[same[0], 0])
             of = own if self.ids is None else repr(self.ids[own])
-            raise ConstraintError(f"{name}: pair {same[0]} is of object {of} and itself; a pair is of two objects")
+            raise ConstraintError(f"{name}: pair {same[0]} links object {of} to itself; a pair needs two objects")
         return rows
 
     def _ends(self, pairs: Any, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -310,8 +310,13 @@ class Constraints:
         return cls.from_pairs(pairs, signs, n=n)
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with the columns ``i``, ``j``, ``type``, ``weight`` and ``strength``, as ``from_frame``
-        reads it: a row for each pair, and one for each member of a group, whose name is in ``j``."""
+        """A pandas DataFrame that ``from_frame`` can read, with the columns ``i``, ``j``, ``type``, ``weight`` and
+        ``strength``: one row for each pair and one for each member of a group, with the name of the group in ``j``.
+
+        >>> Constraints(must_link=[(0, 1)], n=3).to_frame()
+           i  j       type  weight strength
+        0  0  1  must_link     1.0     None
+        """
         import pandas as pd
 
         i, j, kinds, weights, strengths, (members, group, names, of_groups, binding) = self._columns
@@ -425,14 +430,14 @@ class Constraints:
 
 
 def _listed(ids: Any) -> Any:
-    """Ids as they are listed: of a frame its index, of an AnnData the names of its rows."""
+    """The ids themselves: the index of a frame, the ``obs_names`` of an AnnData, anything else unchanged."""
     holds_rows = hasattr(ids, "obs_names") or (hasattr(ids, "iloc") and ids.ndim == 2)
     return np.asarray(row_names(ids)) if holds_rows else ids
 
 
 def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
-    """The id of each row of ``X``, by which the constraints ``given`` find theirs: ``sample_id``, or else the index that
-    ``X`` has, if the constraints know ids. None where they go by the order of the rows."""
+    """The id of each row of ``X``: ``sample_id``, or the index of ``X`` if the constraints have ids. None if the
+    constraints refer to the rows by position."""
     if sample_id is not None:
         return _listed(sample_id)
     index = row_names(X)
@@ -446,12 +451,12 @@ def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
     if missing is None and len(set(names)) == len(names):
         return np.fromiter(names, object, len(names))
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
-        # Numbered rows have no names.
+        # The default index numbers the rows; it does not name them.
         return None
-    what = "an index stands twice" if missing is None else f"row {missing} is {names[missing]!r}, which no object has as id"
+    what = "contains a name twice" if missing is None else f"has {names[missing]!r} in row {missing}, which is not an id"
     raise ConstraintError(
-        f"constraints: go by ids, and X by its index: {what}; give sample_id, the id of each row, or, if the rows are in "
-        "the order of the ids, X.reset_index(drop=True)"
+        f"constraints: the index of X {what} of the constraints; give sample_id, the id of each row, or "
+        "X.reset_index(drop=True) if the rows are in the order of the ids"
     )
 
 

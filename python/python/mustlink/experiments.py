@@ -165,8 +165,8 @@ def run_experiment(
         first = FailedCell(*failed[0])
         _data.warn(
             [
-                f"{len(failed)} of {cells} cells failed and have no scores, first {first.method} on {first.dataset}: "
-                f"{first.message}; the result lists them as failed"
+                f"{len(failed)} of {cells} cells failed and have no scores; the first, {first.method} on "
+                f"{first.dataset}: {first.message}. The attribute failed lists them"
             ]
         )
     return ExperimentResult(
@@ -175,7 +175,7 @@ def run_experiment(
 
 
 def _with_functions(path: Path) -> str | None:
-    """The file as JSON, if functions of Python stand in it by their names; the core knows them by a longer form."""
+    """The file as JSON, with functions of Python in the form that the core reads; None if there are none in it."""
     if not _config.CALLABLES:
         return None
     written = json.loads(_mustlink.read_experiment(os.fspath(path)))

@@ -55,8 +55,8 @@ class ConstraintKFold:
     """Folds of constraints, so that no pair that is held back follows from those that are kept.
 
     Must-links on a common cycle are held back together, and so are cannot-links between the same two
-    groups of objects that must-links hold together. Where such a set is too large for one fold, as with the pairs of
-    known classes, its objects are divided instead: every pair of an object that is held back is held back.
+    groups of objects that must-links hold together. If such a set is too large for one fold, as with the pairs of
+    known classes, its objects are divided into the folds instead, and all pairs of an object are held back with it.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class ConstraintKFold:
                 tested += 1
                 yield constraints.subset(kept), constraints.subset(held, groups=False)
         if tested == 0:
-            raise ConstraintError("constraints: every pair follows from the others; give more that do not")
+            raise ConstraintError("constraints: every pair follows from the others, so none can be held back; give more")
 
 
 def _follow(constraints: Constraints, pairs: Array, signs: Array, others: Array) -> Array:
@@ -214,7 +214,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     param_grid : dict or list of dicts
         Options and the values to try, as in ``GridSearchCV``.
     cv : int, None or ConstraintKFold
-        Folds of the pairs; None: 5. Fewer where a fold would hold back nothing.
+        Folds of the pairs; None: 5. A fold in which nothing can be held back is left out.
     refit : bool
         Whether the best is run once more, under all constraints.
     random_state : int
@@ -270,10 +270,10 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         X : matrix of shape (n_samples, n_features)
             The objects.
         y : array of shape (n_samples,), optional
-            Classes that are known of some objects, as estimators take them; without constraints their pairs are what
-            is held back. Where every class is known ``y`` is not looked at.
+            Known classes of some objects, in place of constraints; -1, NaN and None are unknown. If every class is
+            known, ``y`` is not looked at.
         constraints : mustlink.Constraints, optional
-            What is known about pairs; needed where no classes are.
+            What is known about pairs; required unless ``y`` is given.
         sample_id : array of shape (n_samples,), optional
             The id of each row, by which constraints find theirs.
 
@@ -285,7 +285,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         if constraints is None and known is not None:
             constraints = Constraints.from_labels(known)
         elif known is not None:
-            raise ConstraintError("constraints: are given, and so are classes by y; give one of them")
+            raise ConstraintError("constraints: y contains known classes as well; give one of the two")
         if not isinstance(constraints, Constraints):
             got = "none" if constraints is None else f"a {type(constraints).__name__}"
             raise ConstraintError(f"constraints: give mustlink.Constraints by that name, to score by; got {got}")
@@ -310,8 +310,8 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         if len(tried) > 1 and np.ptp(means) == 0:
             warn(
                 [
-                    f"the constraints held back do not tell the {len(tried)} candidates apart: each scores "
-                    f"{means[0]:.3g}, and the first is taken; give more constraints, or choose by other means"
+                    f"all {len(tried)} candidates score {means[0]:.3g}, so the first is taken; give more constraints to "
+                    "tell them apart"
                 ]
             )
         self.n_splits_ = len(splits)
@@ -343,7 +343,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
 
 
 def _of_classes(estimator: Any, known: Any) -> Any:
-    """The estimator, with as many clusters as there are known classes where nothing else says how many."""
+    """The estimator; if it has no number of clusters, it gets the number of known classes."""
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if known is None or getattr(last, "n_clusters", 0) is not None:
         return estimator

@@ -62,7 +62,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said about two rows."""
+    """An answer to a question about two rows."""
 
     #: The row that the question was about.
     i: int
@@ -75,7 +75,7 @@ class Answer:
 
 
 class _NoLabelsError(OracleError, AttributeError):
-    """What looks through all attributes passes over one that is not there."""
+    """An attribute that does not exist, so that tools that list all attributes skip it."""
 
 
 def _asking(
@@ -145,7 +145,7 @@ def select(
     ledger : path, optional
         File that keeps every question and answer as they come; given again, nothing is asked twice.
     ids : array of shape (n_samples,), optional
-        The id of each row, by which constraints and ledger find theirs, and which the selected constraints have.
+        The id of each row. Constraints and ledger find their rows by it, and the result refers to it.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -197,9 +197,9 @@ def _own_ids(constraints: Constraints | None, names: Any) -> Any:
 class Session:
     """Questions, one after the other, that whoever likes may answer.
 
-    Nothing ends it but ``close()`` and the end of a ``with`` block: what it would come to now can be looked at at any
-    time, and ``undo()`` takes the last answer back. It belongs to the process that made it. With a ledger another one
-    goes on where it stopped.
+    You can look at the labels and constraints under the answers so far at any time, and take the last answer back with
+    ``undo()``; only ``close()`` and the end of a ``with`` block end the session. It belongs to the process that made
+    it. With a ledger another process goes on where it stopped.
 
     Parameters
     ----------
@@ -222,9 +222,9 @@ class Session:
     constraints : Constraints, optional
         What is known beforehand.
     ids : array of shape (n_samples,), optional
-        The id of each row, by which constraints and ledger find theirs; questions and answers have them too.
+        The id of each row. Constraints and ledger find their rows by it, and questions and answers contain it.
     texts : sequence of length n_samples, optional
-        What there is to be shown of each row; questions have those of their rows.
+        A text for each row, to show to the annotator; questions contain those of their rows.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -233,11 +233,11 @@ class Session:
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The clusters under the answers so far. To look at them takes a run of selector and clusterer.
+        The clusters under the answers so far. Reading them runs the selector and the clusterer once per answer.
     constraints_ : Constraints
-        What was given and answered so far.
+        The constraints given and answered so far.
     answers_ : list of Answer
-        The answers so far, those of the ledger among them: ``i``, ``j``, ``together`` and ``ids``.
+        The answers so far, including those of the ledger: ``i``, ``j``, ``together`` and ``ids``.
 
     Examples
     --------
@@ -331,12 +331,12 @@ class Session:
         self._forget()
 
     def undo(self) -> Answer:
-        """Take the last answer back, and give it; its question is open again. A ledger keeps that it was given."""
+        """Take the last answer back and return it; its question is open again. The ledger records both."""
         self._here()
         if self._closed:
-            raise OracleError("the session is over; an answer can be taken back until close() or the end of with")
+            raise OracleError("the session is over; undo answers before close() and the end of with")
         if not self.answers_:
-            raise OracleError("there is no answer to take back")
+            raise OracleError("no question has been answered yet")
         last = self.answers_[-1]
         self._session.undo()
         self._forget()
@@ -344,7 +344,7 @@ class Session:
         return last
 
     def _forget(self) -> None:
-        """What was seen so far is no longer so."""
+        """Drops everything that depends on the answers."""
         self._open = None
         self._looked = {}
 
@@ -354,7 +354,7 @@ class Session:
         self._finish()
 
     def _finish(self) -> None:
-        """Has the selection end, and the clustering made."""
+        """Ends the selection and clusters."""
         if isinstance(self._failed, Exception):
             raise self._failed
         if self._failed is not None:
@@ -372,7 +372,7 @@ class Session:
             _data.warn(self._found.warnings)
 
     def _now(self, clustering: bool) -> Any:
-        """What it would come to now, or has come to."""
+        """The result under the answers so far."""
         if self._found is not None:
             return self._found
         self._here()
@@ -414,14 +414,14 @@ class Session:
 
     @property
     def answers_(self) -> list[Answer]:
-        """The answers so far, those of the ledger among them."""
+        """The answers so far, including those of the ledger."""
         words = {1: True, -1: False}
         return [Answer(i, j, words.get(said), self._both(i, j)) for i, j, said in self._session.answers]
 
     @property
     def constraints_(self) -> Constraints:
-        """What was given and answered so far. Where that cannot be had, as where answers contradict one another, it is
-        what was told."""
+        """The constraints given and answered so far. If the method rejects them, for example because they contradict
+        one another, these are the answers unchanged."""
         self._here()
         try:
             found = self._now(False).constraints

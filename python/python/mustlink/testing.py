@@ -64,8 +64,8 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
 def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[str]:
     """Try every law of its role on a plugin, and give the names of those that it keeps.
 
-    Raises AssertionError with the broken ones, each on the smallest problem that breaks it. A law that the plugin
-    waives is not among those that it keeps, and to keep it, or to waive one that there is not, is a mistake too.
+    Raises AssertionError with the broken ones, each on the smallest problem that breaks it. A broken law that the
+    plugin waives is left out. A waiver of a law that is kept, or that does not exist, is an error too.
 
     Parameters
     ----------
