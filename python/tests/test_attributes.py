@@ -15,7 +15,8 @@ KNOWN = Constraints(must_link=[(0, 2)], cannot_link=[(0, 1), (2, 3)], n=12)
 
 def _experiment(tmp_path):
     file = tmp_path / "one.toml"
-    file.write_text('experiment.name = "one"\ndataset = [{ id = "iris" }]\nmethod = [{ id = "k", clusterer = "kmeans" }]\n')
+    methods = 'method = [{ id = "k", clusterer = "kmeans" }]'
+    file.write_text(f'experiment.name = "one"\ndataset = [{{ id = "iris" }}]\n{methods}\n')
     return mustlink.run_experiment(file, tmp_path / "out", progress=False)
 
 
@@ -27,7 +28,8 @@ def _instances(tmp_path):
     session.question()
     yield session, lambda: (repr(session), session.answers_, session._closed, session.question())
     made = [question, session.answers_[0], KNOWN, _experiment(tmp_path), Session]
-    made += [*testing.estimators(), mustlink.Method("kmeans", 2), KMeans(2).fit(X), PCKMeans(2).fit(X, constraints=KNOWN)]
+    made += [*testing.estimators(), mustlink.Method("kmeans", 2)]
+    made += [KMeans(2).fit(X), PCKMeans(2).fit(X, constraints=KNOWN)]
     made += [model_selection.ConstraintKFold(), pairs.PairsLearner(mustlink.RCA())]
     made += [model_selection.ConstraintSearchCV(PCKMeans(2), {"weight": [1.0, 2.0]}, cv=2)]
     for one in made:

@@ -69,7 +69,7 @@ CASES = {
     "auto": "mustlink.Auto(3, candidates=[{'clusterer': 'spec'}, {'clusterer': 'kmeans'}]).fit(X[:90])",
     "generate": "mustlink.generate(X[:90], {'type': 'random_init', 'members': 2, 'clusterer': 'spec'}, n_clusters=3)",
     "select": "select(X, 'pairs_of_rows', y_true=y, budget=3)",
-    "session": "s = Session(X, 'pairs_of_rows', clusterer='pck_means', n_clusters=3)\ns.question(); s.tell(True); s.labels_",
+    "session": "s = Session(X, 'pairs_of_rows', clusterer=ensemble('one'), n_clusters=3, budget=2)\ns.question(); s.labels_",
     "score": "mustlink.metrics.score('share', {}, y, y)",
     "laws": "[testing.check_plugin(name) for name in ('share', 'pairs_of_rows', 'one')]",
     "oracle": "select(X, 'random_pairs', oracle=lambda i, j: (deep(), y[i] == y[j])[1], budget=3)",
@@ -78,9 +78,17 @@ open("own.toml", "w").write("""
     experiment.name = "own"
     scoring.metrics = ["ari", "share"]
     dataset = [{ id = "iris" }]
-    method = [{ id = "mine", clusterer = "pck_means", selector = { type = "pairs_of_rows" } },
-              { id = "many", clusterer = { type = "ensemble", consensus = "voting", generator = { type = "random_init", members = 2, clusterer = "spec" } } }]
     curve.points = [3]
+    [[method]]
+    id = "mine"
+    clusterer = "pck_means"
+    selector = { type = "pairs_of_rows" }
+    [[method]]
+    id = "many"
+    [method.clusterer]
+    type = "ensemble"
+    consensus = "voting"
+    generator = { type = "random_init", members = 2, clusterer = "spec" }
 """)
 made = run_experiment("own.toml", "out", progress=lambda *now: deep())
 assert made.failed == (), made.failed

@@ -15,7 +15,8 @@ def main() -> float:
     plain = KMeans(2, init="farthest_first", n_init=3).fit(X)
     pairwise = PCKMeans(2, weight=0.5).fit(X, constraints=known)
     tree = Method({"transforms": ["z_score"], "clusterer": pairwise}, n_clusters=2).fit(X)
-    search = ConstraintSearchCV(PCKMeans(), {"n_clusters": [2, 12]}, cv=2).fit(X, np.where(np.arange(40) < 20, classes, -1))
+    some = np.where(np.arange(40) < 20, classes, -1)
+    search = ConstraintSearchCV(PCKMeans(), {"n_clusters": [2, 12]}, cv=2).fit(X, some)
     fitted: KMeans = plain.set_params(n_init=2).fit(X)
     counts: list[int] = [len(session_answers) for session_answers in [Session(X, "random_pairs").answers_]]
     assert counts == [0] and len(fitted.transform(X)) == len(known.to_frame()) * 10

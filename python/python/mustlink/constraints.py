@@ -453,9 +453,11 @@ def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
         # The default index numbers the rows; it does not name them.
         return None
-    what = "contains a name twice" if missing is None else f"has {names[missing]!r} in row {missing}, which is not an id"
+    what = "contains a name twice"
+    if missing is not None:
+        what = f"has {names[missing]!r} in row {missing}, which is not an id"
     raise ConstraintError(
-        f"constraints: the index of X {what} of the constraints; give sample_id, the id of each row, or "
+        f"constraints: their ids must be the index of X, which {what}; give sample_id, the id of each row, or "
         "X.reset_index(drop=True) if the rows are in the order of the ids"
     )
 

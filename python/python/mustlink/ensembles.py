@@ -70,7 +70,8 @@ def consensus(
     }
     x = None if X is None else _data.matrix(X)
     rows = partitions if _data.row_names(X) is None else X
-    found = _mustlink.consensus(_config.text(request), members, x, columns(constraints, n, row_ids(constraints, rows))[0])
+    pairs, _ = columns(constraints, n, row_ids(constraints, rows))
+    found = _mustlink.consensus(_config.text(request), members, x, pairs)
     _data.warn(found.warnings)
     labels: Array = found.labels
     return labels

@@ -111,7 +111,7 @@ class ConstraintKFold:
                 tested += 1
                 yield constraints.subset(kept), constraints.subset(held, groups=False)
         if tested == 0:
-            raise ConstraintError("constraints: every pair follows from the others, so none can be held back; give more")
+            raise ConstraintError("constraints: every pair follows from others, so none can be held back; give more")
 
 
 def _follow(constraints: Constraints, pairs: Array, signs: Array, others: Array) -> Array:
@@ -310,8 +310,8 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         if len(tried) > 1 and np.ptp(means) == 0:
             warn(
                 [
-                    f"all {len(tried)} candidates score {means[0]:.3g}, so the first is taken; give more constraints to "
-                    "tell them apart"
+                    f"all {len(tried)} candidates score {means[0]:.3g}, so the first is taken; give more constraints "
+                    "to tell them apart"
                 ]
             )
         self.n_splits_ = len(splits)
