@@ -28,7 +28,7 @@ type Told = (u32, u32, i8);
 /// Answers recorded questions and hands the others over.
 struct Serving {
     known: HashMap<(u32, u32), i8>,
-    /// Where further questions go and their answers come from; absent if there is no annotator.
+    /// Where further questions go and their answers come from; absent without an annotator.
     others: Option<(Sender<Question>, Receiver<i8>)>,
 }
 

@@ -28,7 +28,7 @@ NAMES = {
 }
 
 
-#: Options that are accepted under a name of scikit-learn beside their own, by plugin.
+#: Second names of options, which scikit-learn uses, by plugin.
 ALIASES = {
     "dbscan": {"eps": "radius"},
     "hdbscan": {"cluster_selection_epsilon": "epsilon", "cluster_selection_method": "selection"},

@@ -47,7 +47,7 @@ def slot(value: PluginLike) -> Any:
 
 
 def _in_slot(key: str, value: Any) -> Any:
-    """What stands under a key, where it may be a name, or a list of names."""
+    """The value of a key, which may be the name of a plugin or a list of names."""
     if key == "metrics" and isinstance(value, (list, tuple)):
         return [slot(v) for v in value]
     return slot(value) if key in _SLOTS else plain(value)
