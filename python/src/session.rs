@@ -1,6 +1,7 @@
 //! Questions and answers: a callable that is asked, or a session that whoever likes may answer.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -270,12 +271,18 @@ impl Session {
         self.told.clone()
     }
 
-    /// The result under the answers so far, a clustering or the constraints alone. The session goes on.
-    fn so_far(&self, py: Python<'_>, clustering: bool) -> PyResult<Py<PyAny>> {
+    /// The result under the answers so far, a clustering or the constraints alone. The session goes on: where it has a
+    /// ledger, `ledger` is a copy of it.
+    #[pyo3(signature = (clustering, ledger=None))]
+    fn so_far(
+        &self,
+        py: Python<'_>,
+        clustering: bool,
+        ledger: Option<PathBuf>,
+    ) -> PyResult<Py<PyAny>> {
         let flag: Arc<AtomicBool> = Arc::default();
         let asking = Serving::asking(&self.told, None);
-        let request =
-            Request { selection_only: !clustering, ledger: None, ..self.given.request.clone() };
+        let request = Request { selection_only: !clustering, ledger, ..self.given.request.clone() };
         let ended = interruptible(py, request.threads, &flag, || {
             let job = self.given.job(request, &flag).map_err(|e| {
                 let text = e.to_string();

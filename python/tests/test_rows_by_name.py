@@ -103,6 +103,14 @@ def test_ids_may_be_those_of_a_frame_or_of_cells():
     assert TRUE(in_order(rows.labels_), KNOWN) == 0
 
 
+def test_known_classes_have_ids():
+    known = Constraints.from_labels(np.where(np.arange(30) < 9, CLASS, -1), ids=FRAME)
+    assert known.ids == tuple(NAMES) and known.n_must_link == 9
+    assert TRUE(in_order(PCKMeans(3, weight=100.0).fit(SHUFFLED, constraints=known).labels_), known) == 0
+    with pytest.raises(ConstraintError, match="ids: must be one per row, 3, got 2"):
+        Constraints.from_labels([0, 1, 1], ids=["a", "b"])
+
+
 def test_cells_are_no_matrix():
     """NumPy looked into them for minutes."""
     for keys, said in [(("X_umap", "X_pca"), r'adata.obsm\["X_pca"\] or adata.X'), ((), "give adata.X")]:

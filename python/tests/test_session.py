@@ -230,6 +230,29 @@ def test_a_resumed_session_counts_what_it_has(tmp_path):
     assert len(Session(X, "min_max_selection", **given).answers_) == 5
 
 
+def test_answers_that_nobody_was_asked_for_count_too(tmp_path):
+    """As a page for labelling states them: clusters that are joined, say."""
+    ledger = tmp_path / "answers.jsonl"
+    given = {"clusterer": PCKMeans(), "n_clusters": 2, "budget": 12, "ledger": ledger}
+    answered(Session(X, "min_max_selection", **given), most=3)
+    pair = '"i":38,"j":39,"subject":38,"reference":39'
+    stated = f'"id":"q000099",{pair},"purpose":"sorted","reply":"must_link","cost":1.0,"with":"q000099"'
+    with ledger.open("a") as file:
+        file.write(f'{{"v":1,"type":"stated",{stated}}}\n')
+    session = Session(X, "min_max_selection", **given)
+    assert (session.answers_[-1].i, session.answers_[-1].j) == (38, 39)
+    so_far = session.constraints_
+    assert [38, 39] in so_far.pairs()[0].tolist()
+    labels = session.labels_
+    # The last answer to a question is taken back, not one that was stated.
+    assert session.undo().i != 38 and len(session.answers_) == 3
+    question = session.question()
+    session.tell(bool(CLASS[question.i] == CLASS[question.j]))
+    session.close()
+    assert np.array_equal(session.labels_, labels)
+    assert sorted(session.constraints_.pairs()[0].tolist()) == sorted(so_far.pairs()[0].tolist())
+
+
 def test_questions_have_ids_and_texts(tmp_path):
     names = np.array([f"n{i}" for i in range(40)])
     given = {"ids": names, "texts": [f"text {i}" for i in range(40)], "budget": 3}

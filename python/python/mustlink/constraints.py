@@ -287,7 +287,7 @@ class Constraints:
         return made
 
     @classmethod
-    def from_labels(cls, y: Any) -> Constraints:
+    def from_labels(cls, y: Any, ids: Iterable[Any] | None = None) -> Constraints:
         """All that follows from known classes, pair by pair: -1, NaN and None are unknown ones. Of more
         than 10 000 known objects ``fit(X, y)`` takes ``y`` itself and keeps those from which the others follow.
 
@@ -307,7 +307,11 @@ class Constraints:
         a, b = np.triu_indices(m, 1)
         pairs = np.stack([known[a], known[b]], axis=1)
         signs = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 1, -1)
-        return cls.from_pairs(pairs, signs, n=n)
+        made = cls(n=n) if ids is None else cls(ids=ids)
+        if made.n != n:
+            raise ConstraintError(f"ids: must be one per row, {n}, got {made.n}")
+        made._set(pairs, signs, np.ones(len(pairs)), np.zeros(len(pairs), np.int8))
+        return made
 
     def to_frame(self) -> Any:
         """A pandas DataFrame that ``from_frame`` can read, with the columns ``i``, ``j``, ``type``, ``weight`` and

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -289,6 +291,7 @@ class Session:
         own = _own_ids(constraints, names)
         self._ids = None if own is None else list(own)
         self._texts = None if texts is None else list(texts)
+        self._ledger = request["ledger"]
         self._given = None if pairs is None else Constraints._of(pairs, self.n, own)
         self._looked: dict[bool, Any] = {}
         self._found: Any = None
@@ -335,13 +338,12 @@ class Session:
         self._here()
         if self._closed:
             raise OracleError("the session is over; undo answers before close() and the end of with")
-        if not self.answers_:
-            raise OracleError("no question has been answered yet")
-        last = self.answers_[-1]
+        before = self.answers_
         self._session.undo()
         self._forget()
         self._found = self._failed = None
-        return last
+        left = self.answers_
+        return next(answer for answer in reversed(before) if answer not in left)
 
     def _forget(self) -> None:
         """Drops everything that depends on the answers."""
@@ -377,7 +379,10 @@ class Session:
             return self._found
         self._here()
         if clustering not in self._looked:
-            self._looked[clustering] = self._session.so_far(clustering)
+            with TemporaryDirectory() as folder:
+                # A copy, since the session is writing to its ledger.
+                copy = None if self._ledger is None else shutil.copy(self._ledger, folder)
+                self._looked[clustering] = self._session.so_far(clustering, copy)
         return self._looked[clustering]
 
     def _here(self) -> None:
