@@ -191,7 +191,6 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
     let set = &env.grid.datasets[cell.dataset];
     let GridMethod { resolved, generator, .. } = env.grid.method_of_cell(at);
     let method = &resolved.method;
-    // As the user knows them: plugins in other languages all run by the same one of ours.
     let named = |slot: &str| own_name(&resolved.config[slot]).map(str::to_string);
     // A number that a clusterer has of its own is what it is asked for.
     let own = resolved.config["clusterer"]["k"].as_u64().and_then(|k| usize::try_from(k).ok());

@@ -244,19 +244,15 @@ pub(super) fn metric_columns(metrics: &[Box<dyn Metric>]) -> Vec<String> {
     let configs: Vec<Value> =
         metrics.iter().map(|m| serde_json::to_value(m).unwrap_or_default()).collect();
     let mut names: Vec<String> = Vec::new();
-    let tag_of = |config: &Value| own_name(config).unwrap_or_default().to_string();
-    for config in &configs {
-        let tag = &*tag_of(config);
-        let twice = configs.iter().filter(|c| tag_of(c) == tag).count() > 1;
+    let tags: Vec<&str> = configs.iter().map(|c| own_name(c).unwrap_or_default()).collect();
+    for (config, &tag) in configs.iter().zip(&tags) {
+        let twice = tags.iter().filter(|other| **other == tag).count() > 1;
         let default = Catalogue::get().ok().and_then(|c| c.find(tag)).map(|d| d.default_config());
         let mut name = if is_fixed_column(tag) { format!("score_{tag}") } else { tag.into() };
         if let (true, Some(default), Some(map)) = (twice, default, config.as_object()) {
             let differs = map.iter().filter(|(k, v)| default.get(*k) != Some(v));
-            let parts: Vec<String> = differs
-                .map(|(k, v)| {
-                    format!("{k}={}", v.as_str().map_or_else(|| v.to_string(), Into::into))
-                })
-                .collect();
+            let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), Into::into);
+            let parts: Vec<String> = differs.map(|(k, v)| format!("{k}={}", text(v))).collect();
             if !parts.is_empty() {
                 name = format!("{name}[{}]", parts.join(","));
             }
