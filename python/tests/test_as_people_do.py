@@ -229,6 +229,9 @@ def test_a_class_has_as_many_clusters_as_those_of_scikit_learn():
     assert len(mustlink.KMeans().fit(X).cluster_centers_) == 8
     assert len(mustlink.PCKMeans().fit(X, np.where(np.arange(40) < 9, np.arange(40) % 3, -1)).cluster_centers_) == 3
     assert len(mustlink.KMeans().fit(X, np.arange(40) % 2).cluster_centers_) == 8
+    # What determines the number by other means still does.
+    assert len(set(mustlink.Hierarchical(max_distance=1e6).fit(X).labels_)) == 1
+    assert len(set(mustlink.Hierarchical().fit(X).labels_)) == 8
     for y in (np.arange(40) % 2, np.full(40, -1)):
         with pytest.warns(mustlink.MustlinkWarning, match="n_clusters: not given, so 8 .*; y does not count"):
             mustlink.PCKMeans().fit(X, y)

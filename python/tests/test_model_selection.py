@@ -220,3 +220,5 @@ def test_parts_of_a_tree_are_searched():
         method.set_params(config__transforms__7="z_score")
     with pytest.raises(ValueError, match="Invalid parameter"):
         method.set_params(config__clusterer__wait=2)
+    with pytest.raises(ConfigError, match="init__start: cannot be set: 'random' does not contain start"):
+        KMeans(init="random").set_params(init__start=1)

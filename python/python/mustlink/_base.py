@@ -161,7 +161,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ids = constraints.ids if sample_id is None and constraints is not None else sample_id
         request = {
             "method": self._method(),
-            "k": self._clusters(known, y, constraints),
+            "k": _config.plain(getattr(self, "n_clusters", None)),
             "seed": _config.seed(getattr(self, "random_state", 0)),
             "threads": _config.threads(getattr(self, "n_jobs", None)),
             "features": _config.names(getattr(self, "feature_names_in_", ())),
@@ -171,28 +171,24 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             **more.pop("request", {}),
         }
         _data.warn(_config.not_of_parts(self.get_params(deep=False)))
+        given = ((x, sample_weight), pairs, known)
         try:
-            found = _mustlink.cluster(_config.text(request), (x, sample_weight), pairs, known, **more)
-        except MissingKError as missing:
-            if y is None or known is not None:
-                raise
-            codes = _data.classes(y, n)
-            every = codes is not None and (codes >= 0).all()
-            why = "y knows every class, so it is not looked at" if every else "y knows no class"
-            raise MissingKError(f"{missing} ({why})") from None
+            try:
+                found = _mustlink.cluster(_config.text(request), *given, **more)
+            except MissingKError as missing:
+                request["k"] = self._missing_k(missing, y, n, known)
+                found = _mustlink.cluster(_config.text(request), *given, **more)
+        except MissingKError:
+            raise
         except ConfigError as wrong:
             raise self._wrong(wrong) from None
         _data.warn(self._said(text) for text in found.warnings)
         self._keep(found)
         return found
 
-    def _clusters(self, known: Any, y: Any, constraints: Any) -> Any:
-        """The number of clusters; None if the known classes or the method determine it."""
-        k = _config.plain(getattr(self, "n_clusters", None))
-        facts = self._facts()
-        if k is not None or known is not None or not facts["needs_k"]:
-            return k
-        if y is not None and constraints is None and facts["reads_constraints"]:
+    def _missing_k(self, missing: MissingKError, y: Any, n: int, known: Any) -> int:
+        """The number of clusters where neither the caller nor the method determines it."""
+        if y is not None and known is None and self._facts()["reads_constraints"]:
             _data.warn(
                 [
                     f"n_clusters: not given, so {_CLUSTERS} clusters are made; y does not count, since it knows every "
@@ -381,8 +377,13 @@ class Method(WeightedClusterer):
         table = _config.method(self.config)
         return {key: v for key, v in table.items() if key not in ("k", "seed", "plugins")}
 
-    def _clusters(self, known: Any, y: Any, constraints: Any) -> Any:
-        return _config.plain(self.n_clusters)
+    def _missing_k(self, missing: MissingKError, y: Any, n: int, known: Any) -> int:
+        if y is None or known is not None:
+            raise missing
+        codes = _data.classes(y, n)
+        every = codes is not None and (codes >= 0).all()
+        why = "y knows every class, so it is not looked at" if every else "y knows no class"
+        raise MissingKError(f"{missing} ({why})") from None
 
     def _part(self, name: str, path: str) -> Any:
         # The name of a clusterer is a method too.

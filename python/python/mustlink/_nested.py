@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import _catalogue, _config
 from .exceptions import ConfigError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _changed(part: Any, path: list[str], value: Any, whole: str) -> Any:
     if not path:
         return value
     first, rest = path[0], path[1:]
-    if isinstance(part, str):
+    if isinstance(part, str) and (part in _config.CALLABLES or any(p.tag == part for p in _catalogue.catalogue())):
         # The name of a plugin is short for a table of its options.
         part = {"type": part}
     if isinstance(part, Mapping):
