@@ -1,5 +1,7 @@
 """Rows that have names are found by them, whatever order they are in."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,6 +103,26 @@ def test_ids_may_be_those_of_a_frame_or_of_cells():
     assert tuples.n == 2
     rows = PCKMeans(3).fit(SHUFFLED.to_numpy(), constraints=KNOWN, sample_id=AnnData(SHUFFLED))
     assert TRUE(in_order(rows.labels_), KNOWN) == 0
+
+
+class ArrayView(np.ndarray):
+    """As a view of an AnnData hands out its arrays."""
+
+    def __array_finalize__(self, origin):
+        self._view_args = getattr(origin, "_view_args", None)
+
+
+def test_a_view_of_cells_knows_their_names():
+    """Of the same cells in another order, constraints were taken by position."""
+    cells = AnnData(SHUFFLED)
+    cells.obsm = {"X_pca": SHUFFLED.to_numpy()}
+    x = SHUFFLED.to_numpy().view(ArrayView)
+    x._view_args = SimpleNamespace(parent=cells, attrname="obsm", keys=("X_pca",))
+    assert TRUE(in_order(PCKMeans(3, weight=100.0).fit(x, constraints=KNOWN).labels_), KNOWN) == 0
+    # Rows that were moved afterwards have no names.
+    order = SHUFFLED.index.get_indexer(FRAME.index)
+    moved = PCKMeans(3, weight=100.0).fit(x[order], constraints=KNOWN)
+    assert TRUE(moved.labels_, KNOWN) == 0
 
 
 def test_known_classes_have_ids():

@@ -199,7 +199,15 @@ def all_pairs(x: Any, kind: str) -> Any:
 
 
 def row_names(X: Any) -> Any:
-    """The names of the rows of a pandas frame or an AnnData; None for anything else."""
+    """The names of the rows of a pandas frame, an AnnData, or an array of a view of an AnnData; None for anything
+    else."""
+    origin = getattr(X, "_view_args", None)
+    if isinstance(X, np.ndarray) and origin is not None:
+        part = getattr(origin.parent, origin.attrname)
+        for key in origin.keys:
+            part = part[key]
+        # NumPy passes the origin on to arrays with fewer rows, or with rows in another order.
+        return origin.parent.obs_names if np.array_equal(np.asarray(part), np.asarray(X)) else None
     names = getattr(X, "obs_names", None)
     return names if names is not None else getattr(X, "index", None) if hasattr(X, "iloc") else None
 
