@@ -187,6 +187,8 @@ def test_sparse_pairs_are_taken_where_dense_ones_are():
     assert np.array_equal(dense.labels_, sparse.labels_)
     dense, sparse = (metrics.silhouette(x, CLASS, kind="distances") for x in (far, sp.csr_matrix(far)))
     assert dense == sparse
+    with pytest.raises(mustlink.exceptions.MemoryLimitError, match="10000000 × 10000000 numbers need .* GiB"):
+        mustlink.ConstrainedSpectral(3, kind="affinity").fit(sp.identity(10**7, format="csr"))
     with pytest.raises(mustlink.exceptions.DataError, match="distances are missing"):
         mustlink.Hierarchical(3, kind="distances").fit(sp.csr_matrix(np.where(far < 5, far, 0)))
 

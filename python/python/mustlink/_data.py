@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _catalogue
-from .exceptions import DataError, MustlinkWarning
+from .exceptions import DataError, MemoryLimitError, MustlinkWarning
 
 
 def doubles(x: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -186,9 +187,18 @@ def all_pairs(x: Any, kind: str) -> Any:
     if kind == "dense" or not sp.issparse(x) or x.ndim != 2 or x.shape[0] != x.shape[1]:
         return x
     n = x.shape[0]
+    memory = float("inf")
+    with suppress(AttributeError, OSError, ValueError):
+        # Not every system tells.
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if 8 * n * n > memory:
+        raise MemoryLimitError(
+            f"X: {n} × {n} numbers need {8 * n * n / 2**30:.0f} GiB, more than this machine has; cluster the rows of a "
+            "matrix instead, or fewer of them"
+        )
     if kind == "distances":
-        entries = sp.coo_array(x)
-        stored = np.unique(entries.coords[0].astype(np.int64) * n + entries.coords[1])
+        entries = sp.coo_matrix(x)
+        stored = np.unique(entries.row.astype(np.int64) * n + entries.col)
         missing = n * (n - 1) - int(np.count_nonzero(stored // n != stored % n))
         if missing:
             raise DataError(
