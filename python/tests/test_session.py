@@ -215,6 +215,12 @@ def test_the_last_answer_can_be_taken_back_when_all_is_asked():
     assert session.answers_[-1].together is not last.together
 
 
+def test_a_session_can_be_looked_at_before_it_has_a_ledger(tmp_path):
+    for at in range(5):
+        session = Session(X, "cobras", budget=5, ledger=tmp_path / f"{at}.jsonl")
+        assert len(session.labels_) == 40 and session.answers_ == []
+
+
 def test_a_resumed_session_counts_what_it_has(tmp_path):
     given = {"clusterer": PCKMeans(), "n_clusters": 2, "budget": 12, "ledger": tmp_path / "answers.jsonl"}
     answered(Session(X, "min_max_selection", **given), most=5)

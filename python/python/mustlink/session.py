@@ -380,8 +380,9 @@ class Session:
         self._here()
         if clustering not in self._looked:
             with TemporaryDirectory() as folder:
-                # A copy, since the session is writing to its ledger.
-                copy = None if self._ledger is None else shutil.copy(self._ledger, folder)
+                # A copy, since the session is writing to its ledger; it may be about to begin it.
+                begun = self._ledger is not None and os.path.exists(self._ledger)
+                copy = shutil.copy(self._ledger, folder) if begun else None
                 self._looked[clustering] = self._session.so_far(clustering, copy)
         return self._looked[clustering]
 
