@@ -199,6 +199,9 @@ def test_a_pair_is_of_two_objects():
             Constraints(**wrong, n=3)
     with pytest.raises(ConstraintError, match="pair 0 links object 'b' to itself"):
         Constraints.from_pairs([("b", "b")], [1], ids=["a", "b"])
+    frame = pd.DataFrame({"i": [0, 2], "j": [1, 2], "type": "must_link"})
+    with pytest.raises(ConstraintError, match="frame: pair 1 links object 2 to itself"):
+        Constraints.from_frame(frame, n=3)
 
 
 def test_constraints_become_a_frame_and_come_back():
