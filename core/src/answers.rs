@@ -301,7 +301,7 @@ impl Selection {
     }
 
     /// The answers among the first `p` that say something, as they are taken, by the number of their query.
-    fn answered(&self, p: usize) -> HashMap<QueryId, Constraint> {
+    pub fn answered(&self, p: usize) -> HashMap<QueryId, Constraint> {
         answered(self.prefix(p))
     }
 

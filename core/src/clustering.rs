@@ -1,5 +1,6 @@
 //! What does a method give back? Labels, the objective it minimised, and how it got there.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use ndarray::Array2;
@@ -87,6 +88,9 @@ pub struct Extras {
     pub diagnostics: BTreeMap<String, f64>,
     /// What a method that chooses among methods tried.
     pub tried: Vec<Tried>,
+    /// Which objects the method leaves in no cluster: their labels are those of noise alone. Empty where it leaves
+    /// none.
+    pub noise: Vec<bool>,
 }
 
 /// A method that was tried by one that chooses.
@@ -156,11 +160,23 @@ impl Clustering {
         Clustering { labels, k, ..Clustering::default() }
     }
 
-    /// Members per cluster.
+    /// Members per cluster; an object without a label is in none.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.k];
-        self.labels.iter().for_each(|&l| sizes[l as usize] += 1);
+        self.labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1);
         sizes
+    }
+
+    /// The labels by which constraints are counted: an object of noise is apart from all others.
+    pub fn apart(&self) -> Cow<'_, [u32]> {
+        let own = |(i, (&label, &is_noise)): (usize, (&u32, &bool))| {
+            if is_noise { (self.k + i) as u32 } else { label }
+        };
+        let noise = &self.extras.noise;
+        match noise.contains(&true) {
+            false => Cow::Borrowed(&self.labels),
+            true => self.labels.iter().zip(noise).enumerate().map(own).collect(),
+        }
     }
 
     /// Number of clusters without an object.
@@ -219,6 +235,18 @@ mod tests {
         assert_eq!(compact(&[NONE - 1, 0, NONE, NONE - 1]), (vec![0, 1, NONE, 0], 2));
         assert_eq!(compact(&[]), (vec![], 0));
         assert_eq!(compact(&[NONE]), (vec![NONE], 0));
+    }
+
+    #[test]
+    fn noise_is_shown_without_a_label_and_apart_from_all() {
+        let mut found = Clustering::from_labels(vec![0, 2, 1, 0, 1]);
+        found.extras.noise = vec![true, false, false, true, false];
+        assert_eq!(*found.apart(), [3, 2, 1, 6, 1]);
+        let shown = found.shown();
+        assert_eq!((&shown.labels[..], shown.k), (&[NONE, 0, 1, NONE, 1][..], 2));
+        assert_eq!(shown.sizes(), [1, 2]);
+        let without = Clustering::from_labels(vec![1, 1]);
+        assert_eq!((&*without.apart(), &without.clone().shown()), (&[1, 1][..], &without));
     }
 
     #[test]

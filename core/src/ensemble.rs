@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use crate::clustering::{Extras, NONE, compact};
+use crate::clustering::{Clustering, Extras, NONE, compact};
 use crate::error::{Error, Result};
 
 /// One base clustering.
@@ -118,6 +118,22 @@ impl Ensemble {
     /// Never true: an ensemble has at least one member.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+}
+
+impl Clustering {
+    /// The clustering as people are shown it: an object of noise has no label ([`NONE`]), and noise is not counted
+    /// among the clusters.
+    #[must_use]
+    pub fn shown(mut self) -> Self {
+        if self.extras.noise.contains(&true) {
+            let marks = self.labels.iter_mut().zip(&self.extras.noise);
+            marks.filter(|(_, is_noise)| **is_noise).for_each(|(label, _)| *label = NONE);
+            let extras = std::mem::take(&mut self.extras);
+            self.extras = without_empty(extras, &self.labels, self.k);
+            (self.labels, self.k) = compact(&self.labels);
+        }
+        self
     }
 }
 

@@ -29,7 +29,7 @@ mod shared_ensemble;
 
 use mustlink_constraints::groups;
 pub use mustlink_constraints::{
-    closure, constraints, error, lists, options, role, union_find, witness,
+    closure, constraints, error, lists, options, role, text, union_find, witness,
 };
 
 pub use auto_or::AutoOr;

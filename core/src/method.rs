@@ -168,7 +168,8 @@ impl Method {
         let mut clustering = self.cluster(&under, first, ctx)?.1.clustering;
         if !self.suffix().is_empty() {
             // Centres lie in the space after the suffix, which the selector does not see.
-            clustering.extras = Extras::default();
+            let noise = clustering.extras.noise;
+            clustering.extras = Extras { noise, ..Extras::default() };
         }
         Ok(clustering)
     }

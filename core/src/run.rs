@@ -332,13 +332,19 @@ pub fn check_and_count(
         return Err(broken("the objective is NaN".into()));
     }
     not_infinite(tag, &clustering)?;
-    let violations = problem.constraints.violations(&clustering.labels);
+    let n_of_marks = clustering.extras.noise.len();
+    if n_of_marks > 0 && n_of_marks != n {
+        return Err(broken(format!("{n_of_marks} marks of noise for {n} objects")));
+    }
+    let apart = clustering.apart();
+    let violations = problem.constraints.violations(&apart);
     let violations_closed = if problem.constraints.is_empty() {
         (0, 0)
     } else {
         let closure = problem.closure(OnConflict::Keep)?;
-        closure.violation_counts(&clustering.labels)
+        closure.violation_counts(&apart)
     };
+    drop(apart);
     let empty_clusters = clustering.empty_clusters();
     Ok(Run { clustering, violations, violations_closed, empty_clusters, seconds })
 }

@@ -3,13 +3,27 @@
 use std::collections::BTreeMap;
 
 use mustlink_core::DataKind;
-use mustlink_core::clustering::Clustering;
+use mustlink_core::clustering::{Clustering, NONE};
+use mustlink_core::ensemble::Ensemble;
 use mustlink_core::features::Features;
 use mustlink_core::method::Method;
 use mustlink_core::roles::RoleObject;
+use mustlink_core::text::count;
 use serde_json::Value;
 
 use crate::single::Single;
+
+/// A warning about objects that are in no member of an ensemble.
+pub fn in_no_partition(ensemble: &Ensemble, id: &dyn Fn(usize) -> String) -> Option<String> {
+    let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
+    let nowhere: Vec<usize> = (0..ensemble.n()).filter(nowhere).collect();
+    let first = id(*nowhere.first()?);
+    let others = match nowhere.len() {
+        1 => format!("object {first} is"),
+        many => format!("{many} objects, the first {first}, are"),
+    };
+    Some(format!("{others} in no partition: nothing but chance puts such an object anywhere"))
+}
 
 /// What is said of `given` constraints where nothing of the method reads them.
 pub fn unread(method: &Method, given: usize) -> Option<String> {
@@ -131,16 +145,18 @@ pub fn other_k(
     let needs = own == Some(k) || method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
     if let Some(own) = own.filter(|&own| own != k) {
         return Some(format!(
-            "k = {k} was asked for, and {name} made {found} clusters: its option k = {own} comes first"
+            "k = {k} was asked for, and {name} made {}: its option k = {own} comes first",
+            count(found, "cluster")
         ));
     }
     Some(if needs && found < k {
-        format!("k = {k} was asked for, and {name} leaves {} clusters empty", k - found)
+        format!("k = {k} was asked for, and {name} leaves {} empty", count(k - found, "cluster"))
     } else if needs {
-        format!("k = {k} was asked for, and {name} made {found} clusters")
+        format!("k = {k} was asked for, and {name} made {}", count(found, "cluster"))
     } else {
         format!(
-            "k = {k} was asked for, and {name}, which finds their number, made {found} clusters"
+            "k = {k} was asked for, and {name}, which finds their number, made {}",
+            count(found, "cluster")
         )
     })
 }

@@ -161,11 +161,16 @@ impl Single {
     /// The label of every row that was read, from those of the objects; `None` for rows that were dropped and
     /// objects without one.
     pub fn labels(&self, labels: &[u32]) -> Vec<Option<u32>> {
-        let all = match &self.rows {
+        let all = self.labels_and_noise(labels);
+        all.into_iter().map(|label| label.filter(|&l| l != NONE)).collect()
+    }
+
+    /// The same, in which objects of noise have the label [`NONE`].
+    pub fn labels_and_noise(&self, labels: &[u32]) -> Vec<Option<u32>> {
+        match &self.rows {
             Some(rows) => rows.expand(labels),
             None => labels.iter().copied().map(Some).collect(),
-        };
-        all.into_iter().map(|label| label.filter(|&l| l != NONE)).collect()
+        }
     }
 
     /// The objects after the transforms that read no constraints: what selectors see.
@@ -303,7 +308,7 @@ impl Single {
         guarded(selector.typetag_name(), ask).map(Some).map_err(|e| e.at("selector"))
     }
 
-    /// Clusters under the given and the selected constraints.
+    /// Clusters under the given and the selected constraints; objects of noise come without a label.
     ///
     /// # Errors
     /// Those of the method.
@@ -316,10 +321,11 @@ impl Single {
         };
         let under = Problem { constraints: constraints.clone(), ..seen.clone() };
         let asked = selection.map_or(0, Selection::asked);
-        let (input, run) = self
+        let (input, mut run) = self
             .method
             .clustering_at(&under, selection, asked, self.steps, &self.ctx)
             .map_err(|e| self.about_features(all, e))?;
+        run.clustering = run.clustering.shown();
         let lineage = lineage.then(&input.lineage);
         let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
         let all = [&self.front, before, &input.steps];

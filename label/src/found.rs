@@ -40,8 +40,12 @@ impl Found {
         (a != NONE && b != NONE).then_some(a == b)
     }
 
+    /// How alike the two are on the objects that have a cluster in both.
     pub fn similarity(&self, other: &Found) -> f64 {
-        adjusted_rand(&self.labels, &other.labels)
+        let both =
+            self.labels.iter().zip(&other.labels).filter(|(a, b)| **a != NONE && **b != NONE);
+        let (own, others): (Vec<u32>, Vec<u32>) = both.unzip();
+        adjusted_rand(&own, &others)
     }
 
     pub fn noise(&self) -> usize {
@@ -92,5 +96,23 @@ impl Mean {
 
     fn squared_distance(&self, data: &Data, object: usize) -> f64 {
         data.norm2(object) - 2.0 * data.row(object).dot(&self.at) + self.norm2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An object in no cluster has no row in a table of clusters.
+    #[test]
+    fn noise_is_in_no_cluster() {
+        let data = mustlink_datasets::open("iris", &Default::default()).unwrap().data;
+        let of = |labels: [u32; 3]| {
+            let labels: Vec<u32> = (0..150).map(|i| labels[i / 50]).collect();
+            Found::new(&data, labels, 0)
+        };
+        let (one, other) = (of([0, 1, NONE]), of([1, 0, 0]));
+        assert_eq!((one.noise(), one.clusters.len(), one.similarity(&other)), (50, 2, 1.0));
+        assert_eq!((one.says(0, 1), one.says(0, 149)), (Some(true), None));
     }
 }

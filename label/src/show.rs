@@ -74,13 +74,9 @@ pub(crate) fn image(folder: &Path, cell: &str) -> Option<(PathBuf, &'static str)
 /// Text in which nothing steers a terminal or turns the direction of reading, and which is not longer than
 /// can be looked at: how long it was is said.
 pub(crate) fn visible(text: &str) -> String {
-    let steers = |c: char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut out: String =
-        text.chars().take(LONGEST).map(|c| if steers(c) { '\u{fffd}' } else { c }).collect();
-    if text.len() > LONGEST && text.chars().nth(LONGEST).is_some() {
+    let end = text.char_indices().nth(LONGEST).map(|(end, _)| end);
+    let mut out = mustlink_core::text::visible(&text[..end.unwrap_or(text.len())]);
+    if end.is_some() {
         out += &format!(" … ({} characters in all)", text.chars().count());
     }
     out
@@ -92,7 +88,7 @@ mod tests {
 
     #[test]
     fn nothing_steers_and_nothing_is_endless() {
-        assert_eq!(visible("a\u{1b}[2J\u{202e}b\n<b>"), "a\u{fffd}[2J\u{fffd}b\n<b>");
+        assert_eq!(visible("a\u{1b}[2J\u{202e}b\n<b>"), "a?[2J?b\n<b>");
         let long = visible(&"ä".repeat(10_000_000));
         assert!(long.ends_with("… (10000000 characters in all)") && long.len() < 3 * LONGEST);
     }

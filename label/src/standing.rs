@@ -49,12 +49,12 @@ fn said(state: &State) -> Vec<Said> {
 }
 
 fn found(single: &Single, seen: &Problem, answers: &[Said]) -> Result<Option<Found>> {
-    let labels = if single.method.clusterer.is_some() {
+    let clustering = if single.method.clusterer.is_some() {
         let pair = |&((i, j), reply): &Said| {
             reply.kind().map(|kind| Constraint::new(i as usize, j as usize, kind))
         };
         let so_far = Constraints::new(seen.n(), answers.iter().filter_map(pair))?;
-        single.method.between_questions(seen, &so_far, single.steps, single.context())?.labels
+        single.method.between_questions(seen, &so_far, single.steps, single.context())?
     } else {
         let mut knowledge = Knowledge::new(seen.n(), &seen.constraints);
         answers.iter().for_each(|&((i, j), reply)| {
@@ -64,9 +64,9 @@ fn found(single: &Single, seen: &Problem, answers: &[Said]) -> Result<Option<Fou
         let Some((_, clustering)) = selection.and_then(|mut s| s.snapshots.pop()) else {
             return Ok(None);
         };
-        clustering.labels
+        clustering
     };
-    Ok(Some(Found::new(&seen.data, labels, answers.len())))
+    Ok(Some(Found::new(&seen.data, clustering.shown().labels, answers.len())))
 }
 
 /// Answers what is known.

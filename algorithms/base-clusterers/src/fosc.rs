@@ -63,7 +63,7 @@ pub enum Hierarchy {
     Optics,
 }
 
-#[plugin("fosc", cites = ["CampelloFosc2013", "LanceWilliams1967", "Mullner2011", "Campello2013", "Ankerst1999"])]
+#[plugin("fosc", version = 2, cites = ["CampelloFosc2013", "LanceWilliams1967", "Mullner2011", "Campello2013", "Ankerst1999"])]
 impl BaseClusterer for Fosc {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let data = &problem.data;

@@ -40,7 +40,7 @@ pub struct Hdbscan {
     pub extraction: Extraction,
 }
 
-#[plugin("hdbscan", cites = ["Campello2013", "Campello2015", "CampelloFosc2013", "MalzerBaum2020", "March2010"])]
+#[plugin("hdbscan", version = 2, cites = ["Campello2013", "Campello2015", "CampelloFosc2013", "MalzerBaum2020", "March2010"])]
 impl BaseClusterer for Hdbscan {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let min_samples = self.min_samples.unwrap_or(self.extraction.min_cluster_size);

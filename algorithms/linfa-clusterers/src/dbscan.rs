@@ -34,11 +34,12 @@ pub struct Dbscan {
     /// in ten objects a core.
     #[option(above = 0.0, units = 1)]
     pub radius: Option<f64>,
-    /// What becomes of objects in no dense region.
+    /// How objects in no dense region count in an ensemble and in a study; in files and in Python they are
+    /// noise, -1.
     pub noise: Noise,
 }
 
-#[plugin("dbscan", cites = ["Ester1996"])]
+#[plugin("dbscan", version = 2, cites = ["Ester1996"])]
 impl BaseClusterer for Dbscan {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         // More than all objects are never near: linfa makes room for as many as it is asked for.

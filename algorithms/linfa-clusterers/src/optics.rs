@@ -32,11 +32,12 @@ pub struct Optics {
     /// in ten objects are cores.
     #[option(above = 0.0, units = 1)]
     pub radius: Option<f64>,
-    /// What becomes of objects in no dense region.
+    /// How objects in no dense region count in an ensemble and in a study; in files and in Python they are
+    /// noise, -1.
     pub noise: Noise,
 }
 
-#[plugin("optics", version = 2, cites = ["Ankerst1999"])]
+#[plugin("optics", version = 3, cites = ["Ankerst1999"])]
 impl BaseClusterer for Optics {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         // More than all objects are never near: linfa makes room for as many as it is asked for.

@@ -16,11 +16,12 @@ use crate::parts::refused::misfit;
 /// is missing, or was not there when the transform was fitted. Columns of numbers stay as they are, and
 /// the order of columns is kept. Two rows with different words are √2 apart, whatever
 /// the words: columns of numbers on another scale want `z_score` or `min_max` after it.
+/// A column of numbers with a cell that is not a number is refused; `columns` names those whose numbers are codes.
 /// # Input and output
 /// n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
 /// (`impute_missing`). What is made of a word is called by column and word: `colour_red`.
 /// # Errors
-/// `Feature` for a column of more than `max_words` different words.
+/// `Feature` for a column of more than `max_words` different words; `BadParam` for `columns` in data without names.
 /// # Cost and randomness
 /// O(n · columns made); nothing random.
 #[options]
@@ -28,6 +29,9 @@ pub struct OneHot {
     /// The most different words a column may hold: more are ids or text, not categories.
     #[option(default = 100, min = 1)]
     pub max_words: usize,
+    /// Columns of a file that hold categories, by name: their numbers are words too. In other columns numbers stay
+    /// numbers.
+    pub columns: Vec<String>,
 }
 
 #[plugin("one_hot")]
@@ -35,6 +39,11 @@ impl Transform for OneHot {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
         let words: Vec<Option<Words>> = (0..data.d()).map(|s| data.words(s).cloned()).collect();
+        // Whoever reads the file makes words of them.
+        if words.iter().flatten().count() < self.columns.len() {
+            let legal = "columns of a file or a frame that is read with this option";
+            return Err(Error::bad_param("columns", self.columns.join(", "), legal));
+        }
         for (s, list) in words.iter().enumerate() {
             let Some(list) = list.as_ref().filter(|list| list.len() > self.max_words) else {
                 continue;
@@ -197,7 +206,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let steps: [Box<dyn Transform>; 1] = [Box::new(OneHot { max_words: 100 })];
+        let steps: [Box<dyn Transform>; 1] =
+            [Box::new(OneHot { max_words: 100, ..OneHot::default() })];
         let made = run::transform(&steps, &Problem::new(colours()), &Context::new(1)).unwrap();
         let data = made.problem.data;
         let x = data.to_dense();
@@ -212,7 +222,7 @@ mod tests {
 
     #[test]
     fn with_impute_missing_it_makes_dense_data_in_either_order() {
-        let one: Box<dyn Transform> = Box::new(OneHot { max_words: 2 });
+        let one: Box<dyn Transform> = Box::new(OneHot { max_words: 2, ..OneHot::default() });
         let other: Box<dyn Transform> =
             Box::new(crate::impute_missing::ImputeMissing { numbers: Default::default() });
         for steps in [[one.clone(), other.clone()], [other, one]] {
@@ -224,7 +234,8 @@ mod tests {
 
     #[test]
     fn words_that_were_not_there_before_are_none_of_them() {
-        let fitted = OneHot { max_words: 2 }.fit(&Problem::new(colours()), &Context::new(1));
+        let fitted = OneHot { max_words: 2, ..OneHot::default() }
+            .fit(&Problem::new(colours()), &Context::new(1));
         let fitted = fitted.unwrap();
         let green: Words = ["green".to_string()].into();
         let other = Data::table(array![[1.0, 0.0, 2.0]], vec![None, Some(green), None]).unwrap();
@@ -240,8 +251,9 @@ mod tests {
             let of = |words: &[&str]| -> Words { words.iter().map(|w| w.to_string()).collect() };
             let x = Array2::from_shape_fn((words.len(), 1), |(i, _)| i as f64);
             let data = Data::table(x, vec![Some(of(words))]).unwrap();
-            let fitted =
-                OneHot { max_words: 9 }.fit(&Problem::new(data), &Context::new(1)).unwrap();
+            let fitted = OneHot { max_words: 9, ..OneHot::default() }
+                .fit(&Problem::new(data), &Context::new(1))
+                .unwrap();
             let new = Data::table(array![[new]], vec![None]).unwrap();
             fitted.apply(&new).map(|made| made.to_dense().row(0).to_vec())
         };
@@ -249,7 +261,8 @@ mod tests {
         assert_eq!(made(&["1", "2", "A"], 3.0).unwrap(), [0.0, 0.0, 0.0]);
         let data =
             Data::table(array![[0.0], [1.0]], vec![Some(["2", "A"].map(String::from).into())]);
-        let fitted = OneHot { max_words: 9 }.fit(&Problem::new(data.unwrap()), &Context::new(1));
+        let fitted = OneHot { max_words: 9, ..OneHot::default() }
+            .fit(&Problem::new(data.unwrap()), &Context::new(1));
         let new = Data::table(array![[2.0], [3.5], [GAP], [3.5]], vec![None]).unwrap();
         assert_eq!(fitted.unwrap().unseen(&new), [(0, "3.5".to_string())]);
         // Which of two is meant, or whether this is the column at all, nobody knows.
@@ -258,7 +271,8 @@ mod tests {
 
     #[test]
     fn too_many_words_are_no_categories() {
-        let steps: [Box<dyn Transform>; 1] = [Box::new(OneHot { max_words: 1 })];
+        let steps: [Box<dyn Transform>; 1] =
+            [Box::new(OneHot { max_words: 1, ..OneHot::default() })];
         let refused = run::transform(&steps, &Problem::new(colours()), &Context::new(1));
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("feature 1: 2 different words, such as \"blue\""), "{message}");

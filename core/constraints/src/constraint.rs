@@ -114,8 +114,10 @@ impl Constraint {
         self.origin = origin;
         self
     }
-    /// Whether `labels` break it.
+    /// Whether `labels` break it; an object without one (`u32::MAX`) is apart from all others.
     pub fn is_violated(&self, labels: &[u32]) -> bool {
-        (labels[self.i as usize] == labels[self.j as usize]) != (self.kind == Kind::MustLink)
+        let label = labels[self.i as usize];
+        let together = label == labels[self.j as usize] && label != u32::MAX;
+        together != (self.kind == Kind::MustLink)
     }
 }

@@ -318,6 +318,12 @@ impl Constraints {
         v
     }
 
+    /// The pairs that `labels` violate, those of groups after the listed ones.
+    pub fn violated<'a>(&'a self, labels: &'a [u32]) -> impl Iterator<Item = Constraint> + 'a {
+        let listed = self.listed.iter().copied().filter(|c| c.is_violated(labels));
+        listed.chain(self.groups.iter().flat_map(|group| group.violated_pairs(labels)))
+    }
+
     /// These and `more`; a pair in both keeps the larger weight. Neighbourhoods that share an
     /// object are united.
     ///

@@ -98,6 +98,19 @@ impl Group {
         own.chunk_by(|a, b| a == b).map(|same| pairs_among(same.len())).sum()
     }
 
+    /// Those pairs, without looking at the others; an object without a label (`u32::MAX`) is apart from all.
+    pub fn violated_pairs(&self, labels: &[u32]) -> Vec<Constraint> {
+        let mut own: Vec<(u32, u32)> =
+            self.members.iter().map(|&i| (labels[i as usize], i)).collect();
+        own.retain(|(label, _)| *label != u32::MAX);
+        own.sort_unstable();
+        let of_cluster = |same: &[(u32, u32)]| {
+            let members = same.iter().map(|(_, i)| *i).collect();
+            Group { members, ..self.clone() }.pairs().collect::<Vec<_>>()
+        };
+        own.chunk_by(|a, b| a.0 == b.0).flat_map(of_cluster).collect()
+    }
+
     /// The group after its objects were renumbered; `None` = the object is gone.
     pub(crate) fn renumbered(&self, map: &[Option<u32>]) -> Self {
         let members = self.members.iter().filter_map(|&i| map[i as usize]).collect();

@@ -14,6 +14,7 @@ pub mod groups;
 pub mod lists;
 pub mod options;
 pub mod role;
+pub mod text;
 pub mod union_find;
 mod widest_paths;
 pub mod witness;

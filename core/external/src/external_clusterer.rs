@@ -114,6 +114,15 @@ impl BaseClusterer for ExternalClusterer {
                     let made = clustering(&reply, problem, &scratch);
                     let made = self.talk(made.map_err(|wrong| child.protocol(wrong)))?;
                     let (labels, n) = (made.labels.len(), problem.n());
+                    let empty = made.empty_clusters();
+                    if empty > 0 && problem.k != Some(made.k) {
+                        ctx.warn(format!(
+                            "{}: replied k = {}, and {} of these clusters have no object",
+                            self.tag(),
+                            made.k,
+                            empty
+                        ));
+                    }
                     if labels != n {
                         // In the words of the framework, and where.
                         let line = child.line();
@@ -295,6 +304,18 @@ mod tests {
         let said = mustlink_core::run::cluster(&reads, &problem, &Context::new(1)).unwrap_err();
         let said = said.to_string();
         assert!(said.ends_with("tables are for transforms, got \"table\""), "{said}");
+    }
+
+    #[test]
+    fn what_a_program_says_is_clean_and_its_k_is_looked_at() {
+        let zeros = vec!["0"; 44].join(",");
+        let script = format!(
+            r#"echo '{{"type":"warning","message":"a\\u001b[2Jb\\u202ec"}}'; echo '{{"type":"clustering","labels":[1,{zeros}],"k":7}}'; read l"#
+        );
+        let ctx = Context::new(1);
+        sh(&script).cluster(&fixtures::dense(1).0, &ctx).unwrap();
+        let said = "external_clusterer: replied k = 7, and 5 of these clusters have no object";
+        assert_eq!(ctx.warnings(), ["a?[2Jb?c", said]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use mustlink_core::text::count;
 use mustlink_datasets::shell_word;
 use mustlink_experiments::row::Row;
 use mustlink_experiments::{Experiment, Facts};
@@ -199,10 +200,6 @@ fn swatch(at: usize) -> Markup {
     html! {
         svg viewBox="0 0 46 14" width="46" height="14" aria-hidden="true" { (sample(at, 46.0, 7.0)) }
     }
-}
-
-fn count(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
 fn scores(contents: &Contents) -> Section {

@@ -2,6 +2,7 @@
 
 use mustlink_core::Kind;
 use mustlink_core::roles::Reply;
+use mustlink_core::text::count;
 
 use crate::chain::Link;
 use crate::keys::Keys;
@@ -81,7 +82,7 @@ fn head(view: &View, small: bool) -> Vec<Line> {
     counts += " · saved";
     let mut all = vec![Line::from(counts)];
     if let Some(m) = &view.standing {
-        let mut text = format!("{} clusters found", m.clusters);
+        let mut text = format!("{} found", count(m.clusters, "cluster"));
         if let Some(says) = m.says {
             let word = if says { "same" } else { "different" };
             text += &format!(" · the method would say {word}");
@@ -248,9 +249,9 @@ fn clusters(
     columns: usize,
 ) -> (Vec<Line>, usize) {
     let mut rows = vec![Line::from(format!(
-        "{} clusters, {} objects in none",
-        found.clusters.len(),
-        found.noise
+        "{}, {} in none",
+        count(found.clusters.len(), "cluster"),
+        count(found.noise, "object")
     ))];
     let mut cursor = 0;
     for (place, c) in found.clusters.iter().enumerate() {

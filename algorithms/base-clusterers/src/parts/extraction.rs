@@ -34,7 +34,8 @@ pub struct Extraction {
     pub epsilon: f64,
     /// All objects may be one cluster.
     pub allow_single_cluster: bool,
-    /// What becomes of objects in no cluster.
+    /// How objects in no cluster count in an ensemble and in a study; in files and in Python they are noise,
+    /// -1.
     pub noise: Noise,
 }
 

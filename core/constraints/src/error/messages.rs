@@ -3,6 +3,7 @@
 //! Place, value, what is accepted and, where one is known, the next step.
 
 use super::{Error, bytes};
+use crate::constraint::Constraint;
 use crate::role::Role;
 use crate::witness::{Contradictions, Infeasible};
 
@@ -10,6 +11,22 @@ use crate::witness::{Contradictions, Infeasible};
 type Naming<'a> = &'a dyn Fn(usize) -> String;
 
 impl Error {
+    /// The message, with objects named by `id`; of contradicting constraints it says where each comes from, as far as
+    /// `source` knows.
+    pub fn render_with_sources(
+        &self,
+        id: &dyn Fn(usize) -> String,
+        source: &dyn Fn(&Constraint) -> String,
+    ) -> String {
+        match self {
+            Error::InconsistentConstraints(all) => contradicting(all, id, source),
+            Error::At { place, source: error } => {
+                format!("{place}: {}", error.render_with_sources(id, source))
+            }
+            other => other.render(id),
+        }
+    }
+
     /// The message, with objects named by `id`.
     pub fn render(&self, id: &dyn Fn(usize) -> String) -> String {
         match self {
@@ -82,7 +99,7 @@ impl Error {
                     role.plural()
                 )
             }
-            Error::InconsistentConstraints(all) => contradicting(all, id),
+            Error::InconsistentConstraints(all) => contradicting(all, id, &|_| String::new()),
             Error::InfeasibleConstraints { k, witness } => infeasible(*k, witness, id),
             Error::UndecidedConstraints { k, node_limit } => format!(
                 "constraints: whether {k} clusters can hold the cannot-links is undecided after \
@@ -167,7 +184,16 @@ fn list(objects: &[u32], between: &str, id: Naming<'_>) -> String {
 }
 
 /// The first contradictions with their chains, and how many more there are.
-fn contradicting(Contradictions { shown, count }: &Contradictions, id: Naming<'_>) -> String {
+fn contradicting(
+    Contradictions { shown, count }: &Contradictions,
+    id: Naming<'_>,
+    source: &dyn Fn(&Constraint) -> String,
+) -> String {
+    let of = |mut sources: Vec<String>| {
+        sources.retain(|source| !source.is_empty());
+        sources.dedup();
+        if sources.is_empty() { String::new() } else { format!(" ({})", sources.join(", ")) }
+    };
     if shown.is_empty() {
         return format!("constraints: {count} cannot-links contradict must-links");
     }
@@ -176,14 +202,22 @@ fn contradicting(Contradictions { shown, count }: &Contradictions, id: Naming<'_
         if at > 0 {
             text.push_str("; ");
         }
-        let of = w.group.as_ref().map(|g| format!(" of the group \"{g}\""));
+        let group = w.group.as_ref().map(|g| format!(" of the group \"{g}\""));
+        let (i, j) = (w.cannot.0 as usize, w.cannot.1 as usize);
         text.push_str(&format!(
-            "cannot-link {}–{}{} contradicts must-links {}",
-            id(w.cannot.0 as usize),
-            id(w.cannot.1 as usize),
-            of.unwrap_or_default(),
-            list(&w.path, "–", id)
+            "cannot-link {}–{}{}{}",
+            id(i),
+            id(j),
+            group.unwrap_or_default(),
+            of(vec![source(&Constraint::cannot(i, j))])
         ));
+        if w.links.is_empty() {
+            text.push_str(": its rows are equal, and a transform made one object of them");
+            continue;
+        }
+        let link = |ends: &[u32]| source(&Constraint::must(ends[0] as usize, ends[1] as usize));
+        let (path, sources) = (list(&w.path, "–", id), w.path.windows(2).map(link).collect());
+        text.push_str(&format!(" contradicts must-links {path}{}", of(sources)));
     }
     if *count > Contradictions::SHOWN {
         let more = count - Contradictions::SHOWN;

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::parts::running;
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
+use mustlink_core::text::visible;
 
 /// How often a wait checks the cancel flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -249,7 +250,7 @@ impl Child {
         };
         let text = String::from_utf8(bytes);
         self.text = match &text {
-            Ok(text) => text.trim_end().to_string(),
+            Ok(text) => text.trim_end().into(),
             Err(e) => String::from_utf8_lossy(e.as_bytes()).trim_end().to_string(),
         };
         if text.is_err() {
@@ -271,7 +272,7 @@ impl Child {
             })
         })?;
         match value.get("type").and_then(Value::as_str) {
-            Some(_) => Ok(value),
+            Some(_) => Ok(shown(value)),
             None => Err(self.protocol("no \"type\"")),
         }
     }
@@ -301,8 +302,8 @@ impl Child {
     /// What is wrong with the line received last.
     pub fn protocol(&self, wrong: impl Into<String>) -> ChildError {
         const SHOWN: usize = 160;
-        let mut text: String = self.text.chars().take(SHOWN).collect();
-        if text.len() < self.text.len() {
+        let mut text: String = visible(&self.text).chars().take(SHOWN).collect();
+        if self.text.chars().nth(SHOWN).is_some() {
             text.push('…');
         }
         ChildError::Protocol {
@@ -439,6 +440,18 @@ fn read_lines(stdout: ChildStdout, longest: &AtomicUsize, lines: &SyncSender<Vec
     }
 }
 
+/// A message without characters that steer a terminal: its words end up in messages and in files.
+fn shown(message: Value) -> Value {
+    match message {
+        Value::String(text) => Value::String(visible(&text)),
+        Value::Object(entries) => entries.into_iter().map(|(key, v)| (key, shown(v))).collect(),
+        Value::Array(all) if !all.first().is_some_and(Value::is_number) => {
+            all.into_iter().map(shown).collect()
+        }
+        other => other,
+    }
+}
+
 /// Passes standard error on, and keeps the beginnings of its last lines. A bar that is drawn over and over
 /// (`\r`) is many lines here.
 fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
@@ -448,7 +461,7 @@ fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
         let text = String::from_utf8_lossy(line).trim_end().to_string();
         let Ok(mut tail) = tail.lock() else { return };
         if !text.is_empty() {
-            tail.push_back(text);
+            tail.push_back(visible(&text));
         }
         if tail.len() > TAIL {
             tail.pop_front();

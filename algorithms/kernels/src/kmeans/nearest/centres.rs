@@ -29,11 +29,17 @@ pub struct Centres {
 
 impl Centres {
     /// The centres in `extras`, with their geometry; where a method has none, the means of its clusters
-    /// under squared Euclidean distances. `labels` in 0..k, one per row of `sample`.
+    /// under squared Euclidean distances. `labels` in 0..k, one per row of `sample`, or [`NONE`] for one that is in no
+    /// cluster.
     ///
     /// # Errors
     /// `UnsupportedData` for data that is not rows of features.
     pub fn of(sample: &Data, labels: &[u32], k: usize, extras: &Extras) -> Result<Self> {
+        if labels.contains(&NONE) {
+            let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] != NONE).collect();
+            let labels: Vec<u32> = rows.iter().map(|&i| labels[i]).collect();
+            return Centres::of(&sample.subset(&rows), &labels, k, extras);
+        }
         let d = sample.d();
         let fits = |x: &Array2<f64>| x.dim() == (k, d);
         let squared = |m: &Array2<f64>| m.dim() == (d, d);
