@@ -81,7 +81,7 @@ pub use mustlink_datasets::{read_constraints, write_constraints};
 /// let labels: Vec<Option<u32>> = (0..150).map(|i| Some(i / 50)).collect();
 /// write_labels(&path, &iris, &labels)?;
 /// let read: LabelColumn = read_labels(&path, None, None)?;
-/// assert_eq!(read.classes().sizes(), [50, 50, 50]);
+/// assert_eq!(read.labels.sizes(), [50, 50, 50]);
 /// std::fs::remove_file(&path).expect("it is there");
 /// # Ok(())
 /// # }

@@ -5,9 +5,10 @@ use std::io::IsTerminal;
 use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
 use mustlink::Error;
 use mustlink::error::Diagnostic;
+use mustlink::text::visible;
 
 use crate::failure::Failure;
-use crate::term::{self, visible};
+use crate::term;
 
 /// Shows a failure on standard error and gives the exit status.
 pub(crate) fn tell(failure: &Failure) -> u8 {

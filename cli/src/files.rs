@@ -201,19 +201,18 @@ pub(crate) fn drawn(names: &[impl fmt::Display], formats: &PlotFormats) -> Vec<S
     names.iter().flat_map(of_name).collect()
 }
 
-/// The checks of a verb that writes `out`, and figures of an ensemble named after `prefix` into the folder `plot`.
+/// The checks of a verb that writes `outputs`, and figures of an ensemble named after `prefix` into the folder `plot`.
 pub(crate) fn check_outputs_and_plot(
-    out: Option<&str>,
+    outputs: &[Named<'_>],
     (plot, formats): (Option<&Path>, &PlotFormats),
     prefix: &str,
     inputs: &[Named<'_>],
 ) -> Result<(), Failure> {
-    let outputs = [("--out", out)];
-    check_outputs(&outputs, inputs)?;
+    check_outputs(outputs, inputs)?;
     let names = ["co-association", "counts", "members"].map(|name| format!("{prefix}-{name}"));
     let drawn = drawn(&names, formats);
     let files: Vec<&str> = drawn.iter().map(String::as_str).collect();
-    check_folders(&[Folder { option: "--plot", path: plot, files: &files }], &outputs, inputs)
+    check_folders(&[Folder { option: "--plot", path: plot, files: &files }], outputs, inputs)
 }
 
 /// Refuses folders that are files, or in which an output would stand in the place of an input or of another

@@ -3,6 +3,7 @@
 //! [`Job::open`] reads everything and carries out the steps that change rows; what is done then is that of
 //! [`Single`], which the Python package does too.
 
+use mustlink::text::count;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,14 +16,15 @@ use mustlink::roles::Transform;
 use mustlink::selection::{Contradicting, Selection};
 use mustlink::{DataKind, Error, Problem, Result};
 use mustlink_datasets::{Dataset, OpenOptions, shell_word};
-use mustlink_experiments::{Asked, Single, notices};
+use mustlink_experiments::{Asked, Clustered, MOST_OF_CLASSES, Single, notices};
 use serde_json::Value;
 
+use crate::broken::{Broken, Sources, broken};
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::interrupt;
 pub(crate) use crate::job_args::JobArgs;
-use crate::method_file::method_file;
+use crate::method_file::{categories, method_file};
 use crate::progress::Spinner;
 
 /// One method on one data set, as the command line says.
@@ -38,6 +40,10 @@ pub(crate) struct Job {
     own_oracle: bool,
     spinner: Arc<Spinner>,
     warnings: Vec<String>,
+    /// The file of constraints, and what it says.
+    file: Option<(String, Constraints)>,
+    /// Columns of known classes and of groups.
+    columns: [Option<String>; 2],
 }
 
 impl Deref for Job {
@@ -60,13 +66,14 @@ impl Job {
             ));
         }
         let columns = args.columns.open_options(&args.data_dir);
+        // A slip in the method file is found before a large data set is read.
+        let document = args.method.as_deref().map(file_kind::method).transpose()?;
         let open = OpenOptions {
             apart_column: args.apart.clone(),
             weights_column: args.object_weights.clone(),
+            categories: categories(document.as_ref(), &args.sets),
             ..columns
         };
-        // A slip in the method file is found before a large data set is read.
-        let document = args.method.as_deref().map(file_kind::method).transpose()?;
         let original = mustlink_datasets::open(&args.data, &open)?;
         let (given, unused) = match &args.constraints {
             Some(file) => {
@@ -93,16 +100,15 @@ impl Job {
                 shell_word(&ignored[0])
             ));
         }
+        let file_given = args.constraints.clone().map(|file| (file, given.clone()));
         let given = with_known(args, &original, given)?;
         let given = given.with_groups(original.n(), original.apart.iter().cloned())?;
         let (file, notes) = method_file(args, document, &original, !given.is_empty(), selecting)?;
         let takes_table = |t: &dyn Transform| t.properties().accepts.contains(&DataKind::Table);
         if !file.transforms.first().is_some_and(|t| takes_table(&**t)) {
             original.require_numbers()?;
-        } else if let Some(found) = original.not_numbers()
-            && let Some(empty) = &found.empty
-        {
-            return Err(Error::Data { place: found.place.clone(), message: empty.clone() }.into());
+        } else if let Some(found) = original.not_numbers() {
+            found.refuse_as_words()?;
         }
         notes.iter().for_each(|note| args.note(note));
         let (k, seed) = (args.k.or(file.k), args.seed.or(file.seed).unwrap_or(0));
@@ -125,7 +131,19 @@ impl Job {
         }
         let (budget, ledger) = (args.budget, args.ledger.clone());
         let own_oracle = args.oracle.is_some();
-        let mut job = Job { single, seed, config, budget, ledger, own_oracle, spinner, warnings };
+        let (file, columns) = (file_given, [args.columns.labels.clone(), args.apart.clone()]);
+        let mut job = Job {
+            single,
+            seed,
+            config,
+            budget,
+            ledger,
+            own_oracle,
+            spinner,
+            warnings,
+            file,
+            columns,
+        };
         job.original.reading.notes.iter().for_each(|note| args.note(note));
         for classes in [&job.original.known, &job.original.classes].into_iter().flatten() {
             if let Some(measured) = classes.measurements() {
@@ -197,7 +215,7 @@ impl Job {
         if self.budget == Some(0) {
             self.warn(args, "--budget 0: nothing is asked".into());
         }
-        let found = self.problem.contradiction()?.map(|error| error.render(&|i| self.id(i)));
+        let found = self.problem.contradiction()?.map(|error| self.rendered(&error));
         found.into_iter().for_each(|text| self.warn(args, text));
         Ok(())
     }
@@ -208,9 +226,60 @@ impl Job {
         self.warnings.push(text);
     }
 
+    /// Where the constraints come from.
+    pub fn sources(&self) -> Sources<'_> {
+        let rows: Vec<u32> = (0..self.set.n() as u32).map(|i| self.row(i)).collect();
+        let [known, apart] = self.columns.each_ref().map(Option::as_deref);
+        let sources = Sources::default();
+        let asks = self.method.selector.is_some();
+        let sources = sources.of_columns(&self.single.original, known, apart, &rows, asks);
+        match &self.file {
+            Some((name, given)) => {
+                sources.of_file(Some(name), given, &|row| self.object(row as usize))
+            }
+            None => sources,
+        }
+    }
+
+    /// A message in the user's names, with the sources of constraints that contradict each other.
+    fn rendered(&self, error: &Error) -> String {
+        // With one source there is nothing to tell apart.
+        if self.columns.iter().all(Option::is_none) && self.method.selector.is_none() {
+            return error.render(&|i| self.id(i));
+        }
+        let sources = self.sources();
+        error.render_with_sources(&|i| self.id(i), &|c| sources.of(c))
+    }
+
+    /// What is broken of the constraints of `clustered`, and the answers that were overruled.
+    pub fn broken(
+        &self,
+        clustered: &Clustered,
+        selection: Option<&Selection>,
+        given: &Constraints,
+    ) -> Result<Vec<Broken>> {
+        let mut overruled = Vec::new();
+        if let Some(selection) = selection {
+            let asked = selection.asked();
+            let answered = selection.answered(asked);
+            let out = selection.left_out(asked, self.method.on_conflict, given)?;
+            let mut out: Vec<_> = out.into_iter().collect();
+            out.sort_unstable();
+            overruled.extend(out.iter().filter_map(|id| answered.get(id)).copied());
+        }
+        let labels = &clustered.run.clustering.labels;
+        let (constraints, sources) = (&clustered.constraints, self.sources());
+        Ok(broken(constraints, labels, &overruled, &sources, &|i| self.id(i)))
+    }
+
     /// An error in the user's names.
     pub fn named(&self, error: &Error) -> Failure {
         let mut failure = Failure::named(error, &|i| self.id(i));
+        if let (Error::InconsistentConstraints(_), Failure::Message { message, .. }) =
+            (error.root(), &mut failure)
+        {
+            *message = self.rendered(error);
+        }
         if let (Error::MissingK { .. }, Failure::Message { message, .. }) =
             (error.root(), &mut failure)
         {
@@ -273,12 +342,13 @@ impl Job {
             _ => format!("{out} are left out, those on the chains included"),
         };
         let mut text = format!(
-            "{found} of {asked} answers contradict what was known before; {fate} (on_conflict = \"{}\")",
+            "{found} of {} contradict what was known before; {fate} (on_conflict = \"{}\")",
+            count(asked, "answer"),
             rule.name()
         );
         let witnesses = selection.witnesses(asked, given, MOST_CHAINS)?;
         if !witnesses.is_empty() {
-            let chains = Error::InconsistentConstraints(witnesses.into()).render(&|i| self.id(i));
+            let chains = self.rendered(&Error::InconsistentConstraints(witnesses.into()));
             text += &format!("; {}", chains.trim_start_matches("constraints: "));
         }
         if found > MOST_CHAINS {
@@ -299,9 +369,6 @@ impl Job {
 /// Most contradicting answers of which the chain is shown.
 const MOST_CHAINS: usize = 5;
 
-/// Most constraints made of known classes one by one.
-pub(crate) const MOST_OF_CLASSES: usize = 100_000;
-
 /// What is said of a file of constraints that has none.
 pub(crate) fn nothing_said(file: &str) -> String {
     format!(
@@ -319,7 +386,11 @@ fn with_known(args: &JobArgs, set: &Dataset, given: Constraints) -> Result<Const
     let Some(known) = &set.known else { return Ok(given) };
     let made = set.known_constraints(MOST_OF_CLASSES)?;
     let (objects, k) = (known.sizes().iter().sum::<usize>(), known.k());
-    args.note(&format!("{objects} objects of {k} known classes make {} constraints", made.len()));
+    args.note(&format!(
+        "{} of {k} known classes make {}",
+        count(objects, "object"),
+        count(made.len(), "constraint")
+    ));
     given.union(&made, set.n())
 }
 

@@ -16,6 +16,7 @@
 //! SIGTERM and SIGHUP.
 
 mod book;
+mod broken;
 mod candidates;
 mod complaint;
 mod complete;

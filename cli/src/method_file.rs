@@ -6,7 +6,7 @@ use mustlink::method::Method;
 use mustlink::prelude::*;
 use mustlink::scripts;
 use mustlink::selection::{ConstraintView, Contradicting};
-use mustlink_datasets::Dataset;
+use mustlink_datasets::{Dataset, OpenOptions};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -159,6 +159,17 @@ pub(crate) fn set_options(
         }
     }
     complaints
+}
+
+/// The columns of the data that a method, with what `--set` says of it, declares to be categories.
+pub(crate) fn categories(document: Option<&Document>, sets: &[String]) -> Vec<String> {
+    let Some(mut document) = document.cloned().or_else(|| Document::parse("", "").ok()) else {
+        return Vec::new();
+    };
+    // What is wrong with an option is complained of where the method is built.
+    sets.iter().for_each(|set| drop(document.set(set)));
+    let transforms = document.root().get("transforms").map(Node::to_value).unwrap_or_default();
+    OpenOptions::declared_categories(&transforms)
 }
 
 /// Fits the clusterer that nobody named, as `note` says, to what the selector needs of one.

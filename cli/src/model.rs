@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use mustlink::ndarray::Array2;
+use mustlink::data::Words;
+use mustlink::ndarray::{Array2, Axis};
 use mustlink::prelude::*;
 use mustlink::run::{Steps, Transformed, check_magnitude};
 use mustlink_datasets::{Dataset, NotNumbers, Way};
@@ -60,11 +61,23 @@ pub(crate) struct Model {
 struct Neighbours {
     /// n × d.
     rows: Array2<f64>,
-    labels: Vec<u32>,
+    /// -1: noise.
+    labels: Vec<i64>,
+}
+
+impl Neighbours {
+    /// Those that are in clusters.
+    fn without_noise(&self) -> Neighbours {
+        let kept: Vec<usize> = (0..self.labels.len()).filter(|&i| self.labels[i] >= 0).collect();
+        let labels = kept.iter().map(|&i| self.labels[i]).collect();
+        Neighbours { rows: self.rows.select(Axis(0), &kept), labels }
+    }
 }
 
 /// Where new objects belong.
+#[derive(Default)]
 pub(crate) struct Predicted {
+    /// [`NONE`] for noise.
     pub labels: Vec<u32>,
     /// To the centre, or to the nearest object that the model knows.
     pub distances: Vec<f64>,
@@ -113,6 +126,10 @@ impl Model {
             })?;
             kept.push(Step { transform: transform.clone(), fitted });
         }
+        if clustering.k == 0 {
+            let why = "--save-model: every object is noise, so new ones have no cluster to go to";
+            return Err(Error::Usage(why.into()));
+        }
         let data = &seen.problem.data;
         let (labels, n) = (&clustering.labels, clustering.labels.len());
         let centres = Centres::of(data, labels, clustering.k, &clustering.extras)
@@ -121,9 +138,10 @@ impl Model {
         constraints.objects().into_iter().for_each(|i| told[i] = true);
         let mut nearest = vec![0; n];
         centres.assign(data, &mut nearest)?;
+        let noise = labels.contains(&NONE);
         let elsewhere = (0..n).filter(|&i| !told[i] && nearest[i] != labels[i]).count();
         let row = |i: usize| dense(data, i);
-        let (neighbours, reach) = if 100 * elsewhere <= n {
+        let (neighbours, reach) = if 100 * elsewhere <= n && !noise {
             let distance = |i: usize| centres.distance(&row(i), nearest[i] as usize);
             (None, (0..n).map(distance).fold(0.0, f64::max))
         } else if data.kind() == DataKind::Dense {
@@ -135,7 +153,8 @@ impl Model {
                 near.first().map_or(0.0, |(squared, _)| squared.sqrt())
             });
             let reach = reach.fold(0.0, f64::max);
-            (Some(Neighbours { rows, labels: labels.clone() }), reach)
+            let label = |&label: &u32| if label == NONE { -1 } else { i64::from(label) };
+            (Some(Neighbours { rows, labels: labels.iter().map(label).collect() }), reach)
         } else {
             let named = method.pointer("/clusterer/type").and_then(Value::as_str);
             return Err(Error::Usage(format!(
@@ -209,15 +228,18 @@ impl Model {
                 shape.0, shape.1
             ));
         }
-        let label = labels.iter().find(|&&label| label as usize >= k)?;
+        if labels.iter().all(|&label| label == -1) {
+            return Some("noise alone".into());
+        }
+        let label = labels.iter().find(|label| !(-1..k as i64).contains(label))?;
         Some(format!("an object of cluster {label}, expected 0..{k}"))
     }
 
-    /// The cluster of every object of `set`.
+    /// The cluster of every object of `set`; with `assign_noise` of what is nearest to noise, too.
     ///
     /// # Errors
     /// `Data` for other features than those of the model; what a transform returns.
-    pub fn predict(&self, set: &Dataset) -> Result<Predicted> {
+    pub fn predict(&self, set: &Dataset, assign_noise: bool) -> Result<Predicted> {
         if set.d() != self.d {
             let message = format!("{} features, and the model has {}", set.d(), self.d);
             return Err(Error::Data { place: set.name.clone(), message });
@@ -231,6 +253,9 @@ impl Model {
                 require_values(set)?;
             }
             if let Some(&feature) = fitted.of_other_kind(&data).first() {
+                if let Some(found) = set.not_numbers().filter(|_| at == 0) {
+                    found.refuse_as_words()?;
+                }
                 return Err(other_kind(set, feature, data.words(feature).is_some()));
             }
             for (feature, word) in fitted.unseen(&data) {
@@ -257,12 +282,19 @@ impl Model {
                     .enumerate()
                     .map(|(i, &h)| self.centres.distance(&dense(&data, i), h as usize)),
             ),
-            Some(Neighbours { rows, labels: known }) => {
+            Some(all) => {
+                let clustered;
+                let Neighbours { rows, labels: known } = if assign_noise {
+                    clustered = all.without_noise();
+                    &clustered
+                } else {
+                    all
+                };
                 let tree = KdTree::new(rows.view());
                 for (i, label) in labels.iter_mut().enumerate() {
                     let near = tree.nearest(&dense(&data, i), 1, None);
                     let &(squared, object) = near.first().expect("a model has objects");
-                    *label = known[object as usize];
+                    *label = u32::try_from(known[object as usize]).unwrap_or(NONE);
                     distances.push(squared.sqrt());
                 }
             }
@@ -277,6 +309,11 @@ impl Model {
             labels.iter().enumerate().map(of).collect()
         });
         Ok(Predicted { labels, distances, probabilities, far, unseen })
+    }
+
+    /// Whether some of its objects are noise.
+    pub fn knows_noise(&self) -> bool {
+        self.neighbours.as_ref().is_some_and(|known| known.labels.contains(&-1))
     }
 
     /// By what a new object is assigned.
@@ -320,7 +357,7 @@ pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
     let mut said = vec![told.as_str()];
     said.extend(ways.iter().filter_map(|way| match way {
         Way::Read(text) => Some(text.as_str()),
-        Way::Dates(_) | Way::Other(_) => None,
+        _ => None,
     }));
     if ways.iter().any(|way| !matches!(way, Way::Read(_))) {
         said.push(WITHOUT);
@@ -330,6 +367,49 @@ pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
 
 const WITHOUT: &str = "the model was made without a transform that takes this: drop the rows, or cluster again with \
                        transforms = [\"impute_missing\", …] and --save-model";
+
+/// The rows of `set` that `model` can place, with their numbers, and the others as they were read: rows without a
+/// number where the model has one. `None` where every row is one of the others.
+///
+/// # Errors
+/// What a transform of the model returns.
+pub(crate) fn sorted_out(model: &Model, set: Dataset) -> Result<(Option<Dataset>, Vec<usize>)> {
+    let (n, d) = (set.n(), set.d());
+    let needs_all = model.needs_numbers();
+    let numeric: Vec<usize> = match model.steps.first() {
+        _ if needs_all => (0..d).collect(),
+        Some(step) if d == model.d => {
+            let other = step.transform.restore(&step.fitted)?.of_other_kind(&set.data);
+            other.into_iter().filter(|&s| set.data.words(s).is_some()).collect()
+        }
+        _ => Vec::new(),
+    };
+    if set.data.kind() != DataKind::Table || numeric.is_empty() {
+        return Ok((Some(set), Vec::new()));
+    }
+    let mut x = set.data.to_dense();
+    let mut words: Vec<_> = (0..d).map(|s| set.data.words(s).cloned()).collect();
+    let mut is_bad = vec![false; n];
+    for s in numeric {
+        // In a column with a word its numbers were read as words, too.
+        let list = words[s].take();
+        for (v, is_bad) in x.column_mut(s).iter_mut().zip(&mut is_bad) {
+            let number = |list: &Words| list[*v as usize].parse::<f64>().ok();
+            match list.as_ref().filter(|_| !v.is_nan()).map(number) {
+                Some(Some(number)) => *v = number,
+                Some(None) => *is_bad = true,
+                None => *is_bad |= needs_all && v.is_nan(),
+            }
+        }
+    }
+    let (bad, good): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| is_bad[i]);
+    if good.is_empty() {
+        return Ok((None, bad));
+    }
+    let left = set.with_rows(&good)?;
+    let data = Data::table(x.select(Axis(0), &good), words)?;
+    Ok((Some(Dataset { data, ..left }), bad))
+}
 
 /// Refuses missing values among numbers, once the steps have made numbers of words.
 fn require_values(set: &Dataset) -> Result<()> {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use mustlink::clustering::NONE;
 use mustlink::prelude::*;
 use mustlink_datasets::{Classes, Dataset, write_rows};
 use mustlink_kernels::kmeans::nearest::centres::Centres;
@@ -172,7 +173,8 @@ fn clusters(
     let centres = Centres::of(seen, &clustering.labels, clustering.k, &clustering.extras)?;
     let mut near: Vec<Vec<(f64, usize)>> = vec![Vec::new(); clustering.k];
     let mut x = vec![0.0; seen.d()];
-    for (i, &label) in clustering.labels.iter().enumerate() {
+    let in_clusters = clustering.labels.iter().enumerate().filter(|(_, label)| **label != NONE);
+    for (i, &label) in in_clusters {
         x.fill(0.0);
         seen.row(i).add_to(&mut x, 1.0);
         near[label as usize].push((centres.distance(&x, label as usize), i));

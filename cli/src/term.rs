@@ -4,6 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use mustlink::Error;
+use mustlink::text::visible;
 
 use crate::failure::Failure;
 use crate::options::Format;
@@ -59,13 +60,6 @@ pub(crate) fn tell_coloured(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// The text with control characters, which steer a terminal, replaced by signs of one byte: cells of files
-/// and words of other programs stand in messages.
-pub(crate) fn visible(text: &str) -> String {
-    let sign = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '?' } else { c };
-    text.chars().map(sign).collect()
-}
-
 /// Whether standard error takes colours (<https://no-color.org>).
 pub(crate) fn colour() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
@@ -85,14 +79,4 @@ pub(crate) fn table(header: &[&str]) -> Table {
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_steer_no_terminal() {
-        assert_eq!(visible("a\u{1b}[2Jb\r\u{7}\u{9b}3m\n\tä"), "a?[2Jb???3m\n\tä");
-    }
 }

@@ -6,10 +6,10 @@ use mustlink::constraints::Constraints;
 use mustlink::run::Transformed;
 use mustlink::{Context, Error, Group, Problem, Result};
 use mustlink_datasets::Classes;
-use mustlink_experiments::{Split, critical_t};
+use mustlink_experiments::{MOST_OF_CLASSES, Split, critical_t};
 use serde::Serialize;
 
-use crate::job::{Job, MOST_OF_CLASSES};
+use crate::job::Job;
 
 const FOLDS: usize = 5;
 const REPEATS: usize = 5;

@@ -29,6 +29,10 @@ pub(crate) struct Roles {
     pub features: Vec<usize>,
     /// Left out, whatever they hold.
     pub ignored: Vec<usize>,
+    /// Their cells are words, numbers too.
+    pub categories: Vec<usize>,
+    /// The names are 0, 1, 2 … or 1, 2, 3 …, and no option calls a column by one: a row of data perhaps.
+    pub counted: bool,
     /// Nothing says that the features are features.
     pub guessed: bool,
 }
@@ -112,13 +116,9 @@ pub(crate) fn check_names(
 ) -> Result<()> {
     let line = || format!("{place}, line 1");
     let number = |name: &String| name.parse::<f64>().is_ok();
-    // 0, 1, 2 … are what programs call columns without names; other numbers are a row of data that
-    // would be lost without a word.
-    let counted =
-        |from: usize| header.iter().enumerate().all(|(i, n)| *n == (i + from).to_string());
     let numbers = header.iter().filter(|n| number(n)).count();
     let at = header.iter().position(|n| n.contains('.') && number(n)).or_else(|| {
-        let row = 2 * numbers >= header.len() && !counted(0) && !counted(1);
+        let row = 2 * numbers >= header.len() && !counts(header, 0) && !counts(header, 1);
         header.iter().position(number).filter(|_| row)
     });
     if let Some(at) = at.filter(|_| !called) {
@@ -156,6 +156,12 @@ pub(crate) fn check_names(
     Ok(())
 }
 
+/// Whether the names count from `from`, as programs name columns without names. Other numbers are a row of data
+/// that would be lost without a word.
+fn counts(header: &[String], from: usize) -> bool {
+    header.iter().enumerate().all(|(i, name)| *name == (i + from).to_string())
+}
+
 impl Roles {
     /// What the columns of `header` are. `listed`: a manifest has settled it.
     ///
@@ -177,6 +183,7 @@ impl Roles {
         let everything = options.features.len() == 1 && options.features[0] == "all";
         let (id, display) = (named(&options.id_column)?, named(&options.display_column)?);
         let ignored = all(&options.ignore)?;
+        let categories = all(&options.categories)?;
         let chosen = if everything { Vec::new() } else { all(&options.features)? };
         let mut class = named(&options.class_column)?;
         let known = named(&options.known_column)?;
@@ -214,12 +221,14 @@ impl Roles {
             &options.display_column,
             &options.image_column,
         ];
-        let lists = [&options.ignore, &options.features, &options.shown_columns];
+        let lists =
+            [&options.ignore, &options.categories, &options.features, &options.shown_columns];
         let mut words = single.into_iter().flatten().chain(lists.into_iter().flatten());
         let called = words.any(|word| places.contains_key(word.trim()))
             || (options.class_column.is_none() && class.is_some());
         let otherwise = "a file without names is read by --no-header";
         check_names(header, place, &without_name, otherwise, called)?;
+        let counted = !listed && !called && (counts(header, 0) || counts(header, 1));
         let mut is_settled = vec![false; header.len()];
         settled.iter().for_each(|&c| is_settled[c] = true);
         let free = (0..header.len()).filter(|&c| !is_settled[c]);
@@ -236,7 +245,20 @@ impl Roles {
             ));
         }
         let guessed = options.features.is_empty() && !listed;
-        Ok(Roles { class, known, apart, weights, id, display, shown, features, ignored, guessed })
+        Ok(Roles {
+            class,
+            known,
+            apart,
+            weights,
+            id,
+            display,
+            shown,
+            features,
+            ignored,
+            categories,
+            counted,
+            guessed,
+        })
     }
 
     /// Refuses features that look like ids or classes. `value(row, feature)` are their values, NaN where
@@ -331,23 +353,27 @@ fn one_role_each(
 /// Most values of a column that may hold classes.
 const FEW_VALUES: usize = 10;
 
+/// Most values of a column with the name of an outcome.
+const FEW_OUTCOMES: usize = 20;
+
 impl Roles {
-    /// Features that nobody chose and that may well be classes: few whole numbers in the last column, or
-    /// among decimals.
-    pub fn possible_classes(
+    /// A note on features that may be classes or ids and were not chosen: few whole numbers in the last column, among
+    /// decimals or under the name of an outcome; numbers that count rows.
+    pub fn doubtful(
         &self,
         header: &[String],
         rows: usize,
         value: &dyn Fn(usize, usize) -> f64,
-    ) -> Vec<String> {
+    ) -> Option<String> {
         let d = self.features.len();
         if !self.guessed || self.class.is_some() || d < 2 {
-            return Vec::new();
+            return None;
         }
-        let values = |at: usize| -> Option<usize> {
+        let name = |at: usize| header[self.features[at]].as_str();
+        let values = |at: usize, most: usize| -> Option<usize> {
             let mut seen: Vec<f64> = Vec::new();
             for v in (0..rows).map(|i| value(i, at)) {
-                if v.fract() != 0.0 || (!seen.contains(&v) && seen.len() == FEW_VALUES) {
+                if v.fract() != 0.0 || (!seen.contains(&v) && seen.len() == most) {
                     return None;
                 }
                 if !seen.contains(&v) {
@@ -357,29 +383,75 @@ impl Roles {
             (seen.len() >= 2 && 4 * seen.len() <= rows).then_some(seen.len())
         };
         let found: Vec<(usize, usize)> =
-            (0..d).filter_map(|at| values(at).map(|count| (at, count))).collect();
+            (0..d).filter_map(|at| Some((at, values(at, FEW_VALUES)?))).collect();
         let decimals = |at: usize| (0..rows).any(|i| value(i, at).fract() != 0.0);
         let measured = (0..d).filter(|&at| decimals(at)).count();
-        let say = |&(at, count): &(usize, usize)| {
-            let name = header[self.features[at]].as_str();
-            let word = option_word([(self.features[at], name)]);
-            format!(
-                "feature {name} has {count} values: a class? --class {word}, or --ignore {word}"
-            )
-        };
         let among = found.len() == 1 && measured + 1 == d;
-        let last = |&&(at, _): &&(usize, usize)| among || (at + 1 == d && found.len() <= 3);
-        found.iter().filter(last).map(say).collect()
+        let last = |at: usize| among || (at + 1 == d && found.len() <= 3);
+        let count = |at: usize| match found.iter().find(|(of, _)| *of == at && last(at)) {
+            Some((_, count)) => Some(*count),
+            None => values(at, FEW_OUTCOMES).filter(|_| says_outcome(name(at))),
+        };
+        let classes: Vec<(usize, usize)> = (0..d).filter_map(|at| Some((at, count(at)?))).collect();
+        let ids = (0..d).filter(|&at| count_up(rows, &|i| value(i, at)));
+        let said = classes
+            .iter()
+            .map(|&(at, count)| format!("feature {} has {count} values: a class?", name(at)));
+        let counted = |at| format!("feature {} counts up: an id?", name(at));
+        let said: Vec<String> = said.chain(ids.clone().map(counted)).collect();
+        let (first, all) = (said.first()?, classes.iter().map(|&(at, _)| at).chain(ids));
+        let all: Vec<usize> = all.map(|at| self.features[at]).collect();
+        let word = |columns: &[usize]| option_word(columns.iter().map(|&c| (c, &*header[c])));
+        let option = if classes.is_empty() { "--id" } else { "--class" };
+        let (one, all) = (word(&all[..1]), word(&all));
+        Some(match said.len() {
+            1 => format!("{first} {option} {one}, or --ignore {one}"),
+            _ => format!("{}; for example {option} {one}, or --ignore {all}", said.join("; ")),
+        })
     }
 }
 
-/// What the name of a column says.
-fn suspicion(name: &str) -> Option<Suspicion> {
-    let lower = name.to_lowercase();
-    if lower == "y" {
-        return Some(Suspicion::Y);
-    }
-    // Words, also of customerId and CLASS_LABEL.
+/// Whether the name of a column is that of an outcome, or of what objects were grouped by beforehand.
+fn says_outcome(name: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "status",
+        "outcome",
+        "result",
+        "diagnosis",
+        "survived",
+        "survival",
+        "died",
+        "death",
+        "dead",
+        "alive",
+        "event",
+        "response",
+        "relapse",
+        "recurrence",
+        "churn",
+        "group",
+        "cohort",
+        "batch",
+        "plate",
+        "fold",
+        "treatment",
+        "arm",
+    ];
+    words_of(name).last().is_some_and(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether most values are one more than that of the row before, as of numbers of samples that begin again.
+fn count_up(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
+    let mut breaks = 0;
+    let goes_on = |i: usize| {
+        breaks += usize::from(value(i) != value(i - 1) + 1.0);
+        value(i).fract() == 0.0 && 5 * breaks <= rows
+    };
+    rows >= RISING && (1..rows).all(goes_on)
+}
+
+/// The words of a name in small letters, also of customerId and CLASS_LABEL.
+fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {
@@ -393,6 +465,16 @@ fn suspicion(name: &str) -> Option<Suspicion> {
         before = c;
     }
     words.retain(|w| !w.is_empty());
+    words
+}
+
+/// What the name of a column says.
+fn suspicion(name: &str) -> Option<Suspicion> {
+    let lower = name.to_lowercase();
+    if lower == "y" {
+        return Some(Suspicion::Y);
+    }
+    let words = words_of(name);
     let has = |known: &[&str]| words.iter().any(|w| known.contains(&w.as_str()));
     let is = |known: &[&str]| words.len() == 1 && known.contains(&words[0].as_str());
     if has(&["id", "ids", "uid", "uuid", "guid", "identifier"])

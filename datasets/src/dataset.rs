@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mustlink_core::random::SeedPath;
 use mustlink_core::roles::Scene;
+use mustlink_core::text::count;
 use mustlink_core::{Constraint, Constraints, Context, Data, DataKind, Group, Result};
 
 use crate::incomplete::NotNumbers;
@@ -29,18 +30,23 @@ impl Classes {
 
     /// Classes from one name per object, `None` where it is unknown.
     pub fn from_values<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Self {
-        let values: Vec<Option<&str>> = values.into_iter().collect();
-        let mut names: Vec<&str> = values.iter().flatten().copied().collect();
+        let mut met: HashMap<&str, u32> = HashMap::new();
+        let mut met_as = |name| {
+            let next = met.len() as u32;
+            *met.entry(name).or_insert(next)
+        };
+        let values: Vec<Option<u32>> = values.into_iter().map(|v| v.map(&mut met_as)).collect();
+        let mut names: Vec<&str> = met.keys().copied().collect();
         names.sort_unstable();
-        names.dedup();
         let numbers: Option<Vec<i64>> = names.iter().map(|n| n.parse().ok()).collect();
         if let Some(numbers) = numbers {
             let mut order: Vec<(i64, &str)> = numbers.into_iter().zip(names).collect();
             order.sort_unstable();
             names = order.into_iter().map(|(_, name)| name).collect();
         }
-        let place: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
-        let labels = values.iter().map(|v| v.map(|name| place[name])).collect();
+        let mut place = vec![0; names.len()];
+        names.iter().zip(0..).for_each(|(name, at)| place[met[name] as usize] = at);
+        let labels = values.iter().map(|v| v.map(|met| place[met as usize])).collect();
         Classes { names: names.into_iter().map(str::to_string).collect(), labels }
     }
 
@@ -155,25 +161,22 @@ impl Dataset {
         if let Some(known) = &self.classes {
             classes += match known.labels.iter().filter(|l| l.is_none()).count() {
                 0 => ")".into(),
-                1 => ", 1 object of unknown class)".into(),
-                unknown => format!(", {unknown} objects of unknown class)"),
+                unknown => format!(", {} of unknown class)", count(unknown, "object")),
             }
             .as_str();
         }
         let missing = match reading.missing {
             0 => "nothing missing".into(),
-            1 => "1 value missing".into(),
-            many => format!("{many} values missing"),
+            many => format!("{} missing", count(many, "value")),
         };
         let mut text = format!(
-            "{} objects, {} features{features}; {ids}; {classes}; {missing}",
-            self.n(),
-            self.d()
+            "{}, {}{features}; {ids}; {classes}; {missing}",
+            count(self.n(), "object"),
+            count(self.d(), "feature")
         );
         match self.data.weights().map_or(0, |all| all.iter().filter(|&&w| w == 0.0).count()) {
             0 => {}
-            1 => text += "; 1 object of weight 0",
-            some => text += &format!("; {some} objects of weight 0"),
+            some => text += &format!("; {} of weight 0", count(some, "object")),
         }
         if !reading.ignored.is_empty() {
             text += &format!("; left out: {}", named(&reading.ignored, 6));

@@ -1,6 +1,6 @@
 //! What stands between a file and numbers, and what can be done about it?
 
-use mustlink_core::Error;
+use mustlink_core::{Data, Error, Result};
 
 use crate::bytes::bad;
 use crate::columns::{Roles, option_word};
@@ -9,6 +9,11 @@ use crate::thousands;
 
 /// Places shown of cells that are no numbers.
 const SHOWN: usize = 5;
+
+/// Most different whole numbers of a column of codes.
+const MOST_CODES: usize = 10;
+/// A column of codes has a word in one of this number of cells at least; rarer ones are slips.
+const CODES_TO_A_WORD: usize = 20;
 
 /// What spreadsheets write where a formula has no value.
 const ERRORS: [&str; 11] = [
@@ -25,8 +30,11 @@ pub struct NotNumbers {
     pub missing: Option<String>,
     /// How many cells are no numbers, with the first places.
     pub words: Option<String>,
-    /// What is said of a column that holds nothing, of which nothing makes numbers.
+    /// A column that holds nothing, of which nothing makes numbers.
     pub empty: Option<String>,
+    /// Cells that are not numbers in columns of numbers, with the ways out: `one_hot` would make a column of 0 and 1
+    /// of each number.
+    pub among_numbers: Option<String>,
     /// What can be done about it.
     pub ways: Vec<Way>,
 }
@@ -38,17 +46,25 @@ pub enum Way {
     Read(String),
     /// They are dates, of which words make nothing.
     Dates(String),
-    /// A transform makes numbers of them, or the column is no feature.
+    /// A transform makes numbers of such words, or they are slips.
+    Words(String),
+    /// A transform fills them in, or the column is not a feature.
     Other(String),
+}
+
+impl Way {
+    /// The way in words.
+    pub fn text(&self) -> &str {
+        match self {
+            Way::Read(text) | Way::Dates(text) | Way::Words(text) | Way::Other(text) => text,
+        }
+    }
 }
 
 impl NotNumbers {
     /// All of it as an error.
     pub fn error(&self) -> Error {
-        let ways = self.ways.iter().map(|way| match way {
-            Way::Read(text) | Way::Dates(text) | Way::Other(text) => text.as_str(),
-        });
-        let ways: Vec<&str> = ways.collect();
+        let ways: Vec<&str> = self.ways.iter().map(Way::text).collect();
         bad(&self.place, format!("{}; {}", self.told(), ways.join("; ")))
     }
 
@@ -59,15 +75,15 @@ impl NotNumbers {
         told.join("; ")
     }
 
-    /// What no transform of words and gaps should be given, as an error; `None` where there is nothing of it.
-    pub fn no_words(&self) -> Option<Error> {
-        let ways = self.ways.iter().filter_map(|way| match way {
-            Way::Read(text) | Way::Dates(text) => Some(text.as_str()),
-            Way::Other(_) => None,
-        });
-        let ways: Vec<&str> = self.empty.as_deref().into_iter().chain(ways).collect();
-        let told = || format!("{}; {}", self.told(), ways.join("; "));
-        (!ways.is_empty()).then(|| bad(&self.place, told()))
+    /// Refuses cells that no transform of words and gaps should be given.
+    ///
+    /// # Errors
+    /// `Data` for a column without a value, and for cells that are not numbers in a column of numbers.
+    pub fn refuse_as_words(&self) -> Result<()> {
+        match self.empty.as_ref().or(self.among_numbers.as_ref()) {
+            Some(message) => Err(bad(&self.place, message)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -122,7 +138,7 @@ impl Gaps {
 pub(crate) struct Incomplete<'a> {
     pub gaps: &'a Gaps,
     pub words: &'a [Odd],
-    pub rows: usize,
+    pub data: &'a Data,
     pub roles: &'a Roles,
     pub header: &'a [String],
     pub separator: char,
@@ -133,17 +149,67 @@ impl<'a> Incomplete<'a> {
     /// What is missing and what is no number, with the first places and the ways out; `None` where everything is
     /// one.
     pub fn found(&self, place: &str) -> Option<NotNumbers> {
-        let (missing, words) = self.told();
+        let all: Vec<&Odd> = self.words.iter().collect();
+        let (missing, words) = (self.told_gaps(), self.told_words(&all));
         if missing.is_none() && words.is_none() {
             return None;
         }
-        let (empty, ways) = (self.empty(), self.ways());
-        Some(NotNumbers { place: place.into(), missing, words, empty, ways })
+        let (empty, among_numbers) = (self.empty(), self.among_numbers());
+        let ways = self.ways(all);
+        Some(NotNumbers { place: place.into(), missing, words, empty, among_numbers, ways })
+    }
+
+    /// The words of columns of numbers, with what can be done about them.
+    fn among_numbers(&self) -> Option<String> {
+        let mut columns: Vec<Vec<&Odd>> = vec![Vec::new(); self.roles.features.len()];
+        self.words.iter().for_each(|odd| columns[odd.feature].push(odd));
+        let is_numeric: Vec<bool> = columns.iter().map(|words| self.is_numeric(words)).collect();
+        let words: Vec<&Odd> = self.words.iter().filter(|odd| is_numeric[odd.feature]).collect();
+        let name = words.first().map(|odd| self.name(odd.feature))?;
+        let told = self.told_words(&words)?;
+        let written =
+            |odd: &&Odd| self.is_written_number(&odd.word) || have_units(&columns[odd.feature]);
+        let plain = !words.iter().all(written);
+        let mut ways = self.word_ways(words, &[]);
+        if plain {
+            ways.push(Way::Other(format!(
+                "if its numbers stand for categories, say so by --set \
+                 'transforms=[{{type=\"one_hot\",columns=[{name:?}]}}]'"
+            )));
+        }
+        let ways: Vec<&str> = ways.iter().map(Way::text).collect();
+        Some(format!("{told}; {}", ways.join("; ")))
+    }
+
+    /// Whether most filled cells in the column of these words are numbers, so that the words are slips. A few whole
+    /// numbers together with words that are not rare are codes: 0, 1, 2 and 3+.
+    fn is_numeric(&self, words: &[&Odd]) -> bool {
+        let Some(&&Odd { feature, .. }) = words.first() else { return false };
+        let filled = self.data.n() - self.gaps.of(feature);
+        let plain = filled - words.len();
+        let written = words.iter().filter(|odd| self.is_written_number(&odd.word)).count();
+        let written = if have_units(words) { words.len() } else { written };
+        let list = self.data.words(feature).map(|list| &list[..]).unwrap_or_default();
+        let numbers: Vec<f64> = list.iter().filter_map(|word| word.parse().ok()).collect();
+        let codes = plain > 0
+            && numbers.len() <= MOST_CODES.min(plain / 2)
+            && numbers.iter().all(|number| number.fract() == 0.0)
+            && CODES_TO_A_WORD * words.len() >= filled;
+        let is_category = self.roles.categories.contains(&self.roles.features[feature]);
+        2 * (plain + written) > filled && !codes && !is_category
+    }
+
+    /// Whether a word is a number, or a date, that is written in another way than numbers are read.
+    fn is_written_number(&self, word: &str) -> bool {
+        thousands::without_sign(word).is_some()
+            || thousands::mark(word, self.decimal).is_some()
+            || word.replacen(',', ".", 1).parse::<f64>().is_ok()
+            || is_date(word)
     }
 
     /// Whether nothing stands in a feature.
     fn is_empty(&self, feature: usize) -> bool {
-        self.gaps.of(feature) == self.rows
+        self.gaps.of(feature) == self.data.n()
     }
 
     fn empty(&self) -> Option<String> {
@@ -158,59 +224,91 @@ impl<'a> Incomplete<'a> {
         &self.header[self.roles.features[feature]]
     }
 
-    fn told(&self) -> (Option<String>, Option<String>) {
-        let place =
-            |line: u64, feature: usize| format!("line {line}, column \"{}\"", self.name(feature));
-        let gaps = self.gaps.first.iter().map(|&(line, feature)| place(line, feature));
-        let word = |odd: &Odd| format!("{} (\"{}\")", place(odd.line, odd.feature), odd.word);
-        let words = self.words.iter().map(word);
-        let missing = match self.gaps.len() {
+    fn place(&self, line: u64, feature: usize) -> String {
+        format!("line {line}, column \"{}\"", self.name(feature))
+    }
+
+    fn told_gaps(&self) -> Option<String> {
+        let gaps = self.gaps.first.iter().map(|&(line, feature)| self.place(line, feature));
+        match self.gaps.len() {
             0 => None,
             1 => Some(format!("1 value is missing: {}", first_of(gaps))),
             many => Some(format!("{many} values are missing: {}", first_of(gaps))),
-        };
-        let words = match self.words.len() {
-            0 => None,
-            1 => Some(format!("1 cell is not a number: {}", first_of(words))),
-            many => Some(format!("{many} cells are not numbers: {}", first_of(words))),
-        };
-        (missing, words)
+        }
     }
 
-    fn ways(&self) -> Vec<Way> {
-        use Way::{Dates, Other, Read};
+    fn told_words(&self, words: &[&Odd]) -> Option<String> {
+        let word = |odd: &&Odd| format!("{} (\"{}\")", self.place(odd.line, odd.feature), odd.word);
+        let places = words.iter().map(word);
+        match words.len() {
+            0 => None,
+            1 => Some(format!("1 cell is not a number: {}", first_of(places))),
+            many => Some(format!("{many} cells are not numbers: {}", first_of(places))),
+        }
+    }
+
+    /// The name of a column as an option takes it.
+    fn option(&self, name: &str) -> String {
+        let at = self.header.iter().position(|c| c == name).unwrap_or_default();
+        option_word([(at, name)])
+    }
+
+    fn ways(&self, words: Vec<&Odd>) -> Vec<Way> {
+        use Way::Other;
         let features = 0..self.roles.features.len();
-        let of = |words: &[&Odd], feature: usize| {
-            words.iter().filter(|odd| odd.feature == feature).count()
-        };
-        let option = |name: &str| {
-            let at = self.header.iter().position(|c| c == name).unwrap_or_default();
-            option_word([(at, name)])
-        };
         let mut ways: Vec<Way> = self.empty().map(Other).into_iter().collect();
         // A column that is mostly empty is what somebody knows of some objects, not a measurement; one that was
         // chosen as a feature is one.
-        let mostly_empty =
-            |&f: &usize| self.roles.guessed && 2 * self.gaps.of(f) > self.rows && !self.is_empty(f);
+        let mostly_empty = |&f: &usize| {
+            self.roles.guessed && 2 * self.gaps.of(f) > self.data.n() && !self.is_empty(f)
+        };
         let sparse: Vec<&str> =
             features.clone().filter(mostly_empty).map(|f| self.name(f)).collect();
-        if let Some(name) = sparse.first().map(|&name| option(name)) {
+        if let Some(name) = sparse.first().map(|&name| self.option(name)) {
             ways.push(Other(format!(
                 "a column with the known classes of some objects is named by --labels {name}, one that is of no \
                  use left out by --ignore {name}"
             )));
         }
-        let words: Vec<&Odd> = self.words.iter().collect();
         let fits = |f: usize| {
             self.gaps.of(f) > 0
                 && !self.is_empty(f)
-                && (!sparse.contains(&self.name(f)) || of(&words, f) == 0)
+                && (!sparse.contains(&self.name(f)) || words.iter().all(|odd| odd.feature != f))
         };
         if features.clone().any(fits) {
             ways.push(Other(
                 "fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into(),
             ));
         }
+        let of_words = self.word_ways(words, &sparse);
+        let is_words = |way: &Way| matches!(way, Way::Words(_));
+        let both = of_words.iter().any(is_words)
+            && !of_words.iter().any(|way| matches!(way, Way::Read(_)));
+        ways.extend(of_words);
+        if both && self.gaps.len() > 0 && sparse.is_empty() {
+            ways.push(Other(format!("both: {}", self.steps(&["impute_missing", "one_hot"]))));
+        }
+        ways
+    }
+
+    /// The option that carries out these steps. `z_score` comes last if there are numbers: on their own scale they
+    /// would outweigh the words.
+    fn steps(&self, steps: &[&str]) -> String {
+        let numbers = (0..self.roles.features.len()).any(|f| self.data.words(f).is_none());
+        let last = numbers.then_some("z_score");
+        let steps: Vec<String> =
+            steps.iter().copied().chain(last).map(|step| format!("{step:?}")).collect();
+        format!("--set 'transforms=[{}]'", steps.join(","))
+    }
+
+    /// What can be done about these words; a column of `sparse` ones has its own way.
+    fn word_ways(&self, words: Vec<&Odd>, sparse: &[&str]) -> Vec<Way> {
+        use Way::{Dates, Other, Read};
+        let features = 0..self.roles.features.len();
+        let of = |words: &[&Odd], feature: usize| {
+            words.iter().filter(|odd| odd.feature == feature).count()
+        };
+        let mut ways: Vec<Way> = Vec::new();
         // Whole columns of them: as words they would become columns of 0 and 1. Where commas part the cells, one
         // before three digits is between thousands.
         let mark = |odd: &Odd| {
@@ -265,7 +363,7 @@ impl<'a> Incomplete<'a> {
         words.iter().for_each(|&odd| columns[odd.feature].push(odd));
         let in_units: Vec<bool> = columns.iter().map(|own| have_units(own)).collect();
         let dated = |own: &Vec<&Odd>| {
-            2 * own.len() >= self.rows && own.iter().all(|odd| is_date(&odd.word))
+            2 * own.len() >= self.data.n() && own.iter().all(|odd| is_date(&odd.word))
         };
         let dated: Vec<bool> = columns.iter().map(dated).collect();
         let (measured, words): (Vec<&Odd>, Vec<&Odd>) =
@@ -283,26 +381,23 @@ impl<'a> Incomplete<'a> {
             ways.push(Dates(format!(
                 "dates and times are not read: put a number in their place, of days for example, or leave the \
                  column out by --ignore {}",
-                option(self.name(odd.feature))
+                self.option(self.name(odd.feature))
             )));
         }
         if let Some(&Odd { feature, .. }) = words.first().copied() {
-            let name = option(self.name(feature));
-            if 2 * of(&words, feature) < self.rows {
-                ways.push(Other(format!(
+            let name = self.option(self.name(feature));
+            let steps = self.steps(&["one_hot"]);
+            if 2 * of(&words, feature) < self.data.n() {
+                ways.push(Way::Words(format!(
                     "correct the cells, or name what stands for a missing value by --na, or leave the \
                      column out by --ignore {name}"
                 )));
             } else {
-                ways.push(Other(format!(
+                ways.push(Way::Words(format!(
                     "a column of classes or ids is named by --class {name} or --id {name}, left out by \
-                     --ignore {name}, or turned into columns of 0 and 1 by --set \
-                     'transforms=[\"one_hot\"]'"
+                     --ignore {name}, or turned into columns of 0 and 1 by {steps}"
                 )));
             }
-        }
-        if self.gaps.len().min(words.len()) > 0 && commas.is_empty() && sparse.is_empty() {
-            ways.push(Other("both: --set 'transforms=[\"impute_missing\",\"one_hot\"]'".into()));
         }
         ways
     }

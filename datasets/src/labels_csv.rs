@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use mustlink_core::clustering::NONE;
 use mustlink_core::roles::Scene;
+use mustlink_core::text::count;
 use mustlink_core::{Error, Result};
 
 use crate::bytes::{bad, write_rows};
@@ -16,8 +18,8 @@ use crate::table::{classes_of, ids};
 pub struct LabelColumn {
     /// Ids, where a column holds them.
     pub ids: Option<Vec<String>>,
-    /// Labels, `None` where the cell is empty, `?`, `NA` or `-1`.
-    pub labels: Vec<Option<String>>,
+    /// Labels, unknown where the cell is empty, `?`, `NA` or `-1`.
+    pub labels: Classes,
     /// Name of the column.
     pub column: String,
     place: String,
@@ -28,21 +30,21 @@ pub struct LabelColumn {
 }
 
 impl LabelColumn {
-    /// The labels as numbers, with their names.
-    pub fn classes(&self) -> Classes {
-        Classes::from_values(self.labels.iter().map(Option::as_deref))
+    /// Number of objects.
+    pub fn n(&self) -> usize {
+        self.labels.labels.len()
     }
 
     /// The labels as classes of objects.
     ///
     /// # Errors
     /// `Data` without a class, and for -1 beside a single one, which then is one of two.
-    pub fn truth(&self) -> Result<Classes> {
+    pub fn truth(&self) -> Result<&Classes> {
         let minus_one = self.minus_one.then_some("-1").into_iter();
-        let cells = self.labels.iter().flatten().map(String::as_str);
-        let cells: Vec<&str> = cells.chain(minus_one).collect();
+        let names = self.labels.names.iter().map(String::as_str);
+        let cells: Vec<&str> = names.chain(minus_one).collect();
         classes_of(&cells, &self.column, &self.place)?;
-        Ok(self.classes())
+        Ok(&self.labels)
     }
 
     /// Whether the ids are row numbers from 0 in order, as labels of objects without ids have them.
@@ -55,34 +57,33 @@ impl LabelColumn {
     ///
     /// # Errors
     /// `Data` when the two are not about the same objects, or when only one has ids.
-    pub fn in_order_of(&self, other: &LabelColumn) -> Result<(LabelColumn, &'static str)> {
-        if self.labels.len() != other.labels.len() {
+    pub fn in_order_of(self, other: &LabelColumn) -> Result<(LabelColumn, &'static str)> {
+        if self.n() != other.n() {
             return Err(bad(
                 &self.place,
-                format!(
-                    "{} objects, but {} has {}",
-                    self.labels.len(),
-                    other.place,
-                    other.labels.len()
-                ),
+                format!("{}, but {} has {}", count(self.n(), "object"), other.place, other.n()),
             ));
         }
         let (own, wanted) = match (&self.ids, &other.ids) {
             (Some(own), Some(wanted)) => (own, wanted),
-            _ if self.counted() && other.counted() => return Ok((self.clone(), "row by row")),
-            (Some(_), None) => return Err(other.without_ids(self)),
+            _ if self.counted() && other.counted() => return Ok((self, "row by row")),
+            (Some(_), None) => return Err(other.without_ids(&self)),
             _ => return Err(self.without_ids(other)),
         };
+        if own == wanted {
+            return Ok((self, "by id"));
+        }
         let rows: HashMap<&str, usize> = own.iter().map(String::as_str).zip(0..).collect();
-        let mut labels = Vec::with_capacity(wanted.len());
+        let mut order = Vec::with_capacity(wanted.len());
         for id in wanted {
             let Some(&row) = rows.get(id.as_str()) else {
                 let message = format!("no object has the id \"{id}\", which {} has", other.place);
                 return Err(bad(&self.place, message));
             };
-            labels.push(self.labels[row].clone());
+            order.push(row);
         }
-        Ok((LabelColumn { ids: other.ids.clone(), labels, ..self.clone() }, "by id"))
+        let labels = self.labels.of_rows(&order);
+        Ok((LabelColumn { ids: other.ids.clone(), labels, ..self }, "by id"))
     }
 
     /// This has no ids and `other` has some: positions would be a guess.
@@ -107,7 +108,7 @@ impl Dataset {
         let classes = self.classes.as_ref()?;
         Some(LabelColumn {
             ids: self.ids.as_ref().map(|ids| ids.to_vec()),
-            labels: (0..self.n()).map(|i| classes.of(i).map(str::to_string)).collect(),
+            labels: classes.clone(),
             column: self.reading.class.clone().unwrap_or_default(),
             place: self.name.clone(),
             candidates: Vec::new(),
@@ -165,10 +166,9 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
     Ok(LabelColumn {
         candidates: candidates.map(|c| (header[c].clone(), cells(c))).collect(),
         minus_one: records.cells(label).any(|l| l.starts_with("-1") && Scene::is_unknown(l)),
-        labels: records
-            .cells(label)
-            .map(|l| (!Scene::is_unknown(l)).then(|| l.to_string()))
-            .collect(),
+        labels: Classes::from_values(
+            records.cells(label).map(|l| Some(l).filter(|l| !Scene::is_unknown(l))),
+        ),
         column: header[label].clone(),
         place: place.clone(),
         ids: ids.map(|ids| ids.to_vec()),
@@ -198,44 +198,32 @@ fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
     }
 }
 
-/// Writes `id,label` for all objects of `dataset`, empty where there is no label; `-` is the
-/// standard output.
+/// Writes `id,label` for all objects of `dataset`, empty where there is no label and -1 for noise
+/// (`clustering::NONE`); `-` is the standard output.
 ///
 /// # Errors
 /// `Data` when the file cannot be written; nothing is left of it then.
 pub fn write_labels(path: &str, dataset: &Dataset, labels: &[Option<u32>]) -> Result<()> {
-    write_labels_with(path, dataset, labels, &[])
-}
-
-/// The same with more columns, each by its name with a cell per object.
-///
-/// # Errors
-/// As [`write_labels`].
-pub fn write_labels_with(
-    path: &str,
-    dataset: &Dataset,
-    labels: &[Option<u32>],
-    columns: &[(&str, Vec<String>)],
-) -> Result<()> {
-    write_rows(path, rows(dataset, labels, columns)?)
+    write_rows(path, rows(dataset, labels)?)
 }
 
 /// The head, then a row per object, made when it is written.
 fn rows<'a>(
     dataset: &'a Dataset,
     labels: &'a [Option<u32>],
-    columns: &'a [(&str, Vec<String>)],
-) -> Result<impl Iterator<Item = Vec<String>> + 'a> {
+) -> Result<impl Iterator<Item = [String; 2]> + 'a> {
     if labels.len() != dataset.n() {
         let message = format!("{} labels for {} objects", labels.len(), dataset.n());
         return Err(bad(&dataset.name, message));
     }
-    let head = ["id", "label"].into_iter().chain(columns.iter().map(|(name, _)| *name));
-    let head = head.map(String::from).collect();
+    let head = ["id", "label"].map(String::from);
     let objects = labels.iter().enumerate().map(|(i, label)| {
-        let label = label.map(|l| l.to_string()).unwrap_or_default();
-        let more = columns.iter().map(|(_, cells)| cells[i].clone());
-        [dataset.id(i), label].into_iter().chain(more).collect()
+        let label = match *label {
+            None => String::new(),
+            Some(NONE) => "-1".into(),
+            Some(label) => label.to_string(),
+        };
+        [dataset.id(i), label]
     });
     Ok(std::iter::once(head).chain(objects))
 }
@@ -255,6 +243,10 @@ mod tests {
         read(text, None, None).unwrap()
     }
 
+    fn labels(column: &LabelColumn) -> Vec<Option<&str>> {
+        (0..column.n()).map(|i| column.labels.of(i)).collect()
+    }
+
     #[test]
     fn written_and_read() {
         let data = Data::dense(Array2::zeros((3, 1))).unwrap();
@@ -262,24 +254,26 @@ mod tests {
         let set = Dataset { ids: Some(ids.to_vec().into()), ..Dataset::new("set", data) };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("l.csv").display().to_string();
+        write_labels(&path, &set, &[Some(1), Some(NONE), Some(0)]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "id,label\n\"a,b\",1\nc,-1\nd,0\n");
         write_labels(&path, &set, &[Some(1), None, Some(0)]).unwrap();
         let text = std::fs::read_to_string(path).unwrap();
         assert_eq!(text, "id,label\n\"a,b\",1\nc,\nd,0\n");
         let back = of(&text);
         assert_eq!(back.ids.as_deref(), Some(&ids[..]));
-        assert_eq!(back.labels, [Some("1".to_string()), None, Some("0".into())]);
-        assert_eq!(*back.classes().labels, [Some(1), None, Some(0)]);
-        assert!(rows(&set, &[], &[]).is_err());
+        assert_eq!(labels(&back), [Some("1"), None, Some("0")]);
+        assert_eq!(*back.labels.labels, [Some(1), None, Some(0)]);
+        assert!(rows(&set, &[]).is_err());
     }
 
     #[test]
     fn the_column_is_found() {
-        assert_eq!(of("x,class,y\n1,a,2\n").labels, [Some("a".to_string())]);
-        assert_eq!(of("x,Target\n1,2\n").labels, [Some("2".to_string())]);
-        assert_eq!(of("found\n7\n").labels, [Some("7".to_string())]);
+        assert_eq!(labels(&of("x,class,y\n1,a,2\n")), [Some("a")]);
+        assert_eq!(labels(&of("x,Target\n1,2\n")), [Some("2")]);
+        assert_eq!(labels(&of("found\n7\n")), [Some("7")]);
         assert_eq!(of("label\n7\n").ids, None);
         let named = read("id,label,class\n1,2,3\n", Some("class"), None).unwrap();
-        assert_eq!(named.labels, [Some("3".to_string())]);
+        assert_eq!(labels(&named), [Some("3")]);
         // The last of many is a guess, which gives a score for anything.
         let message = read("width,length\n1,2\n", None, None).unwrap_err().to_string();
         assert!(
@@ -290,14 +284,13 @@ mod tests {
 
     #[test]
     fn blank_lines_of_a_single_column_are_objects() {
-        let labels = of("label\na\n\nb\n").labels;
-        assert_eq!(labels, [Some("a".to_string()), None, Some("b".into())]);
+        assert_eq!(labels(&of("label\na\n\nb\n")), [Some("a"), None, Some("b")]);
     }
 
     #[test]
     fn unknown_labels() {
         let column = of("label\n-1\nNA\n\n?\n0\n");
-        assert_eq!(column.labels, [None, None, None, None, Some("0".to_string())]);
+        assert_eq!(labels(&column), [None, None, None, None, Some("0")]);
         let message = column.truth().unwrap_err().to_string();
         assert!(message.contains("holds -1 and 0"), "{message}");
         assert_eq!(of("label\n-1\n0\n1\n").truth().unwrap().k(), 2);
@@ -307,11 +300,11 @@ mod tests {
     fn two_files_are_brought_together() {
         let (truth, found) = (of("id,label\na,x\nb,y\n"), of("id,label\nb,0\na,1\n"));
         let (found, how) = found.in_order_of(&truth).unwrap();
-        assert_eq!((found.labels, how), (vec![Some("1".to_string()), Some("0".into())], "by id"));
+        assert_eq!((labels(&found), how), (vec![Some("1"), Some("0")], "by id"));
         let other = of("id,label\nb,0\nc,1\n").in_order_of(&truth).unwrap_err().to_string();
         assert_eq!(other, "l.csv: no object has the id \"a\", which l.csv has");
         let short = of("id,label\nb,0\n").in_order_of(&truth).unwrap_err().to_string();
-        assert_eq!(short, "l.csv: 1 objects, but l.csv has 2");
+        assert_eq!(short, "l.csv: 1 object, but l.csv has 2");
         let twice = read("id,label\na,0\na,1\n", None, None).unwrap_err().to_string();
         assert_eq!(twice, "l.csv, line 3: the id \"a\" stands on line 2 already");
     }
@@ -319,7 +312,7 @@ mod tests {
     #[test]
     fn ids_of_one_file_only_are_no_reason_to_match_by_position() {
         let (truth, found) = (of("flower,class\na,x\nb,y\n"), of("id,label\nb,0\na,1\n"));
-        for message in [found.in_order_of(&truth), truth.in_order_of(&found)] {
+        for message in [found.clone().in_order_of(&truth), truth.in_order_of(&found)] {
             let message = message.unwrap_err().to_string();
             assert!(
                 message.ends_with("its column \"flower\" holds the same: --id flower"),
@@ -328,7 +321,7 @@ mod tests {
         }
         let read = |text: &str| read(text, None, Some("flower")).unwrap();
         let (truth, found) = (read("flower,class\na,x\nb,y\n"), read("id,label\nb,0\na,1\n"));
-        assert_eq!(found.in_order_of(&truth).unwrap().0.labels[0], Some("1".into()));
+        assert_eq!(found.in_order_of(&truth).unwrap().0.labels.of(0), Some("1"));
         // Row numbers in order are those of objects without ids.
         let (truth, found) = (of("class\nx\ny\n"), of("id,label\n0,5\n1,6\n"));
         assert_eq!(found.in_order_of(&truth).unwrap().1, "row by row");

@@ -42,10 +42,11 @@ pub use constraints_csv::{read_constraints, read_constraints_and_unused, write_c
 pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::{FeatureWeights, weights_csv, write_weights};
 pub use incomplete::{NotNumbers, Way};
-pub use labels_csv::{LabelColumn, read_labels, write_labels, write_labels_with};
+pub use labels_csv::{LabelColumn, read_labels, write_labels};
 pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};
 pub use open::{available, check_head, check_name, column_names, is_path, is_table, open};
 pub use options::OpenOptions;
 pub use partitions::{Partitions, read_partitions};
 pub use steps::RowMap;
+pub use table::NO_ROWS;

@@ -147,8 +147,7 @@ fn coordinate(mut lines: Lines, pattern: bool, symmetric: bool) -> Result<Data> 
     let mut count = 0;
     while let Some(line) = lines.content() {
         if count == entries {
-            let entries =
-                if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
+            let entries = mustlink_core::text::count(entries, "entry");
             return Err(lines.bad(format!("the sizes promise {entries}, here is another")));
         }
         count += 1;

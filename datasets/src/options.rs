@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use mustlink_core::Result;
+use mustlink_core::serde_json::Value;
 
 use crate::bytes::bad;
 
@@ -34,6 +35,8 @@ pub struct OpenOptions {
     pub features: Vec<String>,
     /// Columns to leave out.
     pub ignore: Vec<String>,
+    /// Columns of categories, whose cells are words even if they look like numbers.
+    pub categories: Vec<String>,
     /// The first row is an object already; columns are called `#1`, `#2` …
     pub no_header: bool,
     /// What stands between cells. Absent: that of `, ; tab |` which fits.
@@ -46,6 +49,14 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
+    /// The columns that the transform `one_hot` of a method declares to be categories.
+    pub fn declared_categories(transforms: &Value) -> Vec<String> {
+        let steps = transforms.as_array().map(Vec::as_slice).unwrap_or_default();
+        let declared = steps.iter().filter(|step| step["type"] == "one_hot");
+        let names = declared.filter_map(|step| step["columns"].as_array()).flatten();
+        names.filter_map(Value::as_str).map(String::from).collect()
+    }
+
     /// The data directories that the environment names in `MUSTLINK_DATA`, as PATH names folders, and
     /// nothing else.
     pub fn from_env() -> Self {
@@ -65,7 +76,8 @@ impl OpenOptions {
             &self.weights_column,
             &self.image_column,
         ];
-        let lists = self.ignore.iter().chain(&self.features).filter(|name| *name != "all");
+        let lists = [&self.ignore, &self.categories, &self.features].into_iter().flatten();
+        let lists = lists.filter(|name| *name != "all");
         let mut all = single.into_iter().flatten().chain(&self.shown_columns).chain(lists);
         all.next().map(String::as_str)
     }

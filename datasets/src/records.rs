@@ -6,6 +6,7 @@ use mustlink_core::Result;
 
 use crate::bytes::{Input, bad};
 use crate::sheet::Sheet;
+use crate::table::NO_ROWS;
 
 /// Cells one after the other, as one text: files of labels may have millions of rows.
 #[derive(Default)]
@@ -88,11 +89,7 @@ impl Records {
     /// # Errors
     /// `Data` without any.
     pub fn not_empty(&self) -> Result<()> {
-        if self.len() == 0 {
-            Err(bad(&self.place, "the file has a header and no rows"))
-        } else {
-            Ok(())
-        }
+        if self.len() == 0 { Err(bad(&self.place, NO_ROWS)) } else { Ok(()) }
     }
 
     /// The column of that exact name, where there is one.

@@ -75,8 +75,10 @@ impl Part {
         for (feature, &c) in roles.features.iter().enumerate() {
             let cell = record[c];
             // Most cells are numbers; a number may be named as missing.
-            let number =
-                cells.number(cell).filter(|_| cells.missing.is_empty() || !cells.is_missing(cell));
+            let number = cells.number(cell).filter(|_| {
+                (cells.missing.is_empty() || !cells.is_missing(cell))
+                    && (roles.categories.is_empty() || !roles.categories.contains(&c))
+            });
             match number {
                 Some(v) if v.is_finite() => self.values.push(v),
                 _ if cells.is_missing(cell) => {
@@ -158,11 +160,23 @@ pub(crate) fn read(
         Row::Sparse(..) => unreachable!("a table is not sparse"),
     };
     roles.judge(&header, n, Some(&value), &place)?;
-    let notes = roles.possible_classes(&header, n, &value);
-    let (gaps, words) = (&all.gaps, &all.words);
-    let decimal = options.decimal;
-    let incomplete =
-        Incomplete { gaps, words, rows: n, roles: &roles, header: &header, separator, decimal };
+    let mut notes: Vec<String> = roles.doubtful(&header, n, &value).into_iter().collect();
+    if roles.counted {
+        let names = header[..header.len().min(4)].join(",");
+        let more = if header.len() > 4 { ",…" } else { "" };
+        notes.push(format!(
+            "the first row, {names}{more}, names the columns; --no-header reads it as an object"
+        ));
+    }
+    let incomplete = Incomplete {
+        gaps: &all.gaps,
+        words: &all.words,
+        data: &data,
+        roles: &roles,
+        header: &header,
+        separator,
+        decimal: options.decimal,
+    };
     let mut incomplete = incomplete.found(&place);
     if let (Some(found), [one]) = (&mut incomplete, header.as_slice())
         && one.contains(' ')
@@ -217,6 +231,9 @@ pub(crate) fn read(
     })
 }
 
+/// The message about a file without objects.
+pub const NO_ROWS: &str = "the file has a header and no rows";
+
 /// What all records of a sheet say.
 fn records(
     sheet: Sheet<'_>,
@@ -231,7 +248,7 @@ fn records(
         |part| all.append(part),
     )?;
     if all.rows == 0 {
-        return Err(bad(place, "the file has a header and no rows"));
+        return Err(bad(place, NO_ROWS));
     }
     all.values.shrink_to_fit();
     Ok(all)

@@ -43,7 +43,7 @@ pub(crate) struct Prepared {
 }
 
 /// Most constraints made of known classes one by one.
-const MOST_OF_CLASSES: usize = 100_000;
+pub const MOST_OF_CLASSES: usize = 100_000;
 
 /// What is written down of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,6 +129,8 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
         .map_err(|message| Error::Usage(format!("transforms: {message}")))?;
     if !transforms.first().is_some_and(|t| t.properties().accepts.contains(&DataKind::Table)) {
         balanced.require_numbers().map_err(of_file)?;
+    } else if let Some(found) = balanced.not_numbers() {
+        found.refuse_as_words().map_err(of_file)?;
     }
     let (set, map, _) = balanced.transformed(&transforms, &ctx).map_err(of_file)?;
     set.require_numbers().map_err(of_file)?;
@@ -290,6 +292,7 @@ fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {
         id_column: spec.id_column.clone(),
         features: spec.features.clone(),
         ignore: spec.ignore.clone(),
+        categories: OpenOptions::declared_categories(&spec.transforms),
         no_header: spec.no_header,
         separator: spec.sep,
         decimal: spec.decimal,

@@ -70,7 +70,7 @@ pub use config::{
     MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance, from_here,
 };
 pub use costs::first_generator;
-pub use data::{Facts, Source, check_heads};
+pub use data::{Facts, MOST_OF_CLASSES, Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 pub use journal::{io, write_whole};
 pub use merge::{Merged, merge};

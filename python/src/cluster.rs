@@ -28,6 +28,7 @@ pub(crate) struct Found {
     weights: Option<FeatureWeights>,
     model: Option<Py<Model>>,
     constraints: Constraints,
+    broken: Constraints,
     counts: Option<Counts>,
     warnings: Vec<String>,
     core_seconds: f64,
@@ -40,16 +41,28 @@ pub(crate) struct Ended {
     pub weights: Option<FeatureWeights>,
     pub model: Option<Model>,
     pub constraints: Constraints,
+    /// What the labels break of them.
+    pub broken: Constraints,
     pub counts: Option<Counts>,
     pub warnings: Vec<String>,
 }
 
 impl Found {
     pub fn new(py: Python<'_>, ended: Ended) -> PyResult<Self> {
-        let Ended { labels, run, weights, model, constraints, counts, warnings } = ended;
+        let Ended { labels, run, weights, model, constraints, broken, counts, warnings } = ended;
         let model = model.map(|model| Py::new(py, model)).transpose()?;
         let core_seconds = run.seconds;
-        Ok(Found { labels, run, weights, model, constraints, counts, warnings, core_seconds })
+        Ok(Found {
+            labels,
+            run,
+            weights,
+            model,
+            constraints,
+            broken,
+            counts,
+            warnings,
+            core_seconds,
+        })
     }
 }
 
@@ -74,12 +87,15 @@ fn finish(
         None => None,
     };
     let constraints = job.of_rows(&clustered.constraints)?;
+    let broken = clustered.constraints.violated(&clustering.labels);
+    let broken = job.of_rows(&Constraints::new(clustering.labels.len(), broken)?)?;
     let label = |l: Option<u32>| l.map_or(-1, i64::from);
     Ok(Ended {
         labels: job.labels(&clustering.labels).into_iter().map(label).collect(),
         weights: clustered.weights,
         model,
         constraints,
+        broken,
         counts: selection.map(|s| s.counts(s.asked())),
         warnings: job.warnings(),
         run: clustered.run,
@@ -155,7 +171,7 @@ type Weights<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>);
 
 #[pymethods]
 impl Found {
-    /// One label per row, −1 of rows that a transform dropped.
+    /// One label per row, −1 of noise and of rows that a transform dropped.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         self.labels.to_pyarray(py)
@@ -191,6 +207,12 @@ impl Found {
     #[getter]
     fn violations(&self) -> (u64, u64) {
         (self.run.violations.must, self.run.violations.cannot)
+    }
+
+    /// Those one by one: two rows, the type and the weight.
+    #[getter]
+    fn broken(&self) -> Vec<(u32, u32, &'static str, f64)> {
+        self.broken.listed().iter().map(|c| (c.i, c.j, c.kind.name(), c.weight)).collect()
     }
 
     /// Centres, a row per cluster.

@@ -13,6 +13,7 @@ use mustlink::needs::check_needs;
 use mustlink::prelude::{ConsensusFunction, Data, EnsembleGenerator};
 use mustlink::run::combine;
 use mustlink::{Context, Error, Problem, Result};
+use mustlink_experiments::notices;
 use mustlink_kernels::ensemble::co_association::{self, CoAssociation, Representation};
 use mustlink_kernels::ensemble::imputation::{
     MAX_CANDIDATES, Thresholds, imputed_constraints, neighbourhoods,
@@ -229,28 +230,20 @@ fn combined(
         .cancel(flag.clone())
         .memory_limit(request.memory_limit.or_else(mustlink_cli::default_limit))
         .build();
-    let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
-    let nowhere: Vec<usize> = (0..ensemble.n()).filter(nowhere).collect();
-    if let Some(first) = nowhere.first() {
-        let others = match nowhere.len() {
-            1 => format!("object {first} is"),
-            many => format!("{many} objects, the first {first}, are"),
-        };
-        ctx.warn(format!(
-            "{others} in no partition: nothing but chance puts such an object anywhere"
-        ));
-    }
+    let said = notices::in_no_partition(&ensemble, &|i| i.to_string());
+    said.into_iter().for_each(|said| ctx.warn(said));
     // It names the place itself.
     check_needs(&ensemble, &*consensus)?;
     let run = combine(&*consensus, &ensemble, &problem, &ctx.child("consensus"))
         .map_err(|e| e.at("consensus"))?;
     Ok(Ended {
         labels: run.clustering.labels.iter().map(|&l| i64::from(l)).collect(),
-        run,
         weights: None,
         model: None,
+        broken: Constraints::new(ensemble.n(), given.violated(&run.clustering.labels))?,
         constraints: given,
         counts: None,
         warnings: ctx.warnings(),
+        run,
     })
 }

@@ -14,15 +14,12 @@ use mustlink::roles::{Outcome, Question, Reply};
 use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::{Error, Problem, Result};
-use mustlink_experiments::{Asked, Clustered, Single, notices};
+use mustlink_experiments::{Asked, Clustered, MOST_OF_CLASSES, Single, notices};
 use mustlink_ledger::Durability;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::catalogue;
-
-/// Most constraints made of known classes one by one.
-pub(crate) const MOST_OF_CLASSES: usize = 100_000;
 
 /// What is asked for, beside arrays.
 #[derive(Clone, Default, Deserialize)]

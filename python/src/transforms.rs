@@ -9,6 +9,7 @@ use mustlink::prelude::{Data, Transform};
 use mustlink::roles::Fitted;
 use mustlink::run;
 use mustlink::{Context, DataKind, Error, Problem, Result};
+use mustlink_experiments::MOST_OF_CLASSES;
 use numpy::{IntoPyArray, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,6 @@ use crate::cluster::request;
 use crate::data::{Matrix, Pairs, classes, constraints};
 use crate::errors::{of_given, raised};
 use crate::interrupt::interruptible;
-use crate::job::MOST_OF_CLASSES;
 
 /// A transform as it was fitted.
 #[derive(Serialize, Deserialize)]

@@ -7,10 +7,12 @@ use mustlink::Result;
 use mustlink::clustering::{Clustering, Geometry, NONE};
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::selection::Selection;
+use mustlink::text::count;
 use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::broken::Broken;
 use crate::failure::Failure;
 use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
 use crate::job::{Job, JobArgs};
@@ -20,7 +22,7 @@ use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement_of, shown};
-use crate::{candidates, feature_weights, term};
+use crate::{broken, candidates, feature_weights, term};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
@@ -41,6 +43,9 @@ pub(crate) struct Args {
     /// column per feature (lac, clac, mpck_means, hmrf_kmeans; the transforms itml, mmc, rca)
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
+    /// CSV to write with each constraint that is broken or overruled, and where it comes from
+    #[arg(long, value_name = "FILE")]
+    violations: Option<String>,
     /// Model to write for `mustlink predict`: centres, metric, and the transforms as they were fitted
     #[arg(long, value_name = "FILE")]
     save_model: Option<String>,
@@ -76,6 +81,8 @@ struct Summary {
     k: usize,
     n: usize,
     d: usize,
+    /// Objects in no cluster.
+    noise: usize,
     objective: Option<f64>,
     status: &'static str,
     iterations: usize,
@@ -87,6 +94,8 @@ struct Summary {
     constraints: usize,
     constraints_read: bool,
     violations: Violations,
+    /// The first of them, and of answers that were overruled.
+    broken: Vec<Broken>,
     scores: Scores,
     scored: Scored,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +117,8 @@ struct Scored {
     constrained: usize,
     /// The scores of the others alone.
     others: Scores,
+    /// Those that are noise, which count in no score.
+    noise: usize,
     /// Rows of the data but for those that were dropped.
     #[serde(skip)]
     n: usize,
@@ -125,8 +136,10 @@ impl Scored {
         let objects = job.labels(&each);
         let of_row = |o: &Option<u32>| o.map_or(NONE, |o| labels[o as usize]);
         let labels: Vec<u32> = objects.iter().map(of_row).collect();
-        let kept = |i: &usize| objects[*i].is_some();
+        let is_left = |i: &usize| objects[*i].is_some();
+        let kept = |i: &usize| labels[*i] != NONE;
         let told = |i: &usize| objects[*i].is_some_and(|o| told[o as usize]);
+        let n = (0..objects.len()).filter(is_left).count();
         let rows = || (0..objects.len()).filter(kept);
         let known = |i: &usize| classes.labels[*i].is_some();
         let with_class = rows().filter(known).count();
@@ -134,24 +147,28 @@ impl Scored {
         let among = |counts: &dyn Fn(&usize) -> bool| -> Vec<bool> {
             (0..objects.len()).map(|i| counts(&i)).collect()
         };
-        let n = rows().count();
-        let scope = (n < objects.len()).then(|| among(&kept));
+        let clustered = rows().count();
+        let noise = n - clustered;
+        let scope = (clustered < objects.len()).then(|| among(&kept));
         let scores = agreement_of(&labels, classes, scope.as_deref())?;
         let others = match constrained {
             0 => Scores::default(),
             all if all == with_class => Scores::default(),
             _ => agreement_of(&labels, classes, Some(&among(&|i| kept(i) && !told(i))))?,
         };
-        Ok((scores, Scored { with_class, constrained, others, n }))
+        Ok((scores, Scored { with_class, constrained, others, noise, n }))
     }
 
     /// For people; `None` where every object has a class and none a constraint.
     fn text(&self) -> Option<String> {
-        let Scored { with_class, constrained, others, n } = self;
-        if (with_class, *constrained) == (n, 0) || *with_class == 0 {
+        let Scored { with_class, constrained, others, noise, n } = self;
+        if (with_class, *constrained) == (n, 0) || *with_class + noise == 0 {
             return None;
         }
         let mut text = format!("{with_class} of {n} objects, {constrained} of them constrained");
+        if *noise > 0 {
+            text += &format!("; noise is left out, {}", count(*noise, "object"));
+        }
         if constrained == with_class {
             text += ": the scores say how far the method did as it was told";
         } else if let Some(ari) = others.get("ari").filter(|_| *constrained > 0) {
@@ -200,6 +217,7 @@ pub(crate) struct Violations {
 struct Made {
     selection: Option<Selection>,
     clustered: Clustered,
+    broken: Vec<Broken>,
     scores: Scores,
     scored: Scored,
     validation: Option<Validation>,
@@ -225,14 +243,21 @@ impl Made {
         let seconds = start.elapsed().as_secs_f64();
         let labels = &clustered.run.clustering.labels;
         let (scores, scored) = Scored::new(job, labels, &clustered.constraints)?;
-        Ok(Made { selection, clustered, scores, scored, validation, seconds })
+        let wanted = args.violations.is_some() || args.format == Format::Json;
+        let given = &seen.problem.constraints;
+        let broken = match wanted {
+            true => job.broken(&clustered, selection.as_ref(), given)?,
+            false => Vec::new(),
+        };
+        Ok(Made { selection, clustered, broken, scores, scored, validation, seconds })
     }
 }
 
 /// The files that the options name.
-fn outputs(args: &Args) -> [Named<'_>; 3] {
+fn outputs(args: &Args) -> [Named<'_>; 4] {
     [
         ("--out", args.out.as_deref()),
+        ("--violations", args.violations.as_deref()),
         ("--weights", args.weights.as_deref()),
         ("--save-model", args.save_model.as_deref()),
     ]
@@ -269,7 +294,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let made = in_pool(args.job.threads, || Made::new(args, &job))?;
     let warnings = job.finish(&args.job);
-    let Made { selection, clustered, scores, scored, validation, seconds } =
+    let Made { selection, clustered, broken, scores, scored, validation, seconds } =
         made.map_err(|e| job.named(&e))?;
     let clustering = &clustered.run.clustering;
     // What is known to the method says more than what it is judged by.
@@ -277,6 +302,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let of_rows = job.labels(&clustering.labels);
     let crosstab = classes.map(|c| Crosstab::new(&of_rows, clustering.k, c));
     write(args, &job, &clustered, crosstab.as_ref())?;
+    if let Some(path) = &args.violations {
+        broken::write(path, &broken)?;
+    }
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
         data: DataSummary::of(&job.original),
@@ -285,6 +313,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         k: clustering.k,
         n: job.set.n(),
         d: job.set.d(),
+        noise: noise(&clustering.labels),
         objective: clustering.objective,
         status: clustering.status.name(),
         iterations: clustering.history.len(),
@@ -299,6 +328,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             must: clustered.run.violations.must,
             cannot: clustered.run.violations.cannot,
         },
+        broken: broken::first(&broken),
         scores,
         scored,
         crosstab,
@@ -337,7 +367,8 @@ fn write(
     let input = &clustered.input.problem.data;
     let seen = if input.n() == clustering.labels.len() { input } else { &job.problem.data };
     if let Some(out) = &args.out {
-        mustlink_datasets::write_labels(out, &job.original, &job.labels(&clustering.labels))?;
+        let labels = job.labels_and_noise(&clustering.labels);
+        mustlink_datasets::write_labels(out, &job.original, &labels)?;
     }
     if let Some(path) = &args.save_model {
         let model = Model::new(
@@ -390,6 +421,11 @@ fn write(
     Ok(())
 }
 
+/// How many objects are in no cluster.
+fn noise(labels: &[u32]) -> usize {
+    labels.iter().filter(|&&label| label == NONE).count()
+}
+
 /// How many clusters there are, and how large the first ones.
 pub(crate) fn sizes(clustering: &Clustering) -> String {
     let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
@@ -426,6 +462,7 @@ fn written(args: &Args) -> Vec<(&'static str, String)> {
     };
     let all = [
         ("labels", file(&args.out)),
+        ("violations", file(&args.violations)),
         ("weights", file(&args.weights)),
         ("profile", inside(&args.profile, "clusters.csv")),
         ("candidates", inside(&args.out_candidates, "candidates.csv")),
@@ -450,27 +487,29 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     lines.push(("method", format!("{}{distances}", job.clusterer())));
     lines.extend(candidates::lines(&clustering.extras.tried, s.constraints));
     lines.push(("clusters", sizes(clustering)));
+    if s.noise > 0 {
+        lines.push(("noise", format!("{}, -1 in the labels", count(s.noise, "object"))));
+    }
     if let Some(objective) = s.objective {
         lines.push(("objective", shown(Some(objective))));
     }
     let status = match s.iterations {
         0 => s.status.to_string(),
-        1 => format!("{} after 1 iteration", s.status),
-        i => format!("{} after {i} iterations", s.status),
+        i => format!("{} after {}", s.status, count(i, "iteration")),
     };
     lines.push(("status", status));
     if job.method.selector.is_some() {
         lines.push(("queries", queries(s, args.job.budget)));
     }
     if s.constraints > 0 {
-        let count = |kind| clustered.constraints.count(kind);
+        let of = |kind: Kind| count(clustered.constraints.count(kind), kind.hyphenated());
         lines.push((
             "constraints",
             format!(
-                "{} must-links ({} violated), {} cannot-links ({} violated){}",
-                count(Kind::MustLink),
+                "{} ({} violated), {} ({} violated){}",
+                of(Kind::MustLink),
                 s.violations.must,
-                count(Kind::CannotLink),
+                of(Kind::CannotLink),
                 s.violations.cannot,
                 if s.constraints_read { "" } else { "; none was read" }
             ),

@@ -9,9 +9,12 @@ use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
 use mustlink::run::{Run, combine};
+use mustlink::text::count;
 use mustlink_datasets::{Dataset, OpenOptions, Partitions, shell_word};
+use mustlink_experiments::notices;
 use serde_json::Value;
 
+use crate::broken::{self, Broken, Sources, broken};
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
@@ -82,6 +85,9 @@ pub(crate) struct Args {
     /// standard error)
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
+    /// CSV to write with each constraint that is broken, and where it comes from
+    #[arg(long, value_name = "FILE", requires = "constraints")]
+    violations: Option<String>,
     /// Folder for figures of the partitions: co-association, counts, members; each with its numbers
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
@@ -114,6 +120,8 @@ struct Summary {
     mean_nmi: f64,
     constraints: usize,
     violations: Violations,
+    /// The first of them.
+    broken: Vec<Broken>,
     scores: Scores,
     seconds: f64,
     warnings: Vec<String>,
@@ -127,7 +135,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         ("--data", args.data.as_deref()),
     ];
     let plot = (args.plot.as_deref(), &args.formats);
-    check_outputs_and_plot(args.out.as_deref(), plot, "consensus", &inputs)?;
+    let outputs = [("--out", args.out.as_deref()), ("--violations", args.violations.as_deref())];
+    check_outputs_and_plot(&outputs, plot, "consensus", &inputs)?;
     let (own, of_data) = columns_of(args)?;
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
@@ -135,15 +144,15 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         own.class.as_deref(),
         &own.ignore,
     )?;
-    let file = method(args, ensemble.n())?;
+    let own = method(args, ensemble.n())?;
     if let Some(name) = &args.data {
         take_data(args, name, of_data, &mut objects)?;
     }
     let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
     let constraints = constraints(args, &objects)?;
-    let consensus = file.consensus()?;
+    let consensus = own.consensus()?;
     let tag = consensus.typetag_name();
-    let k = number_of_clusters(args, args.k.or(file.k), &**consensus, objects.k())?;
+    let k = number_of_clusters(args, args.k.or(own.k), &**consensus, objects.k())?;
     let problem = Problem { k, ..Problem::new(objects.data.clone()).with_constraints(constraints) };
     if consensus.needs().fixed_k {
         problem.require_k(None, tag)?;
@@ -151,7 +160,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     // It names the place itself.
     check_needs(&ensemble, &**consensus).map_err(|e| named(&e))?;
     let spinner = Spinner::start(!args.quiet);
-    let seed = args.seed.or(file.seed).unwrap_or(0);
+    let seed = args.seed.or(own.seed).unwrap_or(0);
     let ctx = Context::builder(objects.seed_path(seed, &objects.name))
         .cancel(interrupt::flag())
         .progress(spinner.clone())
@@ -161,7 +170,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(file) = args.constraints.as_ref().filter(|_| problem.constraints.is_empty()) {
         ctx.warn(nothing_said(file));
     }
-    if let Some(said) = in_no_partition(&ensemble, &objects) {
+    if let Some(said) = notices::in_no_partition(&ensemble, &|i| objects.id(i)) {
         ctx.warn(said);
     }
     let work = || combined(args, &**consensus, (&ensemble, &objects), &problem, &ctx);
@@ -176,6 +185,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(out) = &args.out {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
         mustlink_datasets::write_labels(out, &objects, &labels)?;
+    }
+    let broken = match args.violations.is_some() || args.format == Format::Json {
+        true => {
+            let (file, given) = (args.constraints.as_deref(), &problem.constraints);
+            let sources = Sources::default().of_file(file, given, &Some);
+            broken(given, labels, &[], &sources, &|i| objects.id(i))
+        }
+        false => Vec::new(),
+    };
+    if let Some(path) = &args.violations {
+        broken::write(path, &broken)?;
     }
     let scores = match &objects.classes {
         Some(classes) => agreement(labels, classes)?,
@@ -194,6 +214,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         mean_nmi: mean_nmi(&ensemble, labels)?,
         constraints: problem.constraints.len(),
         violations: Violations { must: run.violations.must, cannot: run.violations.cannot },
+        broken: broken::first(&broken),
         scores,
         seconds: run.seconds,
         warnings,
@@ -269,18 +290,6 @@ fn number_of_clusters(
         }
         _ => Ok(given),
     }
-}
-
-/// What is said of objects that no partition has.
-fn in_no_partition(ensemble: &Ensemble, objects: &Dataset) -> Option<String> {
-    let nowhere = |&i: &usize| ensemble.members().iter().all(|m| m.labels[i] == NONE);
-    let nowhere: Vec<String> = (0..ensemble.n()).filter(nowhere).map(|i| objects.id(i)).collect();
-    let first = nowhere.first()?;
-    let others = match nowhere.len() {
-        1 => format!("object {first} is"),
-        many => format!("{many} objects, the first {first}, are"),
-    };
-    Some(format!("{others} in no partition: nothing but chance puts such an object anywhere"))
 }
 
 /// What the columns of the file are.
@@ -442,8 +451,7 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     let mut lines: Vec<(&str, String)> = Vec::new();
     let missing = match s.missing {
         0 => String::new(),
-        1 => ", 1 label missing".into(),
-        missing => format!(", {missing} labels missing"),
+        missing => format!(", {} missing", count(missing, "label")),
     };
     lines.push(("partitions", format!("{} of {} objects{missing}; {}", s.members, s.n, s.columns)));
     lines.push(("method", tag.into()));
@@ -454,7 +462,8 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     lines.push(("mean_nmi", shown(Some(s.mean_nmi))));
     if s.constraints > 0 {
         let Violations { must, cannot } = s.violations;
-        let broken = format!("{must} must-links and {cannot} cannot-links violated");
+        let broken = [(must, "must-link"), (cannot, "cannot-link")];
+        let broken = broken.map(|(n, kind)| count(n as usize, kind)).join(" and ") + " violated";
         lines.push(("constraints", format!("{}: {broken}", s.constraints)));
     }
     lines.extend(s.scores.usual());

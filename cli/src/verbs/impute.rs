@@ -126,7 +126,7 @@ struct Summary {
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let plot = (args.plot.as_deref(), &args.formats);
-    check_outputs_and_plot(args.out.as_deref(), plot, "impute", &args.job.inputs())?;
+    check_outputs_and_plot(&[("--out", args.out.as_deref())], plot, "impute", &args.job.inputs())?;
     let (must, cannot) = (args.kappa_must, args.kappa_cannot);
     if Thresholds::new(must, cannot, 1).is_err() {
         return Err(Failure::usage(format!(

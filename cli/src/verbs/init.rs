@@ -43,10 +43,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
     let chosen = !args.columns.features.is_empty();
     // The file would make words of them, one column for each number or day.
-    if let Some(found) = set.not_numbers().filter(|_| !chosen)
-        && let Some(error) = found.no_words()
-    {
-        return Err(error.into());
+    if let Some(found) = set.not_numbers().filter(|_| !chosen) {
+        found.refuse_as_words()?;
     }
     if let Some(column) = ids_among_features(&set).filter(|_| !chosen) {
         let word = shell_word(column);

@@ -1,5 +1,6 @@
 //! A person answers, in this terminal or on a page of this machine.
 
+use mustlink::text::count;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -100,7 +101,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let answers = made.map_err(|e| job.named(&e))?;
     if !args.job.quiet {
         term::tell(&format!(
-            "{answers} answers in {}; the same command goes on where this one stopped",
+            "{} in {}; the same command goes on where this one stopped",
+            count(answers, "answer"),
             path.display()
         ));
     }
@@ -159,7 +161,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
                 clustered.constraints.len()
             ));
         }
-        let labels = job.labels(&clustered.run.clustering.labels);
+        let labels = job.labels_and_noise(&clustered.run.clustering.labels);
         mustlink_datasets::write_labels(out, &job.original, &labels)?;
     }
     // What followed from the answers was asked of nobody.

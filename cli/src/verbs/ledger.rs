@@ -1,5 +1,6 @@
 //! What several people answered, put together.
 
+use mustlink::text::count;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -196,11 +197,11 @@ fn say(people: &[String], given: &[usize], votes: &Votes, errors: &[f64], made: 
     let differing = votes.values().filter(|votes| differ(votes)).count();
     let shared = votes.values().filter(|votes| votes.len() > 1).count();
     term::tell(&format!(
-        "{} pairs, {shared} answered by several people, who differ on {differing}; {} constraints, {} pairs \
+        "{}, {shared} answered by several people, who differ on {differing}; {}, {} \
          left out because their votes are equal",
-        votes.len(),
-        made.len(),
-        votes.len() - made.len()
+        count(votes.len(), "pair"),
+        count(made.len(), "constraint"),
+        count(votes.len() - made.len(), "pair")
     ));
 }
 

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use clap_complete::ArgValueCompleter;
 use mustlink::Error;
+use mustlink::clustering::NONE;
+use mustlink::text::count;
 use mustlink_datasets::Dataset;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
-use crate::model::{Model, Predicted, require_numbers};
-use crate::options::DataDir;
+use crate::model::{Model, Predicted, require_numbers, sorted_out};
+use crate::options::{DataDir, Format};
 use crate::{complete, term};
 
 /// Put new objects into the clusters of a saved model, by the rule of its method: labels to --out
@@ -28,9 +32,18 @@ pub(crate) struct Args {
     columns: ColumnArgs,
     #[command(flatten)]
     data_dir: DataDir,
-    /// CSV id,label to write, one row per object; - is standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
-    out: String,
+    /// CSV id,label to write, one row per object; - is standard output [default: -; none with --format json]
+    #[arg(long, value_name = "FILE")]
+    out: Option<String>,
+    /// Put an object that is nearest to noise into the nearest cluster
+    #[arg(long)]
+    assign_noise: bool,
+    /// Leave out rows without a number where the model needs one, and write them to this CSV
+    #[arg(long, value_name = "FILE")]
+    skip_bad: Option<String>,
+    /// End with status 5 if a larger share of the objects is farther off than any of the model
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    max_far: Option<f64>,
     /// A column distance: to the centre, or to the nearest object of the model where that decides
     #[arg(long)]
     distances: bool,
@@ -40,14 +53,47 @@ pub(crate) struct Args {
     /// A column class: the class that most objects of the cluster had, where the model knows any
     #[arg(long)]
     classes: bool,
+    /// How to show the summary; as JSON it has the objects, too, unless --out names a file
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// No notes
     #[arg(long, short)]
     quiet: bool,
 }
 
+/// Status of a run in which more objects are far than `--max-far` allows.
+const TOO_FAR: u8 = 5;
+
+/// What became of the objects.
+#[derive(Serialize)]
+struct Summary {
+    data: String,
+    model: String,
+    rule: &'static str,
+    n: usize,
+    /// Objects of each cluster.
+    sizes: Vec<usize>,
+    /// For each cluster the class that most of its objects had.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<Option<String>>,
+    noise: usize,
+    far: usize,
+    /// Rows that were left out.
+    bad: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objects: Option<Vec<Map<String, Value>>>,
+    warnings: Vec<String>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("must be between 0 and 1, got \"{text}\""))
+}
+
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let inputs = [("--model", args.model.to_str()), ("--data", Some(args.data.as_str()))];
-    check_outputs(&[("--out", Some(&args.out))], &inputs)?;
+    let outputs = [("--out", args.out.as_deref()), ("--skip-bad", args.skip_bad.as_deref())];
+    check_outputs(&outputs, &inputs)?;
     let model = Model::read(&args.model)?;
     if args.probabilities && !model.is_mixture() {
         return Err(Failure::usage(format!(
@@ -62,62 +108,160 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             model.summary()
         )));
     }
-    let set = objects(args, &model)?;
-    if model.needs_numbers() {
-        require_numbers(&set)?;
-    }
-    let Predicted { labels, distances, probabilities, far, unseen } = model.predict(&set)?;
-    if !unseen.is_empty() && !args.quiet {
-        let more = if unseen.len() > 5 { ", …" } else { "" };
-        term::tell(&format!(
-            "warning: words that the model has never seen count as none: {}{more}",
-            unseen[..unseen.len().min(5)].join(", ")
+    let mut warnings = Vec::new();
+    let set = match objects(args, &model, &mut warnings) {
+        Ok(set) => Some(set),
+        // A scheduled run may find nothing new, which is not an error.
+        Err(Error::Data { message, .. }) if message == mustlink_datasets::NO_ROWS => None,
+        Err(e) => return Err(e.into()),
+    };
+    let of = set.as_ref().map(|set| format!("{}: {}", set.name, set.summary()));
+    let (set, bad) = without_bad(args, &model, set)?;
+    let found = match &set {
+        Some(set) => {
+            if model.needs_numbers() {
+                require_numbers(set)?;
+            }
+            if set.feature_names.is_empty() != model.features.is_empty() {
+                let nameless =
+                    if model.features.is_empty() { "the model" } else { set.name.as_str() };
+                warnings.push(format!(
+                    "features are taken by their places, not by name: {nameless} has no names of features"
+                ));
+            }
+            model.predict(set, args.assign_noise)?
+        }
+        None => Predicted::default(),
+    };
+    if !found.unseen.is_empty() {
+        let more = if found.unseen.len() > 5 { ", …" } else { "" };
+        warnings.push(format!(
+            "words that the model has never seen count as none: {}{more}",
+            found.unseen[..found.unseen.len().min(5)].join(", ")
         ));
     }
-    if set.feature_names.is_empty() != model.features.is_empty() && !args.quiet {
-        let nameless = if model.features.is_empty() { "the model" } else { set.name.as_str() };
-        term::tell(&format!(
-            "warning: features are taken by their places, not by name: {nameless} has no names of features"
+    let n = found.labels.len();
+    if found.far > 0 {
+        warnings.push(format!(
+            "{} of {} are farther off than any object that the model was made of",
+            found.far,
+            count(n, "object")
         ));
+    }
+    let table = table(args, &model, &found);
+    let out = match (&args.out, args.format) {
+        (Some(out), _) => Some(out.as_str()),
+        (None, Format::Json) => None,
+        (None, Format::Text) => Some("-"),
+    };
+    let id = |i: usize| set.as_ref().map_or_else(String::new, |set| set.id(i));
+    if let Some(out) = out {
+        let head = ["id"].into_iter().chain(table.iter().map(|(name, _)| *name));
+        let head = head.map(String::from).collect();
+        let row = |i: usize| -> Vec<String> {
+            std::iter::once(id(i)).chain(table.iter().map(|(_, cells)| cells[i].clone())).collect()
+        };
+        mustlink_datasets::write_rows(out, std::iter::once(head).chain((0..n).map(row)))?;
     }
     let mut sizes = vec![0usize; model.centres.k()];
-    labels.iter().for_each(|&l| sizes[l as usize] += 1);
-    let name = |h: usize| model.names.get(h).cloned().flatten();
-    let numbers = |all: &[f64]| all.iter().map(f64::to_string).collect::<Vec<_>>();
-    let mut columns = Vec::new();
-    if args.classes {
-        let class = |l: &u32| name(*l as usize).unwrap_or_default();
-        columns.push(("class", labels.iter().map(class).collect()));
-    }
-    if args.distances {
-        columns.push(("distance", numbers(&distances)));
-    }
-    if let Some(probabilities) = probabilities.filter(|_| args.probabilities) {
-        columns.push(("probability", numbers(&probabilities)));
-    }
-    let labels: Vec<Option<u32>> = labels.into_iter().map(Some).collect();
-    mustlink_datasets::write_labels_with(&args.out, &set, &labels, &columns)?;
+    found.labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1);
+    let noise = n - sizes.iter().sum::<usize>();
     if !args.quiet {
-        let of = |(h, size): (usize, &usize)| match name(h) {
+        of.iter().for_each(|text| term::tell(text));
+        warnings.iter().for_each(|warning| term::tell(&format!("warning: {warning}")));
+    }
+    if args.format == Format::Json {
+        let object = |i: usize| {
+            let cells = table.iter().map(|(name, cells)| ((*name).into(), value(name, &cells[i])));
+            std::iter::once(("id".into(), id(i).into())).chain(cells).collect()
+        };
+        let summary = Summary {
+            data: args.data.clone(),
+            model: model.summary(),
+            rule: model.rule(),
+            n,
+            sizes,
+            classes: model.names.clone(),
+            noise,
+            far: found.far,
+            bad,
+            objects: out.is_none().then(|| (0..n).map(object).collect()),
+            warnings,
+        };
+        term::print_summary(&summary, args.format, out == Some("-"), String::new)?;
+    } else if !args.quiet {
+        let of = |(h, size): (usize, &usize)| match model.names.get(h).cloned().flatten() {
             Some(name) => format!("{size} ({name})"),
             None => size.to_string(),
         };
-        let sizes: Vec<String> = sizes.iter().enumerate().map(of).collect();
-        term::tell(&format!("{}: {}", set.name, set.summary()));
+        let mut sizes: Vec<String> = sizes.iter().enumerate().map(of).collect();
+        if model.knows_noise() && !args.assign_noise {
+            sizes.push(format!("noise {noise}"));
+        }
         let (what, rule) = (model.summary(), model.rule());
         term::tell(&format!("{what}; new objects, by {rule}: {}", sizes.join(", ")));
-        if far > 0 {
-            term::tell(&format!(
-                "warning: {far} of {} objects are farther off than any object that the model was made of",
-                set.n()
-            ));
-        }
     }
-    Ok(0)
+    let too_far = args.max_far.is_some_and(|most| found.far as f64 > most * n as f64);
+    Ok(if too_far { TOO_FAR } else { 0 })
+}
+
+/// Writes the rows that the model cannot place to `--skip-bad`: what is left, and how many they are.
+fn without_bad(
+    args: &Args,
+    model: &Model,
+    set: Option<Dataset>,
+) -> Result<(Option<Dataset>, usize), Failure> {
+    let (Some(file), Some(set)) = (&args.skip_bad, &set) else { return Ok((set, 0)) };
+    let (left, bad) = sorted_out(model, set.clone())?;
+    let id = set.reading.id.clone().unwrap_or_else(|| "id".into());
+    let head = std::iter::once(id).chain(set.feature_names.iter().cloned()).collect();
+    let row = |&i: &usize| -> Vec<String> {
+        let cell = |(s, v): (usize, &f64)| match set.data.words(s) {
+            _ if v.is_nan() => String::new(),
+            Some(words) => words[*v as usize].clone(),
+            None => v.to_string(),
+        };
+        let mut x = vec![0.0; set.d()];
+        set.data.row(i).add_to(&mut x, 1.0);
+        std::iter::once(set.id(i)).chain(x.iter().enumerate().map(cell)).collect()
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(bad.iter().map(row)).collect();
+    mustlink_datasets::write_rows(file, rows)?;
+    if !bad.is_empty() && !args.quiet {
+        term::tell(&format!("warning: {} left out, see {file}", count(bad.len(), "row")));
+    }
+    Ok((left, bad.len()))
+}
+
+/// The columns of the output after the ids.
+fn table(args: &Args, model: &Model, found: &Predicted) -> Vec<(&'static str, Vec<String>)> {
+    let label = |&l: &u32| if l == NONE { "-1".into() } else { l.to_string() };
+    let numbers = |all: &[f64]| all.iter().map(f64::to_string).collect::<Vec<_>>();
+    let mut columns = vec![("label", found.labels.iter().map(label).collect())];
+    if args.classes {
+        let class = |l: &u32| match *l {
+            NONE => "noise".into(),
+            l => model.names.get(l as usize).cloned().flatten().unwrap_or_default(),
+        };
+        columns.push(("class", found.labels.iter().map(class).collect()));
+    }
+    if args.distances {
+        columns.push(("distance", numbers(&found.distances)));
+    }
+    if let Some(probabilities) = found.probabilities.as_ref().filter(|_| args.probabilities) {
+        columns.push(("probability", numbers(probabilities)));
+    }
+    columns
+}
+
+/// A cell of a column as JSON has it.
+fn value(column: &str, cell: &str) -> Value {
+    let number = || serde_json::from_str(cell).unwrap_or(Value::Null);
+    if column == "class" { cell.into() } else { number() }
 }
 
 /// The data set, with the features of the model in its order as far as their names say.
-fn objects(args: &Args, model: &Model) -> Result<Dataset, Failure> {
+fn objects(args: &Args, model: &Model, warnings: &mut Vec<String>) -> mustlink::Result<Dataset> {
     let mut open = args.columns.open_options(&args.data_dir);
     let sorted = |names: &[String]| {
         let mut names = names.to_vec();
@@ -137,19 +281,17 @@ fn objects(args: &Args, model: &Model) -> Result<Dataset, Failure> {
     if sorted(names) == sorted(&model.features) {
         let message = "has the features of the model in another order; given as a file (--data ./x.csv) they \
                        are taken by name";
-        return Err(Error::Data { place: set.name, message: message.into() }.into());
+        return Err(Error::Data { place: set.name, message: message.into() });
     }
-    if set.d() == model.features.len() && !args.quiet {
+    if set.d() == model.features.len() {
         let pairs = model.features.iter().zip(names).filter(|(of, here)| of != here);
         let mut pairs: Vec<String> =
             pairs.take(4).map(|(of, here)| format!("{here} for {of}")).collect();
         if pairs.len() == 4 {
             pairs[3] = "…".into();
         }
-        term::tell(&format!(
-            "warning: features are taken by their places, not by name: {}",
-            pairs.join(", ")
-        ));
+        warnings
+            .push(format!("features are taken by their places, not by name: {}", pairs.join(", ")));
     }
     Ok(set)
 }

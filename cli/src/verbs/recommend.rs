@@ -225,7 +225,7 @@ fn text(
         ]);
     }
     let mut out = format!("{}: {}\n", job.original.name, job.original.summary());
-    out += &format!("{answers} answers\n\n{table}\n\n");
+    out += &format!("{}\n\n{table}\n\n", mustlink::text::count(answers, "answer"));
     for note in notes {
         out += &format!("{note}\n");
     }

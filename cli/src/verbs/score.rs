@@ -3,6 +3,7 @@
 use mustlink::registry::{self, Catalogue, Role, suggestion};
 use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
+use mustlink::text::count;
 use mustlink::{Error, Result};
 use mustlink_datasets::{Classes, LabelColumn, read_labels};
 use serde::Serialize;
@@ -140,16 +141,19 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let truth = truth(args)?;
     let (column, id) = (args.labels_column.as_deref(), args.id.as_deref());
     let (labels, how) = read_labels(&args.labels, column, id)?.in_order_of(&truth)?;
-    let (n, of, class) = (labels.labels.len(), &labels.column, &truth.column);
-    term::tell(&format!("{n} objects, {how}: labels {of}, classes {class}"));
-    let (found, classes) = (labels.classes(), truth.truth()?);
-    for measured in [&found, &classes].into_iter().filter_map(|c| c.measurements()) {
+    let (n, of, class) = (labels.n(), &labels.column, &truth.column);
+    term::tell(&format!("{}, {how}: labels {of}, classes {class}", count(n, "object")));
+    let (found, classes) = (&labels.labels, truth.truth()?);
+    for measured in [found, classes].into_iter().filter_map(|c| c.measurements()) {
         term::tell(&format!("warning: {measured}"));
     }
-    let labels = found.labels;
+    let labels = &found.labels;
     let unlabelled = labels.iter().filter(|l| l.is_none()).count();
     if unlabelled > 0 {
-        term::tell(&format!("warning: {unlabelled} objects have no label and are left out"));
+        term::tell(&format!(
+            "warning: left out: {} without a label (empty, or -1 for noise)",
+            count(unlabelled, "object")
+        ));
     }
     let scope: Vec<bool> = labels.iter().map(Option::is_some).collect();
     let labels: Vec<u32> = labels.iter().map(|l| l.unwrap_or_default()).collect();

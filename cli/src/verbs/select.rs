@@ -3,6 +3,7 @@
 use mustlink::Error;
 use mustlink::method::Method;
 use mustlink::roles::{Answer, Outcome, Question, Reply, Respondent};
+use mustlink::text::count;
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
@@ -73,19 +74,20 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             Some(_) => "the oracle answers no more",
         };
         let (asked, must, cannot) = (c.queries, c.must, c.cannot);
-        let mut text = format!("{asked} queries: {must} must-link, {cannot} cannot-link");
+        let asked = count(asked, "query");
+        let mut text = format!("{asked}: {must} must-link, {cannot} cannot-link");
         let others = [
             (c.dont_know, "without an answer"),
             (c.conflicts, "contradicting"),
             (c.corrected, "not taken as they came"),
             (c.retracted, "taken back"),
         ];
-        for (count, what) in others.iter().filter(|(count, _)| *count > 0) {
-            text += &format!(", {count} {what}");
+        for (n, what) in others.iter().filter(|(n, _)| *n > 0) {
+            text += &format!(", {n} {what}");
         }
-        let (inferred, pairs) = (c.inferred, selected.len());
+        let (inferred, pairs) = (c.inferred, count(selected.len(), "constraint"));
         term::tell(&format!("{}: {}", job.original.name, job.original.summary()));
-        term::tell(&format!("{text}; {inferred} inferred; {pairs} constraints; {ended}"));
+        term::tell(&format!("{text}; {inferred} inferred; {pairs}; {ended}"));
     }
     Ok(0)
 }
@@ -117,8 +119,8 @@ fn questions(args: &Args, job: &Job) -> Result<u8, Failure> {
     let by_id = args.job.columns.id.is_some();
     mustlink_datasets::write_questions(&args.out, &rows, &job.original, by_id)?;
     if !args.job.quiet {
-        let count = rows.len();
-        term::tell(&format!("{count} questions; answers go into \"mustlink label --import\""));
+        let asked = count(rows.len(), "question");
+        term::tell(&format!("{asked}; answers go into \"mustlink label --import\""));
     }
     Ok(0)
 }

@@ -106,7 +106,7 @@ fn what_is_wrong_is_named() {
             "x,y\n1,\"2\n3,4\n",
             "bad.csv: 1 cell is not a number: line 2, column \"y\" (\"2\n3,4\"); a column of classes or \
              ids is named by --class y or --id y, left out by --ignore y, or turned into columns of \
-             0 and 1 by --set 'transforms=[\"one_hot\"]'",
+             0 and 1 by --set 'transforms=[\"one_hot\",\"z_score\"]'",
         ),
         (
             "x,y,z\n1,\"2\n3,4\n",
@@ -143,7 +143,7 @@ fn what_is_wrong_is_named() {
             "x,size\n1,12a\n2,3b\n",
             "bad.csv: 2 cells are not numbers: line 2, column \"size\" (\"12a\"); line 3, column \"size\" \
              (\"3b\"); a column of classes or ids is named by --class size or --id size, left out by --ignore \
-             size, or turned into columns of 0 and 1 by --set 'transforms=[\"one_hot\"]'",
+             size, or turned into columns of 0 and 1 by --set 'transforms=[\"one_hot\",\"z_score\"]'",
         ),
         (
             "x,y\n1,#N/A\n2,#DIV/0!\n4,5\n",

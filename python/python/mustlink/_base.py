@@ -54,6 +54,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     objective_: float
     status_: str
     violations_: dict[str, int]
+    violated_: list[tuple[int, int, str, float]]
     cluster_centers_: Array
     feature_weights_: Array
     n_features_in_: int
@@ -217,6 +218,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.status_ = found.status
         must, cannot = found.violations
         self.violations_ = {"must_link": must, "cannot_link": cannot}
+        self.violated_ = found.broken
         learned = {
             "cluster_centers_": found.centers,
             "feature_weights_": None if found.weights is None else found.weights[1],

@@ -132,13 +132,15 @@ class Auto(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -249,7 +251,7 @@ class CLAC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -258,6 +260,8 @@ class CLAC(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -356,13 +360,15 @@ class ConstrainedCompleteLink(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -466,7 +472,7 @@ class ConstrainedEM(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -475,6 +481,8 @@ class ConstrainedEM(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -570,7 +578,7 @@ class ConstrainedKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -579,6 +587,8 @@ class ConstrainedKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -687,13 +697,15 @@ class ConstrainedSpectral(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -808,7 +820,7 @@ class COPKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -817,6 +829,8 @@ class COPKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -910,13 +924,15 @@ class CorrelationClustering(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1021,13 +1037,15 @@ class COSC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1105,7 +1123,8 @@ class DBSCAN(Clusterer):
     min_samples : an integer in 2..=1000000000; default 5
         Neighbours within the radius that make an object a core, itself among them (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        What becomes of objects in no dense region.
+        How objects in no dense region count in an ensemble and in a study; in files and in Python they are
+        noise, -1.
     radius : a number > 0; optional
         The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
         in ten objects a core.
@@ -1119,13 +1138,15 @@ class DBSCAN(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1194,13 +1215,15 @@ class Ensemble(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1271,7 +1294,7 @@ class Exact(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -1280,6 +1303,8 @@ class Exact(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1369,13 +1394,15 @@ class ExternalClusterer(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1462,7 +1489,8 @@ class FOSC(Clusterer):
         Neighbours, itself among them, that make an object a core (m_pts), for `density` and
         `optics` alone; absent: `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        What becomes of objects in no cluster.
+        How objects in no cluster count in an ensemble and in a study; in files and in Python they are noise,
+        -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Which clusters are taken.
     stability_weight : a number in 0..=1; default 0.0
@@ -1480,13 +1508,15 @@ class FOSC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1570,7 +1600,7 @@ class GaussianMixture(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -1579,6 +1609,8 @@ class GaussianMixture(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1671,7 +1703,7 @@ class GPKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -1680,6 +1712,8 @@ class GPKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1764,7 +1798,8 @@ class HDBSCAN(Clusterer):
         Neighbours, itself among them, that make an object a core (m_pts); absent:
         `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        What becomes of objects in no cluster.
+        How objects in no cluster count in an ensemble and in a study; in files and in Python they are noise,
+        -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Which clusters are taken.
     stability_weight : a number in 0..=1; default 0.0
@@ -1786,13 +1821,15 @@ class HDBSCAN(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1878,13 +1915,15 @@ class Hierarchical(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -1991,7 +2030,7 @@ class HMRFKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2000,6 +2039,8 @@ class HMRFKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2116,7 +2157,7 @@ class KMeans(Centres, WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2125,6 +2166,8 @@ class KMeans(Centres, WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2228,7 +2271,7 @@ class LAC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2237,6 +2280,8 @@ class LAC(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2323,7 +2368,7 @@ class LCVQE(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2332,6 +2377,8 @@ class LCVQE(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2420,7 +2467,7 @@ class MiniBatchKMeans(Centres, Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2429,6 +2476,8 @@ class MiniBatchKMeans(Centres, Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2569,7 +2618,7 @@ class MPCKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2578,6 +2627,8 @@ class MPCKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2682,7 +2733,8 @@ class OPTICS(Clusterer):
     min_samples : an integer in 2..=1000000000; default 5
         Neighbours that make an object a core, itself among them (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        What becomes of objects in no dense region.
+        How objects in no dense region count in an ensemble and in a study; in files and in Python they are
+        noise, -1.
     radius : a number > 0; optional
         Distance at which the order is cut (ε′, in feature units); absent: the smallest at which
         nine in ten objects are cores.
@@ -2696,13 +2748,15 @@ class OPTICS(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2811,7 +2865,7 @@ class Pccc(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2820,6 +2874,8 @@ class Pccc(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -2952,7 +3008,7 @@ class PCKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2961,6 +3017,8 @@ class PCKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -3092,13 +3150,15 @@ class PentaTraining(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -3207,7 +3267,7 @@ class SCOPKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3216,6 +3276,8 @@ class SCOPKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -3312,7 +3374,7 @@ class SeededKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3321,6 +3383,8 @@ class SeededKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
@@ -3415,7 +3479,7 @@ class SizeConstrainedKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row, -1 of noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3424,6 +3488,8 @@ class SizeConstrainedKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int

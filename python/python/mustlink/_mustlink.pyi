@@ -41,6 +41,7 @@ class Found:
     history: Any
     status: str
     violations: tuple[int, int]
+    broken: list[tuple[int, int, str, float]]
     centers: Any
     memberships: Any
     weights: tuple[list[str], Any] | None

@@ -461,6 +461,7 @@ class OneHot(Transformer):
     is missing, or was not there when the transform was fitted. Columns of numbers stay as they are, and
     the order of columns is kept. Two rows with different words are √2 apart, whatever
     the words: columns of numbers on another scale want `z_score` or `min_max` after it.
+    A column of numbers with a cell that is not a number is refused; `columns` names those whose numbers are codes.
 
     **Input and output**
 
@@ -469,7 +470,7 @@ class OneHot(Transformer):
 
     **Errors**
 
-    `Feature` for a column of more than `max_words` different words.
+    `Feature` for a column of more than `max_words` different words; `BadParam` for `columns` in data without names.
 
     **Cost and randomness**
 
@@ -477,6 +478,9 @@ class OneHot(Transformer):
 
     Parameters
     ----------
+    columns : a list; default ()
+        Columns of a file that hold categories, by name: their numbers are words too. In other columns
+        numbers stay numbers.
     max_words : an integer in 1..=1000000000; default 100
         The most different words a column may hold: more are ids or text, not categories.
     random_state : int, RandomState or None; default 0
@@ -490,10 +494,12 @@ class OneHot(Transformer):
     def __init__(
         self,
         *,
+        columns: Sequence[Any] = (),
         max_words: int = 100,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
+        self.columns = columns
         self.max_words = max_words
         self.random_state = random_state
         self.n_jobs = n_jobs

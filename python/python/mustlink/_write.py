@@ -150,10 +150,11 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
 
 def _attributes(plugin: Plugin) -> str:
     rows = [
-        ("labels_", "array of shape (n_samples,)", "The cluster of each row."),
+        ("labels_", "array of shape (n_samples,)", "The cluster of each row, -1 of noise."),
         ("n_iter_", "int", "Sweeps, at least 1."),
         ("objective_", "float or None", "Value of what the method minimises."),
         ("violations_", "dict", "Violated constraints: `must_link`, `cannot_link`."),
+        ("violated_", "list of (i, j, type, weight)", "Those constraints one by one, by rows of `X`."),
         ("status_", "str", "How it ended: `converged`, `max_iter` …"),
         ("n_constraints_dropped_", "int", "Pairs left out, an end of which is no row of `X`."),
     ]

@@ -315,7 +315,7 @@ fn labels_that_do_not_fit() {
     bench.write("s.csv", "label\na\n");
     bench
         .run("score --truth t.csv --labels s.csv")
-        .failed(3, "error: s.csv: 1 objects, but t.csv has 2\n");
+        .failed(3, "error: s.csv: 1 object, but t.csv has 2\n");
     bench.run("score --truth t.csv --labels l.csv --metric arri").failed(
         2,
         "error: no metric \"arri\"; run \"mustlink list metrics\"; did you mean \"ari\"?\n",

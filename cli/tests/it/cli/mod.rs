@@ -2,7 +2,9 @@
 
 mod answers;
 mod bad_input;
+mod broken;
 mod catalogue;
+mod columns;
 mod consensus;
 mod experiments;
 mod faults;
@@ -13,6 +15,7 @@ mod memory;
 mod methods;
 mod models;
 mod newcomer;
+mod noise;
 mod nothing_lost;
 mod plugin;
 mod reading;

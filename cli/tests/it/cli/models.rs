@@ -242,3 +242,80 @@ fn merged_rows_count_in_the_class_of_their_cluster() {
     let class = |line: &str| line.split(',').nth(2).unwrap_or_default().to_string();
     assert_eq!(done.out.lines().map(class).collect::<Vec<_>>(), ["class", "p", "q"]);
 }
+
+#[test]
+fn predictions_can_be_read_by_machines() {
+    let bench = Bench::with("old.csv", "x,y\n1.5,2\n1,3\n8,9.5\n9,9\n");
+    let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json";
+    assert_eq!(bench.run(cluster).status, 0);
+    bench.write("new.csv", "id,x,y\na,1,2\nb,NA,9\nc,8,9\nd,8,n.a.\ne,800,900\n");
+    let predict = "predict --model m.json --data new.csv --id id";
+    assert_eq!(bench.run(predict).status, 3);
+    let skip = format!("{predict} --skip-bad bad.csv");
+    let done = bench.run(&skip);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let labels: Vec<&str> = done.out.lines().skip(1).collect();
+    let [a, c, e] = labels[..] else { panic!("{}", done.out) };
+    assert!(c[2..] == e[2..] && a[2..] != c[2..] && a.starts_with("a,"), "{}", done.out);
+    assert_eq!(bench.read("bad.csv"), "id,x,y\nb,,9\nd,8,n.a.\n");
+    assert!(done.err.contains("warning: 2 rows left out, see bad.csv\n"), "{}", done.err);
+    // Far objects have a status of their own, and the labels are there all the same.
+    for (most, status) in [("0.2", 5), ("0.5", 0), ("1", 0)] {
+        let done = bench.run(&format!("{skip} --max-far {most} --out labels.csv --quiet"));
+        assert_eq!(done.status, status, "{most}: {}", done.err);
+        assert!(bench.read("labels.csv").ends_with(&format!("{e}\n")));
+    }
+    assert_eq!(bench.run(&format!("{skip} --max-far 1.5")).status, 2);
+    let json = bench.run(&format!("{skip} --format json --distances --quiet")).json();
+    let facts = ["n", "noise", "far", "bad"].map(|fact| json[fact].as_u64().unwrap());
+    assert_eq!(facts, [3, 0, 1, 2]);
+    assert_eq!(
+        (&json["objects"][1]["id"], json["objects"][1]["label"].to_string()),
+        (&"c".into(), c[2..].into())
+    );
+    assert!(json["objects"][2]["distance"].as_f64().unwrap() > 1000.0);
+    let json = bench.run(&format!("{skip} --format json --out labels.csv --quiet")).json();
+    assert!(
+        json["objects"].is_null()
+            && json["warnings"][0].as_str().unwrap().starts_with("1 of 3 objects")
+    );
+}
+
+#[test]
+fn a_table_without_rows_has_no_labels() {
+    let bench = Bench::with("old.csv", "x,y\n1.5,2\n1,3\n8,9.5\n9,9\n");
+    let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json";
+    assert_eq!(bench.run(cluster).status, 0);
+    bench.write("none.csv", "id,x,y\n");
+    let predict = "predict --model m.json --data none.csv --id id";
+    let done = bench.run(&format!("{predict} --distances --max-far 0"));
+    assert_eq!((done.status, &*done.out), (0, "id,label,distance\n"), "{}", done.err);
+    let json = bench.run(&format!("{predict} --format json --skip-bad bad.csv")).json();
+    assert_eq!((&json["n"], &json["objects"]), (&0.into(), &serde_json::json!([])));
+    // Other columns are other data, empty or not.
+    bench.write("none.csv", "id,x,z\n");
+    assert_eq!(bench.run(predict).status, 3);
+    // Every row may be a bad one.
+    bench.write("bad.csv", "id,x,y\na,NA,1\n");
+    let done = bench.run(&format!("{predict} --skip-bad out.csv").replace("none", "bad"));
+    assert_eq!((done.status, &*done.out), (0, "id,label\n"), "{}", done.err);
+}
+
+#[test]
+fn words_in_columns_of_numbers_are_bad_rows_of_a_model_with_words() {
+    let bench = Bench::with("old.csv", "size,colour\n1.5,red\n1,red\n8,blue\n9.5,blue\n2,\n");
+    let cluster = "cluster --data old.csv --k 2 --set transforms=[\"impute_missing\",\"one_hot\"] --clusterer kmeans \
+                   --save-model m.json";
+    assert_eq!(bench.run(cluster).status, 0);
+    bench.write("new.csv", "size,colour\n1.5,red\n2o,red\n,blue\n9,blue\n8.5,blue\n");
+    let predict = "predict --model m.json --data new.csv";
+    let done = bench.run(predict);
+    assert!(
+        done.status == 3 && done.err.contains("line 3, column \"size\" (\"2o\")"),
+        "{}",
+        done.err
+    );
+    let done = bench.run(&format!("{predict} --skip-bad bad.csv"));
+    assert_eq!((done.status, done.out.lines().count()), (0, 5), "{}", done.err);
+    assert_eq!(bench.read("bad.csv"), "id,size,colour\n1,2o,red\n");
+}

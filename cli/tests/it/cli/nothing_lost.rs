@@ -224,7 +224,7 @@ fn a_ledger_of_other_data_is_refused() {
     let session =
         "label --data flowers.csv --id name --k 2 --selector random_pairs --ledger o.jsonl";
     let done = bench.run(&format!("{session} --import marked.jsonl"));
-    assert!(done.status == 0 && done.err.contains("1 answers in o.jsonl"), "{}", done.err);
+    assert!(done.status == 0 && done.err.contains("1 answer in o.jsonl"), "{}", done.err);
     // The answer in a last line that was cut off is missed, and nothing else would say so.
     let whole = bench.read("m.jsonl");
     bench.write("torn.jsonl", format!("{whole}{{\"v\":1,\"type\":\"stat"));
@@ -245,7 +245,7 @@ fn a_ledger_of_other_data_is_refused() {
     let hint = "\"mustlink label --import\" takes these answers there";
     assert!(done.status == 3 && done.err.contains(hint), "{}", done.err);
     let done = bench.run(&line.replace("m.jsonl", "n.jsonl").replace("by-id.csv", "m.jsonl"));
-    assert!(done.status == 0 && done.err.contains("1 answers in n.jsonl"), "{}", done.err);
+    assert!(done.status == 0 && done.err.contains("1 answer in n.jsonl"), "{}", done.err);
     assert_eq!(bench.run("ledger merge n.jsonl --data turned.csv --id name --out p.csv").status, 0);
     assert_eq!(bench.read("p.csv"), "i,j,type,weight\nb,a,must_link,1\n");
     bench.run("ledger merge m.jsonl --data turned.csv --ignore name --out p.csv").failed(
@@ -324,7 +324,7 @@ fn a_method_is_recommended_for_a_table() {
     let table = "x,colour\n0,red\n,red\n1,blue\n9,green\n9,\n8,green\n";
     let bench = Bench::with("t.csv", table);
     let line = "recommend --data t.csv --k 2 --answers 50";
-    let way = "--set 'transforms=[\"impute_missing\",\"one_hot\"]'";
+    let way = "--set 'transforms=[\"impute_missing\",\"one_hot\",\"z_score\"]'";
     let done = bench.run(line);
     assert!(done.status == 3 && done.err.contains(way), "{}", done.err);
     let done = bench.run(&format!("{line} {way} --out m.toml"));

@@ -536,7 +536,7 @@ fn a_column_that_holds_nothing_is_named() {
     let line = "cluster --data gap.csv --k 2 --set transforms=[\"impute_missing\"]";
     bench.run(line).failed(3, &format!("error: gap.csv: {said}\n"));
     assert_eq!(bench.run(&format!("{line} --ignore gap")).status, 0);
-    assert!(bench.run("init --data gap.csv --method").err.ends_with(&format!("; {said}\n")));
+    assert!(bench.run("init --data gap.csv --method").err.ends_with(&format!(": {said}\n")));
 }
 
 /// Errors spoke of column 0 and feature 1 of files whose columns have names.
@@ -583,7 +583,8 @@ fn errors_of_fits_call_columns_by_their_names() {
     let method = "[[method]]\nid = \"m\"\nk = 2\nclusterer = \"kmeans\"\n";
     bench.write("e.toml", format!("[experiment]\nname = \"e\"\n{of}{method}"));
     let err = bench.run("run e.toml --out out --quiet").err;
-    let said = "dataset d.transforms[0]: data: feature \"gap\": every value is missing; leave the column out (ignore)";
+    let said =
+        "dataset d: ./gap.csv: column \"gap\" holds nothing: leave it out by ignore = [\"gap\"]";
     assert!(err.contains(said), "{err}");
     let of = "[curve]\npoints = [2]\n[[dataset]]\nid = \"d\"\npath = \"g.csv\"\n";
     let method = "[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";

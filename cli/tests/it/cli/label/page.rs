@@ -70,7 +70,7 @@ fn only_the_page_gets_in_and_nothing_twice() {
     assert_eq!(act(&quit, &own).status, 200);
     let (status, said) = label.ended();
     assert_eq!(status, 0, "{said}");
-    assert!(said.contains("1 answers in l.jsonl"), "{said}");
+    assert!(said.contains("1 answer in l.jsonl"), "{said}");
     assert_eq!(bench.read("labels.csv").lines().count(), 151);
 }
 

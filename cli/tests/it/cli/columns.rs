@@ -1,0 +1,116 @@
+//! Which columns hold numbers, categories, classes or ids?
+
+use super::support::Bench;
+
+/// One bad cell in a column of numbers made a column of 0 and 1 of each number, without a word.
+#[test]
+fn a_bad_cell_among_numbers_is_not_a_word() {
+    let rows = |bad: &str| {
+        let row = |i: usize| match i {
+            4 => format!("{i},{bad},red\n"),
+            _ => format!("{i},{}.5,{}\n", 3 * i, ["red", "blue"][i % 2]),
+        };
+        format!("a,b,colour\n{}", (0..30).map(row).collect::<String>())
+    };
+    let bench = Bench::with("good.csv", rows("12.5"));
+    let line = |file: &str, steps: &str| {
+        format!(
+            "cluster --data {file} --features all --k 2 --clusterer kmeans --set transforms={steps}"
+        )
+    };
+    assert_eq!(bench.run(&line("good.csv", r#"["one_hot"]"#)).status, 0);
+    let cells =
+        ["12o.5", "-", "#DIV/0!", "n.a.", "<0.5", "missing", "\"1,234\"", "5 %", "2024-01-31"];
+    for (cell, steps) in cells
+        .into_iter()
+        .flat_map(|cell| [(cell, r#"["one_hot"]"#), (cell, r#"["impute_missing","one_hot"]"#)])
+    {
+        bench.write("bad.csv", rows(cell));
+        let done = bench.run(&line("bad.csv", steps));
+        let said = format!(
+            "error: bad.csv: 1 cell is not a number: line 6, column \"b\" (\"{}\"); ",
+            cell.trim_matches('"')
+        );
+        assert!(done.status == 3 && done.err.starts_with(&said), "{cell}: {}", done.err);
+        assert!(!done.err.contains("colour"), "{}", done.err);
+    }
+    // In a study, too.
+    bench.write("bad.csv", rows("12o.5"));
+    let of = "[[dataset]]\nid = \"d\"\npath = \"bad.csv\"\nfeatures = [\"all\"]\ntransforms = [\"one_hot\"]\n";
+    let method = "[[method]]\nid = \"m\"\nk = 2\nclusterer = \"kmeans\"\n";
+    bench.write("e.toml", format!("[experiment]\nname = \"e\"\n{of}{method}"));
+    let err = bench.run("run e.toml --out out --quiet").err;
+    assert!(err.contains("line 6, column \"b\" (\"12o.5\")"), "{err}");
+    // A column that is declared is one of words, whatever it holds.
+    let way = r#"'transforms=[{type="one_hot",columns=["b"]}]'"#;
+    let done = bench.run(&line("bad.csv", r#"["one_hot"]"#));
+    assert!(done.err.ends_with(&format!("say so by --set {way}\n")), "{}", done.err);
+    let steps = r#"[{type="one_hot",columns=["b"]}]"#;
+    assert_eq!(bench.run(&line("bad.csv", steps)).status, 0);
+    let unknown = bench.run(&line("bad.csv", r#"[{type="one_hot",columns=["c"]}]"#));
+    assert!(unknown.status == 3 && unknown.err.contains("no column \"c\""), "{}", unknown.err);
+    let declared = bench.run(&line("iris", r#"[{type="one_hot",columns=["c"]}]"#));
+    assert_ne!(declared.status, 0, "{}", declared.err);
+}
+
+/// Numbers that stand for categories, with a word now and then.
+#[test]
+fn codes_are_words_beside_words_or_by_declaration() {
+    let row =
+        |i: usize| format!("{}.5,{},{}\n", i * i % 17, ["0", "1", "2", "3+"][i % 4], 1 + i % 3);
+    let rows: String = (0..40).map(row).collect();
+    let bench = Bench::with("d.csv", format!("x,children,soil\n{rows}"));
+    let weights = |steps: &str| {
+        let line =
+            "cluster --data d.csv --features all --k 2 --clusterer lac --weights w.csv --set";
+        let done = bench.run(&format!("{line} transforms={steps}"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        bench.read("w.csv").lines().next().unwrap().to_string()
+    };
+    let children = "children_0,children_1,children_2,children_3+";
+    assert!(weights(r#"["one_hot"]"#).ends_with(&format!("x,{children},soil")));
+    let both = weights(r#"[{type="one_hot",columns=["soil"]}]"#);
+    assert!(both.ends_with(&format!("x,{children},soil_1,soil_2,soil_3")), "{both}");
+}
+
+#[test]
+fn a_first_row_that_counts_is_said_to_be_names() {
+    let bench = Bench::new();
+    for (row, names) in
+        [("1,2", "1,2"), ("0,1", "0,1"), ("1,2,3", "1,2,3"), ("0,1,2,3,4", "0,1,2,3,…")]
+    {
+        let cells = row.split(',').map(|_| "4.5").collect::<Vec<_>>().join(",");
+        bench.write("f.csv", format!("{row}\n{cells}\n{cells}\n"));
+        let done = bench.run("cluster --data f.csv --k 1");
+        let said = format!(
+            "note: the first row, {names}, names the columns; --no-header reads it as an object\n"
+        );
+        assert!(done.err.contains(&said), "{}", done.err);
+        assert!(!bench.run("cluster --data f.csv --k 1 --no-header").err.contains("first row"));
+        assert!(!bench.run("cluster --data f.csv --k 1 --ignore 1").err.contains("first row"));
+    }
+}
+
+/// Only the last column was looked at.
+#[test]
+fn outcomes_and_numbers_of_samples_are_noted_wherever_they_are() {
+    let row = |i: usize| {
+        format!(
+            "{},{},{}.5,{}.25,{}\n",
+            1 + i % 12,
+            1 + i % 3,
+            40 + i % 31,
+            i % 7,
+            1960 + 7 * i % 16
+        )
+    };
+    let rows: String = (0..48).map(row).collect();
+    let bench = Bench::with("d.csv", format!("Sample Number,status,age,thickness,year\n{rows}"));
+    let done = bench.run("cluster --data d.csv --k 2");
+    let said = "note: feature status has 3 values: a class?; feature Sample Number counts up: an id?; for example \
+                --class status, or --ignore 'status,Sample Number'\n";
+    assert!(done.err.contains(said), "{}", done.err);
+    let done = bench.run("cluster --data d.csv --k 2 --ignore status");
+    let said = "note: feature Sample Number counts up: an id? --id 'Sample Number', or --ignore 'Sample Number'\n";
+    assert!(done.err.contains(said), "{}", done.err);
+}
