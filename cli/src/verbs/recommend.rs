@@ -2,13 +2,13 @@
 
 use mustlink::{DataKind, Error, Shape};
 use mustlink_datasets::shell_word;
-use mustlink_experiments::{Recommendation, Recommended, Wanted, recommend};
+use mustlink_experiments::{MOST_OF_CLASSES, Recommendation, Recommended, Wanted, recommend};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files::{check_new, check_outputs};
-use crate::job::{Job, JobArgs, MOST_OF_CLASSES};
+use crate::job::{Job, JobArgs};
 use crate::options::{Format, count};
 use crate::progress::duration;
 use crate::term;
