@@ -26,6 +26,7 @@ pub mod roles;
 pub mod run;
 pub mod selection;
 mod shared_ensemble;
+pub mod soft_marks;
 
 use mustlink_constraints::groups;
 pub use mustlink_constraints::{

@@ -4,6 +4,7 @@ mod exact;
 
 use mustlink_core::AutoOr;
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::constrained::colouring::{
     Colouring, colour, connected_parts, induced, lower_cost,
 };
@@ -21,7 +22,6 @@ use ndarray::Array2;
 use crate::lac::memory_of_rounds;
 use crate::lac::rounds::{AssignRule, Free, Placement, Rounds};
 use crate::parts::incentive::mean_spread;
-use crate::parts::soft_marks::warn_of_soft;
 use exact::{MOST_VERTICES, cheapest_colouring};
 
 /// Nodes after which the search for a placement of linked chunklets ends undecided.
@@ -118,12 +118,38 @@ pub struct Clac {
 #[plugin("clac", cites = ["DomeniconiAlRazgan2008", "Domeniconi2007"])]
 impl BaseClusterer for Clac {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        obeying("clac", problem, ctx, |problem| self.obey(problem, ctx))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            hard_must: true,
+            hard_cannot: self.infeasible == WhenInfeasible::Error,
+            gives_centers: true,
+            learns_weights: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let k = self.k.unwrap_or(shape.k);
+        let held = (2 * shape.constraints).min(shape.n);
+        let chunklets = 60 * shape.n + 100 * shape.constraints + 16 * held * k;
+        memory_of_rounds(shape.n, shape.d, k) + chunklets as u64
+    }
+}
+
+impl Clac {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "clac")?;
         let closure = problem.closure(OnConflict::Error)?;
         if self.infeasible != WhenInfeasible::LeastViolation {
             closure.require_feasible(k)?;
         }
-        warn_of_soft(&problem.constraints, "marked soft are enforced as hard ones", ctx);
         let points = Points::new(&problem.data, Distortion::SquaredEuclidean)?;
         let centres = match self.init {
             ConstrainedInit::Plain(init) => start(&points, k, init, problem, ctx)?,
@@ -145,26 +171,6 @@ impl BaseClusterer for Clac {
         } else {
             rounds.run(centres, &Chunklets::new(self, k, problem, &closure, &units, ctx), ctx)
         }
-    }
-
-    fn properties(&self) -> Properties {
-        Properties {
-            accepts: vec![DataKind::Dense, DataKind::Csr],
-            needs_k: self.k.is_none(),
-            reads_constraints: true,
-            hard_must: true,
-            hard_cannot: self.infeasible == WhenInfeasible::Error,
-            gives_centers: true,
-            learns_weights: true,
-            ..Properties::default()
-        }
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        let k = self.k.unwrap_or(shape.k);
-        let held = (2 * shape.constraints).min(shape.n);
-        let chunklets = 60 * shape.n + 100 * shape.constraints + 16 * held * k;
-        memory_of_rounds(shape.n, shape.d, k) + chunklets as u64
     }
 }
 

@@ -6,10 +6,10 @@ use mustlink_core::closure::UnionFind;
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
+use mustlink_core::soft_marks::obeying;
 use ndarray::Array2;
 
 use crate::parts::linkage::{Linkage, linkage};
-use crate::parts::soft_marks::warn_of_soft;
 use look_ahead::complete_link_ahead;
 
 /// When merging ends.
@@ -86,22 +86,7 @@ pub struct ConstrainedCompleteLink {
 #[plugin("constrained_complete_link", cites = ["Klein2002"], version = 2)]
 impl BaseClusterer for ConstrainedCompleteLink {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let k = match self.stop {
-            Stop::Rule(StopRule::K) => {
-                Some(problem.require_k(self.k, "constrained_complete_link")?)
-            }
-            Stop::Rule(StopRule::Auto) | Stop::Height(_) => None,
-        };
-        problem.require_at_most(self.max_objects)?;
-        ctx.check()?;
-        warn_of_soft(&problem.constraints, "are marked soft and kept as hard ones", ctx);
-        let conflict = if self.soft_ml { OnConflict::Keep } else { OnConflict::Error };
-        let closure = problem.closure(conflict)?;
-        if let (Some(k), OnInfeasible::Error, false) = (k, self.on_infeasible, self.soft_ml) {
-            closure.require_feasible(k)?;
-        }
-        let space = Space::new(self, problem, &closure, ctx)?;
-        self.cut(space, k, ctx)
+        obeying("constrained_complete_link", problem, ctx, |problem| self.obey(problem, ctx))
     }
 
     fn properties(&self) -> Properties {
@@ -120,6 +105,27 @@ impl BaseClusterer for ConstrainedCompleteLink {
         let n = shape.n.min(self.max_objects) as u64;
         let propagator = self.propagator();
         16 * n * n + propagator.map_or(0, |p| p.memory(shape))
+    }
+}
+
+impl ConstrainedCompleteLink {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let k = match self.stop {
+            Stop::Rule(StopRule::K) => {
+                Some(problem.require_k(self.k, "constrained_complete_link")?)
+            }
+            Stop::Rule(StopRule::Auto) | Stop::Height(_) => None,
+        };
+        problem.require_at_most(self.max_objects)?;
+        ctx.check()?;
+        let conflict = if self.soft_ml { OnConflict::Keep } else { OnConflict::Error };
+        let closure = problem.closure(conflict)?;
+        if let (Some(k), OnInfeasible::Error, false) = (k, self.on_infeasible, self.soft_ml) {
+            closure.require_feasible(k)?;
+        }
+        let space = Space::new(self, problem, &closure, ctx)?;
+        self.cut(space, k, ctx)
     }
 }
 

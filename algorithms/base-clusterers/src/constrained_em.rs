@@ -12,11 +12,11 @@ use std::sync::Arc;
 use mustlink_core::clustering::compact;
 use mustlink_core::error::Infeasible;
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 
-use crate::parts::soft_marks::warn_of_soft;
 use belief_propagation::NoLabels;
 use cannot_link_mrf::{CannotLinkMrf, MAX_ENTRIES};
 use gaussians::Gaussians;
@@ -106,34 +106,7 @@ pub struct ConstrainedEm {
 #[plugin("constrained_em", cites = ["Shental2003"], version = 3, waives = ["far_objects_stand_alone" => "a covariance that holds a far object holds all others"])]
 impl BaseClusterer for ConstrainedEm {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let k = problem.require_k(self.k, "constrained_em")?;
-        let stop = Stop::new(self.max_iterations, self.tolerance, ToleranceKind::Absolute);
-        let start = self.start()?;
-        let model = Model::new(self, problem, k, ctx)?;
-        let easy = first_problem(problem, k)?;
-        let attempt = |r: usize| {
-            let ctx = ctx.index(r);
-            let first = start.cluster(&easy, &ctx.child("start")).map_err(|e| e.at("start"))?;
-            model.run(&among(k, first.labels, start.typetag_name())?, stop, &ctx)
-        };
-        // A start that leads to a component without extent does not end the others.
-        let (mut best, mut failure): (Option<Clustering>, _) = (None, None);
-        reduce::in_waves(
-            self.restarts,
-            |r| Ok(attempt(r)),
-            |made| {
-                match made {
-                    Ok(c) if best.as_ref().is_none_or(|b| c.objective < b.objective) => {
-                        best = Some(c);
-                    }
-                    Ok(_) => {}
-                    Err(e @ Error::NumericalFailure { .. }) => failure = Some(e),
-                    Err(e) => return Err(e),
-                }
-                Ok(())
-            },
-        )?;
-        best.ok_or_else(|| failure.expect("a start succeeds or fails"))
+        obeying("constrained_em", problem, ctx, |problem| self.obey(problem, ctx))
     }
 
     fn properties(&self) -> Properties {
@@ -163,6 +136,40 @@ impl BaseClusterer for ConstrainedEm {
         };
         let run = 8 * (5 * n * k + 4 * k * d * d + 4 * reduce::BLOCK as u64 * d) + tables;
         start.saturating_add(run.saturating_mul(self.restarts.min(reduce::WAVE) as u64))
+    }
+}
+
+impl ConstrainedEm {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let k = problem.require_k(self.k, "constrained_em")?;
+        let stop = Stop::new(self.max_iterations, self.tolerance, ToleranceKind::Absolute);
+        let start = self.start()?;
+        let model = Model::new(self, problem, k, ctx)?;
+        let easy = first_problem(problem, k)?;
+        let attempt = |r: usize| {
+            let ctx = ctx.index(r);
+            let first = start.cluster(&easy, &ctx.child("start")).map_err(|e| e.at("start"))?;
+            model.run(&among(k, first.labels, start.typetag_name())?, stop, &ctx)
+        };
+        // A start that leads to a component without extent does not end the others.
+        let (mut best, mut failure): (Option<Clustering>, _) = (None, None);
+        reduce::in_waves(
+            self.restarts,
+            |r| Ok(attempt(r)),
+            |made| {
+                match made {
+                    Ok(c) if best.as_ref().is_none_or(|b| c.objective < b.objective) => {
+                        best = Some(c);
+                    }
+                    Ok(_) => {}
+                    Err(e @ Error::NumericalFailure { .. }) => failure = Some(e),
+                    Err(e) => return Err(e),
+                }
+                Ok(())
+            },
+        )?;
+        best.ok_or_else(|| failure.expect("a start succeeds or fails"))
     }
 }
 
@@ -216,7 +223,6 @@ impl<'a> Model<'a> {
         k: usize,
         ctx: &Context,
     ) -> Result<Self> {
-        warn_of_soft(&problem.constraints, "are marked soft and kept as hard ones", ctx);
         let closure = problem.closure(OnConflict::Error)?;
         closure.require_feasible(k)?;
         let nodes = closure.components();
@@ -557,7 +563,10 @@ mod tests {
         let ctx = Context::new(1);
         let c = ConstrainedEm { start, ..ConstrainedEm::default() }.cluster(&p, &ctx).unwrap();
         assert_eq!(p.constraints.violations(&c.labels).total(), 0);
-        assert_eq!(ctx.warnings(), ["1 constraints are marked soft and kept as hard ones"]);
+        assert_eq!(
+            ctx.warnings(),
+            ["constrained_em: 1 constraint marked soft is enforced as if hard"]
+        );
     }
 
     /// Mean negative log-likelihood of a mixture of objects alone, the slow road.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use mustlink_core::clustering::partition_hash;
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::constrained::icm::cheapest;
 use mustlink_kernels::constrained::must_link_units::{MustLinkUnits, UnitOrder, best_attempt};
 use mustlink_kernels::constrained::penalised_kmeans::{ConstrainedInit, distances};
@@ -18,7 +19,6 @@ use rayon::prelude::*;
 use crate::parts::attempts::Attempts;
 use crate::parts::complete_search::{CompleteSearch, total_distances};
 use crate::parts::matched_groups::MatchedGroups;
-use crate::parts::soft_marks::warn_of_soft;
 
 /// What is placed at once.
 #[options]
@@ -99,49 +99,7 @@ pub struct CopKMeans {
 #[plugin("cop_kmeans", aliases = ["cop", "copkmeans"], cites = ["Wagstaff2001"], version = 2)]
 impl BaseClusterer for CopKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let k = problem.require_k(self.k, "cop_kmeans")?;
-        let stop = self.attempts.stop();
-        let closure = problem.closure(OnConflict::Error)?;
-        let (units, groups) = match self.search {
-            Search::Complete => {
-                (MustLinkUnits::beside_lone_groups(&closure), MatchedGroups::new(&closure))
-            }
-            Search::Greedy => (MustLinkUnits::new(&closure), MatchedGroups::none()),
-        };
-        let mut held = units.held().to_vec();
-        groups.objects().for_each(|i| held[i as usize] = true);
-        let complete = match self.search {
-            Search::Complete => Some(CompleteSearch::new(&units, k, self.node_limit, ctx)?),
-            Search::Greedy => {
-                closure.require_feasible(k)?;
-                None
-            }
-        };
-        warn_of_soft(&problem.constraints, "marked soft are enforced as hard ones", ctx);
-        let points = Points::new(&problem.data, self.distortion)?;
-        let attempt = |r: usize| {
-            let ctx = ctx.index(r);
-            let centres = self.attempts.centres(self.init, &points, k, &closure, problem, &ctx)?;
-            if units.is_empty() && groups.is_empty() {
-                return lloyd(&points, centres, stop, self.empty, &ctx);
-            }
-            let run = Run {
-                method: self,
-                points: &points,
-                units: &units,
-                groups: &groups,
-                held: &held,
-                stuck: vec![false; complete.as_ref().map_or(0, CompleteSearch::parts)],
-                complete: complete.as_ref(),
-                ctx: &ctx,
-            };
-            run.sweeps(centres, stop)
-        };
-        // One start with one order is one attempt, however often it is made.
-        let random = self.order == UnitOrder::Random && !units.is_empty();
-        let given = self.init == ConstrainedInit::Plain(Init::Given);
-        let restarts = if given && !random { 1 } else { self.attempts.restarts };
-        best_attempt(restarts, attempt)
+        obeying("cop_kmeans", problem, ctx, |problem| self.obey(problem, ctx))
     }
 
     fn properties(&self) -> Properties {
@@ -171,6 +129,54 @@ impl BaseClusterer for CopKMeans {
             + 60 * shape.n
             + 140 * shape.constraints
             + self.attempts.restarts.min(reduce::WAVE) * attempt) as u64
+    }
+}
+
+impl CopKMeans {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let k = problem.require_k(self.k, "cop_kmeans")?;
+        let stop = self.attempts.stop();
+        let closure = problem.closure(OnConflict::Error)?;
+        let (units, groups) = match self.search {
+            Search::Complete => {
+                (MustLinkUnits::beside_lone_groups(&closure), MatchedGroups::new(&closure))
+            }
+            Search::Greedy => (MustLinkUnits::new(&closure), MatchedGroups::none()),
+        };
+        let mut held = units.held().to_vec();
+        groups.objects().for_each(|i| held[i as usize] = true);
+        let complete = match self.search {
+            Search::Complete => Some(CompleteSearch::new(&units, k, self.node_limit, ctx)?),
+            Search::Greedy => {
+                closure.require_feasible(k)?;
+                None
+            }
+        };
+        let points = Points::new(&problem.data, self.distortion)?;
+        let attempt = |r: usize| {
+            let ctx = ctx.index(r);
+            let centres = self.attempts.centres(self.init, &points, k, &closure, problem, &ctx)?;
+            if units.is_empty() && groups.is_empty() {
+                return lloyd(&points, centres, stop, self.empty, &ctx);
+            }
+            let run = Run {
+                method: self,
+                points: &points,
+                units: &units,
+                groups: &groups,
+                held: &held,
+                stuck: vec![false; complete.as_ref().map_or(0, CompleteSearch::parts)],
+                complete: complete.as_ref(),
+                ctx: &ctx,
+            };
+            run.sweeps(centres, stop)
+        };
+        // One start with one order is one attempt, however often it is made.
+        let random = self.order == UnitOrder::Random && !units.is_empty();
+        let given = self.init == ConstrainedInit::Plain(Init::Given);
+        let restarts = if given && !random { 1 } else { self.attempts.restarts };
+        best_attempt(restarts, attempt)
     }
 }
 
@@ -553,7 +559,7 @@ mod tests {
         let ctx = Context::new(1);
         let c = CopKMeans::default().cluster(&p, &ctx).unwrap();
         assert_eq!(c.labels[0], c.labels[3]);
-        assert_eq!(ctx.warnings(), ["1 constraints marked soft are enforced as hard ones"]);
+        assert_eq!(ctx.warnings(), ["cop_kmeans: 1 constraint marked soft is enforced as if hard"]);
     }
 
     /// Random positions, and pairs drawn from a hidden partition into k, so that k clusters can hold

@@ -10,11 +10,11 @@ mod two_way;
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::distance::points::{Distortion, DistortionOption};
 use mustlink_kernels::graph::adjacency::Graph;
 
 use crate::parts::neighbour_graph::neighbour_graph;
-use crate::parts::soft_marks::warn_of_soft;
 use reduced::{Reduced, coloured, multi_cut, scaled};
 use split::Splitting;
 use two_clusters::TwoClusters;
@@ -133,10 +133,50 @@ pub enum Prefer {
 #[plugin("cosc", cites = ["RangapuramHein2012", "ODonoghueCandes2015"])]
 impl BaseClusterer for Cosc {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        obeying("cosc", problem, ctx, |problem| self.obey(problem, ctx))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances, DataKind::Affinity],
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            // The weakest of a contradiction may be a must-link.
+            hard_must: self.on_conflict != OnConflict::DropWeakest,
+            soft_weights: true,
+            ..Properties::default()
+        }
+    }
+
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        /// Operations on an edge in an iteration.
+        const PER_EDGE: f64 = 10.0;
+        let k = self.k.unwrap_or(shape.k).max(1);
+        let (starts, runs) = if k == 2 { (10, 1) } else { (2, self.outer_runs) };
+        let descents = (self.starts.unwrap_or(starts) * runs) as f64;
+        let edges = self.edges(shape) as f64 * 0.75;
+        // Inner iterations from one start in all splits of a level, over all γ: within a factor of two on sets of
+        // 150 to 4200 objects.
+        let iterations = 100.0 * (shape.n as f64).sqrt();
+        // A search tries about ten.
+        let gammas = if self.gamma.fixed().is_some() { 0.1 } else { 1.0 };
+        Some(gammas * descents * (k as f64).log2() * iterations * PER_EDGE * edges)
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let edges = self.edges(shape);
+        let starts = self.starts.unwrap_or(10);
+        let copy = self.distortion.copy_bytes(shape);
+        (copy + 160 * edges + 200 * shape.n + 100 * shape.constraints + starts * 32 * edges) as u64
+    }
+}
+
+impl Cosc {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "cosc")?;
         let closure = problem.closure(self.on_conflict)?;
         closure.require_feasible(k)?;
-        warn_of_soft(&problem.constraints, "marked soft are treated as hard", ctx);
         let graph = neighbour_graph(&problem.data, self.distortion, self.knn, self.scale, ctx)?;
         let (graph, largest) = scaled(&graph)?;
         let mass = self.mass(&graph)?;
@@ -185,40 +225,6 @@ impl BaseClusterer for Cosc {
         diagnostics.insert("vertices".into(), reduced.n() as f64);
         diagnostics.insert("gamma".into(), gamma);
         Ok(clustering)
-    }
-
-    fn properties(&self) -> Properties {
-        Properties {
-            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances, DataKind::Affinity],
-            needs_k: self.k.is_none(),
-            reads_constraints: true,
-            // The weakest of a contradiction may be a must-link.
-            hard_must: self.on_conflict != OnConflict::DropWeakest,
-            soft_weights: true,
-            ..Properties::default()
-        }
-    }
-
-    fn operations(&self, shape: &Shape) -> Option<f64> {
-        /// Operations on an edge in an iteration.
-        const PER_EDGE: f64 = 10.0;
-        let k = self.k.unwrap_or(shape.k).max(1);
-        let (starts, runs) = if k == 2 { (10, 1) } else { (2, self.outer_runs) };
-        let descents = (self.starts.unwrap_or(starts) * runs) as f64;
-        let edges = self.edges(shape) as f64 * 0.75;
-        // Inner iterations from one start in all splits of a level, over all γ: within a factor of two on sets of
-        // 150 to 4200 objects.
-        let iterations = 100.0 * (shape.n as f64).sqrt();
-        // A search tries about ten.
-        let gammas = if self.gamma.fixed().is_some() { 0.1 } else { 1.0 };
-        Some(gammas * descents * (k as f64).log2() * iterations * PER_EDGE * edges)
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        let edges = self.edges(shape);
-        let starts = self.starts.unwrap_or(10);
-        let copy = self.distortion.copy_bytes(shape);
-        (copy + 160 * edges + 200 * shape.n + 100 * shape.constraints + starts * 32 * edges) as u64
     }
 }
 

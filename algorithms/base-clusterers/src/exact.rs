@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mustlink_core::closure::Closure;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
+use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::distance::points::{Distortion, Points, squared_distance};
 use mustlink_kernels::kmeans::lloyd::total_distortion;
 use mustlink_kernels::kmeans::means::means;
@@ -47,6 +48,32 @@ pub struct Exact {
 #[plugin("exact", cites = ["Brusco2006"])]
 impl BaseClusterer for Exact {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        obeying("exact", problem, ctx, |problem| self.obey(problem, ctx))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            needs_k: self.k.is_none(),
+            reads_constraints: true,
+            hard_must: true,
+            hard_cannot: true,
+            gives_centers: true,
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
+        let Shape { n, d, k, constraints, .. } = *shape;
+        heuristic().map_or(0, |s| s.memory(shape))
+            // A frame of the search for each object at most.
+            + (32 * n * d + 32 * n * k + 160 * n + 96 * constraints + 24 * k * d) as u64
+    }
+}
+
+impl Exact {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "exact")?;
         let closure = problem.closure(OnConflict::Error)?;
         let heuristic = heuristic()?;
@@ -86,25 +113,6 @@ impl BaseClusterer for Exact {
             extras,
             ..Clustering::default()
         })
-    }
-
-    fn properties(&self) -> Properties {
-        Properties {
-            needs_k: self.k.is_none(),
-            reads_constraints: true,
-            hard_must: true,
-            hard_cannot: true,
-            gives_centers: true,
-            ..Properties::default()
-        }
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        let shape = &Shape { k: self.k.unwrap_or(shape.k), ..*shape };
-        let Shape { n, d, k, constraints, .. } = *shape;
-        heuristic().map_or(0, |s| s.memory(shape))
-            // A frame of the search for each object at most.
-            + (32 * n * d + 32 * n * k + 160 * n + 96 * constraints + 24 * k * d) as u64
     }
 }
 

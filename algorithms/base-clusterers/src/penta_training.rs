@@ -112,8 +112,8 @@ struct Trained {
 #[plugin(
     "penta_training",
     cites = ["DomeniconiAlRazgan2008", "AlRazganDomeniconi2006"],
-    version = 2,
-    waives = ["far_objects_stand_alone" => "its components weigh the features, and a far object takes all weight", "any_unit" => "wbpa takes distances as they are, as printed", "contradictions_are_survived" => "the components are clustered under hard constraints"]
+    version = 3,
+    waives = ["far_objects_stand_alone" => "its components weigh the features, and a far object takes all weight", "contradictions_are_survived" => "the components are clustered under hard constraints"]
 )]
 impl BaseClusterer for PentaTraining {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {

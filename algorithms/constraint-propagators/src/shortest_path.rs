@@ -1,6 +1,7 @@
 //! How far apart are objects when must-linked ones are at one place?
 
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -47,9 +48,29 @@ impl ConstraintPropagator for ShortestPath {
         problem: &Problem,
         ctx: &Context,
     ) -> Result<Propagated> {
+        let given = problem.clone().with_constraints(constraints.clone());
+        obeying("shortest_path", &given, ctx, |problem| self.spread(problem, ctx))
+    }
+
+    fn properties(&self) -> PropagatorProperties {
+        PropagatorProperties {
+            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances],
+            gives: Some(DataKind::Distances),
+            ..PropagatorProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        16 * (shape.n as u64) * (shape.n as u64)
+    }
+}
+
+impl ShortestPath {
+    /// The distances of a problem whose constraints are all obeyed.
+    fn spread(&self, problem: &Problem, ctx: &Context) -> Result<Propagated> {
         let n = problem.n();
         problem.require_at_most(self.max_objects)?;
-        let closure = Closure::new(constraints, n, OnConflict::Error)?;
+        let closure = problem.closure(OnConflict::Error)?;
         let nodes = through_links(&closure, &problem.data, ctx)?;
         let mut out = Array2::zeros((n, n));
         spread(&closure, &nodes, &mut out);
@@ -68,18 +89,6 @@ impl ConstraintPropagator for ShortestPath {
             }
         }
         Ok(Propagated::Distances(out))
-    }
-
-    fn properties(&self) -> PropagatorProperties {
-        PropagatorProperties {
-            accepts: vec![DataKind::Dense, DataKind::Csr, DataKind::Distances],
-            gives: Some(DataKind::Distances),
-            ..PropagatorProperties::default()
-        }
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        16 * (shape.n as u64) * (shape.n as u64)
     }
 }
 

@@ -257,6 +257,26 @@ impl Constraints {
         self.summed
     }
 
+    /// Number of pairs marked soft, with those of groups.
+    pub fn soft_pairs(&self) -> u64 {
+        let is_soft = |strength| strength == Some(Strength::Soft);
+        let listed = self.listed.iter().filter(|c| is_soft(c.strength)).count() as u64;
+        let grouped = self.groups.iter().filter(|g| is_soft(g.strength));
+        listed + grouped.map(Group::pair_count).sum::<u64>()
+    }
+
+    /// The same with what is marked soft unmarked, or without it.
+    pub fn soft_settled(&self, kept: bool) -> Self {
+        let stays = |strength| kept || strength != Some(Strength::Soft);
+        let unmarked = |strength: Option<Strength>| strength.filter(|s| *s == Strength::Hard);
+        let listed = self.listed.iter().filter(|c| stays(c.strength));
+        let listed = listed.map(|c| Constraint { strength: unmarked(c.strength), ..*c }).collect();
+        let groups = self.groups.iter().filter(|g| stays(g.strength)).cloned();
+        let groups = groups.map(|g| Group { strength: unmarked(g.strength), ..g }).collect();
+        let neighbourhoods = self.neighbourhoods.clone();
+        Constraints { listed, groups, neighbourhoods, summed: self.summed, ..Default::default() }
+    }
+
     /// Whether any is marked hard.
     pub fn any_hard(&self) -> bool {
         let hard = Some(Strength::Hard);

@@ -10,5 +10,4 @@ pub(crate) mod matched_groups;
 pub(crate) mod neighbour_graph;
 pub mod seeds;
 pub(crate) mod sized_assignment;
-pub(crate) mod soft_marks;
 pub mod starts;
