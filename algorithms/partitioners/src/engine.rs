@@ -13,7 +13,7 @@ use crate::multilevel::Multilevel;
 use crate::refine::{Bounds, refine};
 use crate::repair::{separate, separate_all};
 use crate::sample;
-use crate::sides::Sides;
+use crate::sides::{Held, Sides};
 use crate::spectral::Spectral;
 use crate::task::{Cut, Partition, Partitioner, Task};
 #[cfg(not(feature = "metis"))]
@@ -93,7 +93,7 @@ impl Engine {
         // graphs of 200 to 2500 vertices, 2 to 30 parts.
         let coarsest = v.min((20.0 * k).max(200.0));
         let bisections = coarsest * coarsest.min(e.sqrt()) * k.log2();
-        let starts = Cut { k: 1, imbalance: 0.0, trials }.starts(directions) as f64;
+        let starts = Cut { k: 1, imbalance: 0.0, trials, guide: None }.starts(directions) as f64;
         starts * (50.0 * e + 250.0 * bisections)
     }
 
@@ -110,13 +110,20 @@ impl Engine {
         let mut parts = match k {
             1 => vec![0; graph.len()],
             k if k == graph.len() => (0..k as u32).collect(),
-            _ if self.is_balanced() => sample::parts(self.partitioner(), task, ctx)?,
-            _ => self.partitioner().parts(task, ctx)?,
+            _ if !self.is_balanced() => self.partitioner().parts(task, ctx)?,
+            _ => match task.guide.filter(|guide| guide.settled) {
+                Some(guide) => guide.parts.to_vec(),
+                None => sample::parts(self.partitioner(), task, ctx)?,
+            },
         };
+        let follow = self.is_balanced() && task.guide.is_some_and(|guide| guide.follow);
+        if let (true, Some(objects)) = (follow, graph.first_side()) {
+            sample::follow(&Held { graph, objects }, &mut parts, k);
+        }
         let mut bounds = task.bounds();
         let mut together = 0;
         if let Some(apart) = task.apart {
-            if !self.is_balanced() {
+            if !self.is_balanced() || follow {
                 bounds = Bounds::none(k);
             }
             separate(graph, &mut parts, &bounds, apart);
@@ -126,13 +133,19 @@ impl Engine {
             {
                 separate_all(graph, &mut parts, k, firm, ctx)?;
             }
-            if self.is_balanced() && k > 1 {
+            if self.is_balanced() && !follow && k > 1 {
                 refine(graph, &mut parts, &bounds, Some(apart), ctx)?;
             }
             together = pairs_together(&parts, apart);
         }
         let heaviest = graph.part_sizes(&parts, k).into_iter().max().unwrap_or(0);
-        Ok(Partition { cut: graph.cut(&parts), heaviest, bound: bounds.largest(), together, parts })
+        Ok(Partition {
+            cut: graph.cut(&parts),
+            heaviest,
+            bound: task.bounds().largest(),
+            together,
+            parts,
+        })
     }
 
     /// Cuts a bipartite graph that is not held; `None` where it is to be held and cut whole. The
@@ -151,7 +164,10 @@ impl Engine {
         if cut.k == 1 || cut.k == sizes.len() || !self.is_balanced() {
             return Ok(None);
         }
-        let found = sample::parts_of_sides(self.partitioner(), sides, cut, ctx)?;
+        let found = match cut.guide.filter(|guide| guide.settled) {
+            Some(guide) => Some(guide.parts.to_vec()),
+            None => sample::parts_of_sides(self.partitioner(), sides, cut, ctx)?,
+        };
         let Some(parts) = found else { return Ok(None) };
         let mut weights = vec![0; cut.k];
         parts.iter().zip(sizes).for_each(|(&p, &s)| weights[p as usize] += u64::from(s));
@@ -165,7 +181,7 @@ impl Engine {
         Ok(Some(Partition {
             cut: cuts.sum(),
             heaviest: weights.into_iter().max().unwrap_or(0),
-            bound: Bounds::even(sizes, cut.k, cut.imbalance).largest(),
+            bound: Bounds::new(sizes, &cut).largest(),
             together: 0,
             parts,
         }))

@@ -7,6 +7,8 @@ use mustlink_core::random::Stream;
 use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::graph::Apart;
+use crate::refine::Bounds;
+use crate::task::{Cut, Guide};
 
 /// Vertices and sets of them.
 #[derive(Debug, Clone)]
@@ -65,6 +67,8 @@ pub struct HyperTask<'a> {
     pub k: usize,
     /// No part is heavier than 1 + this times its share.
     pub imbalance: f64,
+    /// The share of all weight that each part has; absent: the same.
+    pub shares: Option<&'a [f64]>,
     /// Starts; the first is `first` where given, the others are random.
     pub starts: usize,
     /// Parts to start from.
@@ -104,17 +108,18 @@ impl HyperTask<'_> {
         if self.k == 0 || self.k > n {
             return Err(Error::TooManyClusters { k: self.k, n });
         }
-        let total: u64 = self.hypergraph.sizes.iter().map(|&s| u64::from(s)).sum();
-        let heaviest = self.hypergraph.sizes.iter().copied().max().unwrap_or(0);
-        let share = total.div_ceil(self.k as u64) as f64;
-        let bound = ((share * (1.0 + self.imbalance) + 1e-9).floor() as u64).max(heaviest.into());
+        let guide =
+            self.shares.map(|shares| Guide { shares, parts: &[], settled: false, follow: false });
+        let cut = Cut { k: self.k, imbalance: self.imbalance, trials: None, guide };
+        let bounds = Bounds::new(&self.hypergraph.sizes, &cut);
+        let shares = cut.shares();
         let start = |t: usize| {
             let mut stream = ctx.child("hypergraph").index(t).stream("start");
             let parts = match self.first.filter(|_| t == 0) {
                 Some(parts) => parts.to_vec(),
-                None => self.random(&mut stream),
+                None => self.random(&shares, &mut stream),
             };
-            let mut run = Run::new(self, parts, bound);
+            let mut run = Run::new(self, parts, &bounds);
             run.level_out();
             for _ in 0..SWEEPS {
                 ctx.check()?;
@@ -122,7 +127,7 @@ impl HyperTask<'_> {
                     break;
                 }
             }
-            let excess = run.sizes.iter().map(|s| s.saturating_sub(bound)).sum();
+            let excess = bounds.excess(&run.sizes);
             let cut = self.hypergraph.cut(&run.parts);
             Ok(HyperPartition { cut, excess, parts: run.parts })
         };
@@ -147,12 +152,13 @@ impl HyperTask<'_> {
         starts as f64 * ends as f64 * (MOVES * k as f64 + SWAPS * swapped)
     }
 
-    /// Random parts of about equal weight: the lightest part takes the next vertex.
-    fn random(&self, stream: &mut Stream) -> Vec<u32> {
+    /// Random parts of about these shares: the part that is lightest for its share takes the next vertex.
+    fn random(&self, shares: &[f64], stream: &mut Stream) -> Vec<u32> {
         let mut parts = vec![0; self.hypergraph.len()];
         let mut sizes = vec![0u64; self.k];
         for v in stream.permutation(self.hypergraph.len()) {
-            let p = (0..self.k).min_by_key(|&p| (sizes[p], p)).unwrap_or(0);
+            let filled = |p: usize| sizes[p] as f64 / shares[p];
+            let p = (0..self.k).min_by(|&p, &q| filled(p).total_cmp(&filled(q))).unwrap_or(0);
             parts[v as usize] = p as u32;
             sizes[p] += u64::from(self.hypergraph.sizes[v as usize]);
         }
@@ -167,11 +173,11 @@ struct Run<'a> {
     members: Vec<usize>,
     /// Vertices of each hyperedge in each part.
     counts: Vec<u32>,
-    bound: u64,
+    bounds: &'a Bounds,
 }
 
 impl<'a> Run<'a> {
-    fn new(task: &'a HyperTask<'a>, parts: Vec<u32>, bound: u64) -> Self {
+    fn new(task: &'a HyperTask<'a>, parts: Vec<u32>, bounds: &'a Bounds) -> Self {
         let (h, k) = (task.hypergraph, task.k);
         let mut counts = vec![0; h.pins.len() * k];
         for (e, set) in h.pins.iter().enumerate() {
@@ -182,7 +188,7 @@ impl<'a> Run<'a> {
             sizes[p as usize] += u64::from(s);
             members[p as usize] += 1;
         }
-        Run { task, parts, sizes, members, counts, bound }
+        Run { task, parts, sizes, members, counts, bounds }
     }
 
     /// What moving `v` to `p` wins: weight of hyperedges made whole, then concentration.
@@ -221,14 +227,14 @@ impl<'a> Run<'a> {
     }
 
     fn room(&self, v: usize, p: usize) -> bool {
-        self.sizes[p] + u64::from(self.task.hypergraph.sizes[v]) <= self.bound
+        self.sizes[p] + u64::from(self.task.hypergraph.sizes[v]) <= self.bounds.0[p]
     }
 
     /// Moves vertices out of parts that are too heavy.
     fn level_out(&mut self) {
         let k = self.task.k;
         for p in 0..k {
-            while self.sizes[p] > self.bound {
+            while self.sizes[p] > self.bounds.0[p] {
                 let candidates = (0..self.parts.len()).filter(|&v| self.parts[v] as usize == p);
                 let moves =
                     candidates.flat_map(|v| (0..k).map(move |q| (v, q))).filter(|&(v, q)| {
@@ -275,7 +281,7 @@ impl<'a> Run<'a> {
         let h = self.task.hypergraph;
         let fits = |u: usize| {
             let (give, take) = (u64::from(h.sizes[u]), self.sizes[from]);
-            self.sizes[p] - give <= self.bound && take + give <= self.bound
+            self.sizes[p] - give <= self.bounds.0[p] && take + give <= self.bounds.0[from]
         };
         let best = (0..self.parts.len())
             .filter(|&u| self.parts[u] as usize == p && u != v && fits(u))
@@ -298,7 +304,15 @@ mod tests {
     use super::*;
 
     fn task(h: &Hypergraph, k: usize) -> HyperTask<'_> {
-        HyperTask { hypergraph: h, k, imbalance: 0.05, starts: 20, first: None, apart: None }
+        HyperTask {
+            hypergraph: h,
+            k,
+            imbalance: 0.05,
+            shares: None,
+            starts: 20,
+            first: None,
+            apart: None,
+        }
     }
 
     #[test]

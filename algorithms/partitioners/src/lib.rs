@@ -27,4 +27,4 @@ pub use hypergraph::{HyperPartition, HyperTask, Hypergraph};
 pub use repair::REPAIR_NODES;
 pub use sides::Sides;
 pub use spectral::embed;
-pub use task::{Cut, Partition, Partitioner, Task};
+pub use task::{Cut, Guide, Partition, Partitioner, Task};

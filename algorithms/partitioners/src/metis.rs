@@ -42,6 +42,7 @@ impl Partitioner for Metis {
         let [neighbours, sizes, weights]: [&[Idx]; 3] =
             [graph.neighbours(), graph.sizes(), graph.weights()].map(cast_slice);
         let bounds = task.bounds();
+        let shares: Vec<f32> = task.cut().shares().into_iter().map(|s| s as f32).collect();
         let mut stream = ctx.stream("metis");
         let mut best: Option<((u64, u64), Vec<u32>)> = None;
         for at in 0..task.starts() {
@@ -63,6 +64,7 @@ impl Partitioner for Metis {
                     .set_option(UFactor(factor))
                     .set_option(NIter(10))
                     .set_option(NCuts(1));
+                let call = if task.guide.is_some() { call.set_tpwgts(&shares) } else { call };
                 let done = if k <= BISECT_UP_TO && at % 2 == 0 {
                     call.part_recursive(&mut parts)
                 } else {

@@ -5,8 +5,8 @@ use mustlink_core::{Context, Result, reduce};
 
 use crate::coarsen::coarsen;
 use crate::graph::CutGraph;
-use crate::refine::{Bounds, State, level_out, refine};
-use crate::task::{Partitioner, Task};
+use crate::refine::{Bounds, State, level_out, refine, whole};
+use crate::task::{Cut, Partitioner, Task};
 
 /// Our own multilevel scheme [KarypisKumar1998].
 pub(crate) struct Multilevel;
@@ -36,7 +36,7 @@ fn once(task: &Task, bounds: &Bounds, ctx: &Context) -> Result<Vec<u32>> {
     let mut stream = ctx.stream("coarsen");
     let levels = coarsen(graph, (20 * k).max(200), task.apart, &mut stream, ctx)?;
     let coarsest = levels.last().map_or(graph, |l| &l.graph);
-    let mut parts = initial(coarsest, k, task.imbalance, &mut ctx.stream("initial"), ctx)?;
+    let mut parts = initial(coarsest, &task.cut(), &mut ctx.stream("initial"), ctx)?;
     for at in (0..=levels.len()).rev() {
         let (graph, apart) = match at {
             0 => (graph, task.apart),
@@ -51,16 +51,11 @@ fn once(task: &Task, bounds: &Bounds, ctx: &Context) -> Result<Vec<u32>> {
 }
 
 /// Recursive bisection.
-fn initial(
-    graph: &CutGraph,
-    k: usize,
-    imbalance: f64,
-    stream: &mut Stream,
-    ctx: &Context,
-) -> Result<Vec<u32>> {
+fn initial(graph: &CutGraph, cut: &Cut, stream: &mut Stream, ctx: &Context) -> Result<Vec<u32>> {
+    let (k, shares) = (cut.k, cut.shares());
     // The slack is used up level by level.
     let depth = (k as f64).log2().ceil().max(1.0);
-    let slack = (1.0 + imbalance).powf(1.0 / depth) - 1.0;
+    let slack = (1.0 + cut.imbalance).powf(1.0 / depth) - 1.0;
     let mut parts = vec![0; graph.len()];
     let mut work = vec![((0..graph.len() as u32).collect::<Vec<u32>>(), 0usize, k)];
     while let Some((vertices, first, k)) = work.pop() {
@@ -70,7 +65,8 @@ fn initial(
         }
         let left = k.div_ceil(2);
         let sub = within(graph, &vertices);
-        let side = bisect(&sub, (left, k), slack, stream, ctx)?;
+        let weight = |parts: usize| shares[first..first + parts].iter().sum::<f64>();
+        let side = bisect(&sub, (left, k), weight(left) / weight(k), slack, stream, ctx)?;
         let of = |wanted: u32| -> Vec<u32> {
             vertices.iter().zip(&side).filter(|(_, s)| **s == wanted).map(|(&v, _)| v).collect()
         };
@@ -99,20 +95,21 @@ pub(crate) fn within(graph: &CutGraph, vertices: &[u32]) -> CutGraph {
     CutGraph::new(offsets, neighbours, weights, sizes).expect("a part of a graph is a graph")
 }
 
-/// Two sides of which the first holds `share.0` of `share.1` of the weight: the best of several
-/// growths.
+/// Two sides of which the first holds this share of the weight, and `parts.0` of `parts.1` parts: the best of
+/// several growths.
 fn bisect(
     graph: &CutGraph,
-    share: (usize, usize),
+    parts: (usize, usize),
+    share: f64,
     slack: f64,
     stream: &mut Stream,
     ctx: &Context,
 ) -> Result<Vec<u32>> {
     let n = graph.len();
     let total = graph.total_size();
-    let want = (total * share.0 as u64).div_ceil(share.1 as u64);
+    let want = whole(total as f64 * share) as u64;
     let bound = |weight: u64| (weight as f64 * (1.0 + slack) + 1e-9).floor() as u64;
-    let rest = total - (total * share.0 as u64) / share.1 as u64;
+    let rest = whole(total as f64 * (1.0 - share)) as u64;
     let bounds = Bounds(vec![bound(want), bound(rest)]);
     let mut best: Option<((u64, u64), Vec<u32>)> = None;
     for _ in 0..SEEDS {
@@ -128,9 +125,9 @@ fn bisect(
     // Each side needs a vertex for each of its parts, which weights alone do not see to.
     let mut state = State::new(graph, &mut side, 2);
     level_out(&mut state, &bounds, None);
-    for (s, needed) in [(0, share.0), (1, share.1 - share.0)] {
+    for (s, needed) in [(0, parts.0), (1, parts.1 - parts.0)] {
         let have = state.members[s];
-        if have < needed && n >= share.1 {
+        if have < needed && n >= parts.1 {
             let others: Vec<usize> = (0..n).filter(|&v| state.parts[v] as usize != s).collect();
             let mut by_gain = others;
             by_gain.sort_by_key(|&v| (std::cmp::Reverse(state.gain(v, s)), v));

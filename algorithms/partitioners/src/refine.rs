@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use mustlink_core::{Context, Result};
 
 use crate::graph::{Apart, CutGraph};
+use crate::task::Cut;
 
 /// Passes over all vertices.
 const PASSES: usize = 10;
@@ -17,19 +18,27 @@ const PATIENCE: usize = 50;
 /// Above so many vertices nothing is swapped: single moves have room enough.
 const SWAPS_UP_TO: usize = 5000;
 
+/// The least whole number that is not less, up to rounding.
+pub(crate) fn whole(weight: f64) -> f64 {
+    (weight * (1.0 - 1e-12)).ceil()
+}
+
 /// What each part may weigh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bounds(pub Vec<u64>);
 
 impl Bounds {
-    /// k equal parts: (1 + ε)·⌈W/k⌉, or the heaviest vertex where that is more.
-    pub fn even(sizes: &[u32], k: usize, imbalance: f64) -> Self {
+    /// (1 + ε)·⌈W/k⌉, or its own share of W in place of 1/k; the heaviest vertex if that is more.
+    pub fn new(sizes: &[u32], cut: &Cut) -> Self {
         let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
-        let share = total.div_ceil(k as u64) as f64;
-        let heaviest = sizes.iter().copied().max().unwrap_or(0);
+        let heaviest = u64::from(sizes.iter().copied().max().unwrap_or(0));
         // Decimal shares such as 0.03 · 100 are meant exactly.
-        let bound = (share * (1.0 + imbalance) + 1e-9).floor() as u64;
-        Bounds(vec![bound.max(u64::from(heaviest)); k])
+        let bound =
+            |share: f64| ((share * (1.0 + cut.imbalance) + 1e-9).floor() as u64).max(heaviest);
+        Bounds(match cut.guide {
+            None => vec![bound(total.div_ceil(cut.k as u64) as f64); cut.k],
+            Some(guide) => guide.shares.iter().map(|s| bound(whole(s * total as f64))).collect(),
+        })
     }
 
     /// No bound.
@@ -303,7 +312,8 @@ mod tests {
         fn never_worse_than_what_it_was_given(seed: u64, n in 4usize..40, k in 2usize..5) {
             let graph = random(n, 0.3, seed);
             let mut parts: Vec<u32> = (0..n).map(|v| (v % k) as u32).collect();
-            let bounds = Bounds::even(graph.sizes(), k, 0.1);
+            let cut = Cut { k, imbalance: 0.1, trials: None, guide: None };
+            let bounds = Bounds::new(graph.sizes(), &cut);
             let before = (bounds.excess(&graph.part_sizes(&parts, k)), graph.cut(&parts));
             refine(&graph, &mut parts, &bounds, None, &Context::new(1)).unwrap();
             let after = (bounds.excess(&graph.part_sizes(&parts, k)), graph.cut(&parts));

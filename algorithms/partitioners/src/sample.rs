@@ -9,14 +9,15 @@
 //! from the eigenvectors of what each object of the sample has beyond the mean, and all objects follow
 //! them. On graphs that are not large the engine cuts the graph itself too, and the lower cut counts.
 
+use mustlink_core::random::Stream;
 use mustlink_core::{Context, Result};
 use rayon::prelude::*;
 
 use crate::graph::{CutGraph, GraphBuilder};
-use crate::refine::Bounds;
+use crate::refine::{Bounds, refine};
 use crate::sides::{Held, Sides};
 use crate::spectral::Spectral;
-use crate::task::{Cut, Partitioner, Task};
+use crate::task::{Cut, Guide, Partitioner, Task};
 
 /// Objects of a sample: at least so many, and for each part so many.
 const AT_LEAST: usize = 4000;
@@ -30,7 +31,7 @@ const LARGE: usize = 2;
 /// # Errors
 /// Those of the engine.
 pub(crate) fn parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
-    let plain = || engine.parts(task, ctx);
+    let plain = || best_parts(engine, task, ctx);
     let graph = task.graph;
     // Forbidden pairs are parted afterwards.
     let Some(objects) = graph.first_side() else { return plain() };
@@ -44,9 +45,16 @@ pub(crate) fn parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Res
         return Ok(sampled);
     }
     let whole = plain()?;
-    let bounds = task.bounds();
-    let value = |parts: &[u32]| (bounds.excess(&graph.part_sizes(parts, task.k)), graph.cut(parts));
-    Ok(if value(&sampled) < value(&whole) { sampled } else { whole })
+    Ok(if task.value(&sampled) < task.value(&whole) { sampled } else { whole })
+}
+
+/// The parts that the engine finds, or those that the known ones lead to if they are no worse.
+fn best_parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
+    let found = engine.parts(task, ctx)?;
+    let Some(guide) = task.guide else { return Ok(found) };
+    let mut known = guide.parts.to_vec();
+    refine(task.graph, &mut known, &task.bounds(), task.apart, ctx)?;
+    Ok(if task.value(&known) <= task.value(&found) { known } else { found })
 }
 
 /// Parts of all vertices of a graph that need not be held, where a sample decides alone; `None` where
@@ -86,16 +94,20 @@ impl Size {
     }
 }
 
-/// The graph of some objects, ascending, and all clusters.
+/// The graph of some objects, each a vertex of weight 1, and all clusters. `chosen` holds the vertex that each object
+/// is part of, ascending; a vertex of many objects may occur several times.
 fn part_of(sides: &dyn Sides, chosen: &[u32]) -> Result<CutGraph> {
     let (count, columns) = (chosen.len(), sides.clusters());
     let (mut offsets, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
     let mut back: Vec<Vec<(u32, u32)>> = vec![Vec::new(); columns];
     let mut row = Vec::new();
+    let sizes = sides.sizes();
     for (at, &v) in chosen.iter().enumerate() {
         row.clear();
         sides.row(v as usize, &mut row);
+        let size = sizes[v as usize].max(1);
         for &(c, w) in &row {
+            let w = ((w + size / 2) / size).max(1);
             neighbours.push(count as u32 + c);
             weights.push(w);
             back[c as usize].push((at as u32, w));
@@ -107,10 +119,27 @@ fn part_of(sides: &dyn Sides, chosen: &[u32]) -> Result<CutGraph> {
         weights.extend(column.iter().map(|(_, w)| w));
         offsets.push(neighbours.len());
     }
-    let sizes = sides.sizes();
     let clusters = &sizes[sides.objects()..];
-    let sizes = chosen.iter().map(|&v| sizes[v as usize]).chain(clusters.iter().copied()).collect();
+    let sizes = std::iter::repeat_n(1, count).chain(clusters.iter().copied()).collect();
     Ok(CutGraph::new(offsets, neighbours, weights, sizes)?.with_first_side(count))
+}
+
+/// The vertices of so many objects drawn at random, ascending: a vertex is drawn as often as the objects that it
+/// stands for. Drawn by vertex, objects like many others would be as rare as those like none.
+fn drawn(sides: &dyn Sides, count: usize, stream: &mut Stream) -> Vec<u32> {
+    let sizes = &sides.sizes()[..sides.objects()];
+    let total: usize = sizes.iter().map(|&s| s as usize).sum();
+    let mut objects = stream.sample(total, count.min(total));
+    objects.sort_unstable();
+    let (mut vertex, mut end) = (0, sizes[0] as usize);
+    let holder = |object: usize| {
+        while object >= end {
+            vertex += 1;
+            end += sizes[vertex] as usize;
+        }
+        vertex as u32
+    };
+    objects.into_iter().map(holder).collect()
 }
 
 /// A bipartite graph without the mean weight that its objects have for each cluster.
@@ -138,35 +167,53 @@ fn by_sample(
     size: &Size,
     ctx: &Context,
 ) -> Result<Vec<u32>> {
-    let (objects, k, count) = (sides.objects(), cut.k, size.wanted);
-    let mut chosen: Vec<u32> =
-        ctx.stream("sample").sample(objects, count).into_iter().map(|v| v as u32).collect();
-    chosen.sort_unstable();
+    let (objects, k) = (sides.objects(), cut.k);
+    let chosen = drawn(sides, size.wanted, &mut ctx.stream("sample"));
+    let count = chosen.len();
     let mut small = part_of(sides, &chosen)?;
     if size.dense {
         small = beyond_mean(&small, count)?;
     }
-    let engine = if size.dense { &Spectral } else { engine };
     // Starts that together take about half as long as those of the whole graph would, unless told.
     let (all, some) = (sides.directions(), small.directions());
     let half = cut.starts(all) * all / (2 * some.max(1));
     let trials = Some(cut.trials.unwrap_or(cut.starts(some).min(half.max(1))));
-    let task = Task { imbalance: cut.imbalance, trials, ..Task::new(&small, k) };
-    let of_sample = engine.parts(&task, ctx)?;
+    let known: Option<Vec<u32>> = cut.guide.map(|guide| {
+        let of_chosen = chosen.iter().map(|&v| guide.parts[v as usize]);
+        of_chosen.chain(guide.parts[objects..].iter().copied()).collect()
+    });
+    let guide = cut.guide.zip(known.as_ref()).map(|(guide, parts)| Guide { parts, ..guide });
+    let task = Task { imbalance: cut.imbalance, trials, guide, ..Task::new(&small, k) };
+    let mut of_sample = match size.dense {
+        true => Spectral.parts(&task, ctx)?,
+        false => best_parts(engine, &task, ctx)?,
+    };
+    if let (true, Some(guide)) = (size.dense, cut.guide) {
+        by_weight(&small, &mut of_sample, guide.shares);
+    }
     // Only the clusters keep the parts of the sample; its objects follow them as all others do.
     let clusters = &of_sample[count..];
-    // For every object its k sums, one after the other.
+    let mut parts = vec![0; objects];
+    parts.extend_from_slice(clusters);
+    if cut.guide.is_some_and(|guide| guide.follow) {
+        follow(sides, &mut parts, k);
+        return Ok(parts);
+    }
+    // For every object its k sums, one after the other, as one of the objects that it stands for has them.
+    let weights = sides.sizes();
     let mut towards = vec![0.0; objects * k];
     towards.par_chunks_mut(k).enumerate().for_each_init(Vec::new, |row, (v, to)| {
         row.clear();
         sides.row(v, row);
         row.iter().for_each(|&(c, w)| to[clusters[c as usize] as usize] += f64::from(w));
+        to.iter_mut().for_each(|t| *t /= f64::from(weights[v].max(1)));
     });
     // What all objects have in common (a part with more clusters draws everybody) says nothing about
     // where one of them belongs when parts are of equal size.
+    let total: f64 = weights[..objects].iter().map(|&s| f64::from(s)).sum();
     let mut common = vec![0.0; k];
-    for to in towards.chunks_exact(k) {
-        common.iter_mut().zip(to).for_each(|(c, t)| *c += t / objects as f64);
+    for (to, &s) in towards.chunks_exact(k).zip(weights) {
+        common.iter_mut().zip(to).for_each(|(c, t)| *c += t * f64::from(s) / total);
     }
     let wish = |v: usize, p: usize| towards[v * k + p] - common[p];
     // Those with most to lose go first, where there is room.
@@ -178,10 +225,7 @@ fn by_sample(
     let leads: Vec<f64> = (0..objects).into_par_iter().map(lead).collect();
     let mut order: Vec<usize> = (0..objects).collect();
     order.sort_by(|&a, &b| leads[b].total_cmp(&leads[a]).then(a.cmp(&b)));
-    let weights = sides.sizes();
-    let bounds = Bounds::even(weights, k, cut.imbalance);
-    let mut parts = vec![0; objects];
-    parts.extend_from_slice(clusters);
+    let bounds = Bounds::new(weights, &cut);
     let mut sizes = vec![0u64; k];
     for (at, &p) in clusters.iter().enumerate() {
         sizes[p as usize] += u64::from(weights[objects + at]);
@@ -201,4 +245,57 @@ fn by_sample(
     // Every object is where its edges want it. Moving clusters as well would only use up the slack of
     // the bounds: a part that may be a little heavier draws clusters that belong to no class of it.
     Ok(parts)
+}
+
+/// Renames parts of any order so that heavier ones have larger shares.
+fn by_weight(graph: &CutGraph, parts: &mut [u32], shares: &[f64]) {
+    let sizes = graph.part_sizes(parts, shares.len());
+    let mut heaviest: Vec<usize> = (0..shares.len()).collect();
+    heaviest.sort_by_key(|&p| std::cmp::Reverse(sizes[p]));
+    let mut largest: Vec<usize> = (0..shares.len()).collect();
+    largest.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+    let mut name = vec![0; shares.len()];
+    heaviest.into_iter().zip(largest).for_each(|(p, to)| name[p] = to as u32);
+    parts.iter_mut().for_each(|p| *p = name[*p as usize]);
+}
+
+/// Sends every object where most of the weight of its edges leads; one that its own part draws as much stays. `parts`
+/// holds those of the clusters.
+pub(crate) fn follow(sides: &dyn Sides, parts: &mut [u32], k: usize) {
+    let (own, clusters) = parts.split_at_mut(sides.objects());
+    let buffers = || (Vec::new(), vec![0u64; k]);
+    own.par_iter_mut().enumerate().for_each_init(buffers, |(row, towards), (v, own)| {
+        row.clear();
+        sides.row(v, row);
+        towards.fill(0);
+        row.iter().for_each(|&(c, w)| towards[clusters[c as usize] as usize] += u64::from(w));
+        let most = towards.iter().copied().max().unwrap_or(0);
+        if towards[*own as usize] < most {
+            *own = towards.iter().position(|&t| t == most).unwrap_or(0) as u32;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::GraphBuilder;
+    use mustlink_core::random::SeedPath;
+
+    #[test]
+    fn a_vertex_of_many_objects_is_drawn_as_many_of_them() {
+        // One vertex of 9000 objects and 9000 of one.
+        let mut sizes = vec![1; 9000];
+        sizes.push(9000);
+        let graph = GraphBuilder::bipartite(9001, 2, |i, row| row.push((i as u32 / 9000, 1.0)));
+        let graph = graph.build([&sizes[..], &[0, 0]].concat(), 1.0).unwrap();
+        let sides = Held { graph: &graph, objects: 9001 };
+        let mut stream = SeedPath::new(1).stream("sample");
+        let chosen = drawn(&sides, 4000, &mut stream);
+        let large = chosen.iter().filter(|&&v| v == 9000).count();
+        assert!(chosen.is_sorted() && (1800..2200).contains(&large), "{large} of {}", chosen.len());
+        let small = part_of(&sides, &chosen).unwrap();
+        assert_eq!((small.first_side(), small.total_size()), (Some(4000), 4000));
+        assert!((0..4000).all(|v| small.edges(v).map(|(_, w)| w).eq([1])));
+    }
 }

@@ -20,12 +20,28 @@ pub struct Task<'a> {
     pub apart: Option<&'a Apart>,
     /// Those of them that come first where all cannot be kept.
     pub firm: Option<&'a Apart>,
+    /// What is known of the parts; absent: they weigh the same.
+    pub guide: Option<Guide<'a>>,
+}
+
+/// What a known partition says about the parts (balanced engines).
+#[derive(Debug, Clone, Copy)]
+pub struct Guide<'a> {
+    /// The share of all weight that each part has; the shares sum to 1.
+    pub shares: &'a [f64],
+    /// A part of every vertex. They are improved, and kept if no other start leads to a lower cut.
+    pub parts: &'a [u32],
+    /// These parts are the result, and no others are looked for.
+    pub settled: bool,
+    /// The objects of a bipartite graph go where most of the weight of their edges leads in the end, whatever the
+    /// parts weigh then.
+    pub follow: bool,
 }
 
 impl<'a> Task<'a> {
     /// `graph` in `k` parts, with the defaults of the options.
     pub fn new(graph: &'a CutGraph, k: usize) -> Self {
-        Task { graph, k, imbalance: 0.03, trials: None, apart: None, firm: None }
+        Task { graph, k, imbalance: 0.03, trials: None, apart: None, firm: None, guide: None }
     }
 
     /// Starts: those asked for, or as many as look at 5 million ends of edges in all, from
@@ -35,13 +51,20 @@ impl<'a> Task<'a> {
     }
 
     /// What is asked for, apart from the graph.
-    pub(crate) fn cut(&self) -> Cut {
-        Cut { k: self.k, imbalance: self.imbalance, trials: self.trials }
+    pub(crate) fn cut(&self) -> Cut<'a> {
+        let Task { k, imbalance, trials, guide, .. } = *self;
+        Cut { k, imbalance, trials, guide }
     }
 
     /// What parts may weigh.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds::even(self.graph.sizes(), self.k, self.imbalance)
+        Bounds::new(self.graph.sizes(), &self.cut())
+    }
+
+    /// Weight above the bounds, and of the edges cut: the less the better.
+    pub(crate) fn value(&self, parts: &[u32]) -> (u64, u64) {
+        let excess = self.bounds().excess(&self.graph.part_sizes(parts, self.k));
+        (excess, self.graph.cut(parts))
     }
 
     /// Whether the options are legal for the graph.
@@ -52,16 +75,23 @@ impl<'a> Task<'a> {
 
 /// Into what a graph is to be cut.
 #[derive(Debug, Clone, Copy)]
-pub struct Cut {
+pub struct Cut<'a> {
     /// Number of parts.
     pub k: usize,
     /// No part is heavier than 1 + this times its share.
     pub imbalance: f64,
     /// Starts of the engine; absent: as many as are affordable.
     pub trials: Option<usize>,
+    /// What is known of the parts.
+    pub guide: Option<Guide<'a>>,
 }
 
-impl Cut {
+impl Cut<'_> {
+    /// The share of all weight that each part has.
+    pub(crate) fn shares(&self) -> Vec<f64> {
+        self.guide.map_or_else(|| vec![1.0 / self.k as f64; self.k], |g| g.shares.to_vec())
+    }
+
     /// Starts: those asked for, or as many as look at 5 million of so many ends of edges in all.
     pub(crate) fn starts(&self, directions: usize) -> usize {
         let affordable = 5_000_000 / directions.max(1);
