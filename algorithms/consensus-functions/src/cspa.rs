@@ -1,6 +1,7 @@
 //! Which objects belong together when the members that put two together are their similarity?
 
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::ensemble::signatures::Signatures;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
@@ -15,14 +16,14 @@ use crate::parts::weights::Weights;
 /// have no edge. Objects that all members treat alike are one vertex, up to a twentieth of a part.
 /// Constraints as in `hbgf`.
 /// # Input and output
-/// Any ensemble; a member that misses an object puts it with nobody. At most k clusters; of about
-/// equal size unless `partitioner` is `spectral` or `greedy_ncut`.
+/// Any ensemble; a member that misses an object puts it with nobody. At most k clusters, of about the sizes that the
+/// members' clusters have; members that agree are returned. With `imbalance` they are of about equal size, as published.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` above `max_n`.
 /// # Cost and randomness
 /// O(n²τ) time, 8 n² bytes for the graph and as much and more for cutting it. Random in the partitioner.
 /// # References
-/// [StrehlGhosh2002].
+/// [StrehlGhosh2002]. Differs: sizes of parts (`imbalance = 0.03` has those of METIS).
 #[options]
 pub struct Cspa {
     /// How the graph is cut.
@@ -37,9 +38,34 @@ pub struct Cspa {
 
 const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble without a table of pairs";
 
-#[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 5)]
+#[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 6)]
 impl ConsensusFunction for Cspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        obeying("cspa", problem, ctx, |problem| self.obey(ensemble, problem, ctx))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            max_n: Some(self.max_n),
+            instead: INSTEAD,
+            labels_only: true,
+            ..self.weights.needs(self.cutting.needs())
+        }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        (16 * shape.n * members) as u64 + pairwise::memory(&self.cutting, shape)
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let pairs = pairwise::label_pairs(shape.n, members, &self.weights);
+        pairs + self.weights.operations(shape, members) + pairwise::operations(&self.cutting, shape)
+    }
+}
+
+impl Cspa {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "cspa", ctx)?;
         let cutting = &self.cutting;
@@ -47,7 +73,7 @@ impl ConsensusFunction for Cspa {
         if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
-        let units = Units::new(&view, cutting, problem)?;
+        let units = Units::new(&view, cutting, problem, ctx)?;
         let signatures = Signatures::new(&view.ensemble());
         let group: Vec<usize> =
             units.first.iter().map(|&i| signatures.group_of(i as usize)).collect();
@@ -72,24 +98,6 @@ impl ConsensusFunction for Cspa {
         // The complete graph with these weights, cut into k parts.
         pairwise::cut(&view, &units, cutting, row, ctx)
     }
-
-    fn needs(&self) -> Needs {
-        Needs {
-            max_n: Some(self.max_n),
-            instead: INSTEAD,
-            labels_only: true,
-            ..self.weights.needs(self.cutting.needs())
-        }
-    }
-
-    fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        (16 * shape.n * members) as u64 + pairwise::memory(&self.cutting, shape)
-    }
-
-    fn operations(&self, shape: &Shape, members: usize) -> f64 {
-        let pairs = pairwise::label_pairs(shape.n, members, &self.weights);
-        pairs + self.weights.operations(shape, members) + pairwise::operations(&self.cutting, shape)
-    }
 }
 
 #[cfg(test)]
@@ -101,7 +109,7 @@ mod tests {
     fn worked_example() {
         // Balanced as the parts of E12 are: at most 4 + 2 of 12 objects in a part.
         let (ensemble, problem) = e12();
-        let cutting = Cutting { imbalance: 0.5, ..Cutting::default() };
+        let cutting = Cutting { imbalance: Some(0.5), ..Cutting::default() };
         let cspa = Cspa { cutting, ..Cspa::default() };
         let c = cspa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         // By hand: 5 + 4 + 3 objects as the classes are, or 5 + 5 + 2; all pairs, τ counts.
@@ -130,7 +138,7 @@ mod tests {
     fn a_weight_of_zero_silences_a_member() {
         let (ensemble, problem) = e12();
         let weights = Weights::Given(vec![1.0, 0.0, 0.0, 0.0, 0.0]);
-        let cutting = Cutting { imbalance: 0.5, ..Cutting::default() };
+        let cutting = Cutting { imbalance: Some(0.5), ..Cutting::default() };
         let cspa = Cspa { weights, cutting, ..Cspa::default() };
         let c = cspa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, ensemble.members()[0].labels);

@@ -113,7 +113,9 @@ pub enum CutAt {
 }
 
 const TAG: &str = "evidence_accumulation";
-const INSTEAD: &str = "linkage = \"single\", which needs no table of pairs";
+const INSTEAD: &str =
+    "consensus = \"hbgf\", which reads the same constraints and needs no table of pairs";
+const WITHOUT_K: &str = "linkage = \"single\", which needs no table of pairs and takes longer";
 const INSTEAD_OF_OBEYING: &str = "constrain = \"weigh\", for which single linkage needs none";
 
 #[plugin(
@@ -129,7 +131,7 @@ impl ConsensusFunction for EvidenceAccumulation {
         match self.linkage {
             Linkage::Single if links.obeyed.is_none() => {}
             Linkage::Single => pairwise::limit(n, self.max_n, INSTEAD_OF_OBEYING)?,
-            _ => pairwise::limit(n, self.max_n, INSTEAD)?,
+            _ => pairwise::limit(n, self.max_n, self.instead())?,
         }
         let wanted = match self.cut {
             CutAt::K => problem.clone(),
@@ -193,7 +195,7 @@ impl ConsensusFunction for EvidenceAccumulation {
         Needs {
             fixed_k: self.cut == CutAt::K,
             max_n: (self.linkage != Linkage::Single).then_some(self.max_n),
-            instead: INSTEAD,
+            instead: self.instead(),
             memberships: self.association == Association::Memberships,
             labels_only: self.association == Association::Labels,
             reads_constraints: self.constrain != Constrain::Ignore
@@ -237,6 +239,11 @@ fn ends(heights: &[f64], n: usize) -> Option<f64> {
 }
 
 impl EvidenceAccumulation {
+    /// What takes more objects.
+    fn instead(&self) -> &'static str {
+        if self.cut == CutAt::K { INSTEAD } else { WITHOUT_K }
+    }
+
     fn parts_afterwards(&self) -> bool {
         let by_linkage = match self.linkage {
             Linkage::Average => Part::Afterwards,

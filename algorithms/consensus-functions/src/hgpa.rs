@@ -1,7 +1,8 @@
-//! Into which parts of equal size do objects fall if as few clusters as possible are torn?
+//! Into which parts of known size do objects fall if as few clusters as possible are torn?
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use mustlink_partitioners::{Engine, HyperTask, Hypergraph};
 
 use crate::parts::bipartite;
@@ -11,12 +12,13 @@ use crate::parts::cutting::{Cutting, Units};
 /// HGPA: the hypergraph whose hyperedges are the clusters of all members, cut into k parts.
 ///
 /// # Method
-/// Parts are of about equal size and tear as few clusters as possible. Direct local search from several
+/// Parts are of about the sizes that the members' clusters have, or with `imbalance` of about equal size, as published,
+/// and tear as few clusters as possible. Direct local search from several
 /// starts: the first is the partition of the bipartite graph of objects and clusters, the others
 /// are random. Moves that tear no cluster less count if they gather the torn ones. Must-linked objects
-/// are one vertex; cannot-linked ones go to different parts where single moves lead there.
+/// are one vertex; cannot-linked ones go to different parts if single moves lead there. Soft marks as in `hbgf`.
 /// # Input and output
-/// Any ensemble; all members count the same. At most k clusters. The objective is the number of
+/// Any ensemble; all members count the same. At most k clusters; members that agree are returned. The objective is the number of
 /// torn clusters.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
@@ -24,12 +26,13 @@ use crate::parts::cutting::{Cutting, Units};
 /// O(starts · sweeps · nτk), and up to 2000 objects, where those of full parts are swapped, O(starts · sweeps · n²τ);
 /// starts in parallel. Random in the starts.
 /// # References
-/// [StrehlGhosh2002]. Differs: no hMETIS.
+/// [StrehlGhosh2002]. Differs: no hMETIS; sizes of parts (`imbalance = 0.05`).
 #[options]
 pub struct Hgpa {
-    /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[option(default = 0.05, min = 0.0)]
-    pub imbalance: f64,
+    /// Parts of about equal size, as published: none is heavier than 1 + this times its share, at most k - 1.
+    /// Absent: within 5 % of the sizes that the clusters of the members have.
+    #[option(min = 0.0)]
+    pub imbalance: Option<f64>,
     /// Starts, of which the one that tears fewest clusters is kept.
     #[option(default = 20, min = 1)]
     pub starts: usize,
@@ -41,9 +44,40 @@ pub struct Hgpa {
     pub respect_cannot_link: bool,
 }
 
-#[plugin("hgpa", cites = ["StrehlGhosh2002", "FiducciaMattheyses1982"], version = 3)]
+#[plugin("hgpa", cites = ["StrehlGhosh2002", "FiducciaMattheyses1982"], version = 4)]
 impl ConsensusFunction for Hgpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        obeying("hgpa", problem, ctx, |problem| self.obey(ensemble, problem, ctx))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            fixed_k: true,
+            balanced: self.imbalance.is_some(),
+            reads_constraints: self.respect_must_link || self.respect_cannot_link,
+            hard_must: self.respect_must_link,
+            labels_only: true,
+            ..Needs::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        let entries = shape.n * members;
+        let run = 4 * members * shape.k * shape.k + 12 * shape.n;
+        let graph = Engine::default().memory(shape.n + members * shape.k, 2 * entries, shape.k);
+        (16 * entries + 16 * entries) as u64 + graph + (self.starts.min(64) * run) as u64
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let cutting = Cutting { trials: Some(1), ..Cutting::default() };
+        let first = bipartite::operations(&cutting, shape, members, members * shape.k);
+        first + HyperTask::operations(shape.n, shape.n * members, shape.k, self.starts)
+    }
+}
+
+impl Hgpa {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::unweighted(ensemble, problem, "hgpa", ctx)?;
         let cutting = Cutting {
             imbalance: self.imbalance,
@@ -56,7 +90,7 @@ impl ConsensusFunction for Hgpa {
         if let Some(trivial) = cutting.trivial(&view, problem)? {
             return Ok(trivial);
         }
-        let units = Units::new(&view, &cutting, problem)?;
+        let units = Units::new(&view, &cutting, problem, ctx)?;
         // Vertices are units, or what must-links made of them.
         let vertex = |u: usize| units.merge.as_ref().map_or(u, |m| m[u] as usize);
         let count = (0..units.len()).map(vertex).max().map_or(0, |m| m + 1);
@@ -81,14 +115,15 @@ impl ConsensusFunction for Hgpa {
         let graph = bipartite::graph(&view, &units, 0, 1e6, |i, out| {
             out.extend(view.clusters_of(i).map(|(_, c)| (c as u32, 1.0)));
         })?;
-        let (parts, _) = cutting.cut(&graph, &units, k, ctx)?;
+        let (parts, _) = cutting.cut(&graph, &units, k, false, ctx)?;
         let mut first = vec![0; count];
         (0..units.len()).for_each(|u| first[vertex(u)] = parts[u]);
         // The cut that tears as few hyperedges as possible.
         let task = HyperTask {
             hypergraph: &hypergraph,
             k,
-            imbalance: self.imbalance,
+            imbalance: self.imbalance.unwrap_or(0.05),
+            shares: units.typical.as_ref().filter(|_| k == view.k).map(|t| &t.shares[..]),
             starts: self.starts,
             first: Some(&first),
             apart: units.apart.as_ref(),
@@ -102,30 +137,6 @@ impl ConsensusFunction for Hgpa {
         c.extras.diagnostics.insert("weight_above_bound".into(), partition.excess as f64);
         Ok(c)
     }
-
-    fn needs(&self) -> Needs {
-        Needs {
-            fixed_k: true,
-            balanced: true,
-            reads_constraints: self.respect_must_link || self.respect_cannot_link,
-            hard_must: self.respect_must_link,
-            labels_only: true,
-            ..Needs::default()
-        }
-    }
-
-    fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        let entries = shape.n * members;
-        let run = 4 * members * shape.k * shape.k + 12 * shape.n;
-        let graph = Engine::default().memory(shape.n + members * shape.k, 2 * entries, shape.k);
-        (16 * entries + 16 * entries) as u64 + graph + (self.starts.min(64) * run) as u64
-    }
-
-    fn operations(&self, shape: &Shape, members: usize) -> f64 {
-        let cutting = Cutting { trials: Some(1), ..Cutting::default() };
-        let first = bipartite::operations(&cutting, shape, members, members * shape.k);
-        first + HyperTask::operations(shape.n, shape.n * members, shape.k, self.starts)
-    }
 }
 
 #[cfg(test)]
@@ -138,7 +149,8 @@ mod tests {
         // Parts of 4, 4, 4 at 5 %: {0..3} leaves the first clusters of P1 and P5 whole, and
         // {8..11} those of P3 only, so that at least 13 of 16 clusters are torn.
         let (ensemble, problem) = e12();
-        let c = Hgpa::default().combine(&ensemble, &problem, &Context::new(1)).unwrap();
+        let published = Hgpa { imbalance: Some(0.05), ..Hgpa::default() };
+        let c = published.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.sizes(), [4, 4, 4]);
         let torn = |labels: &[u32]| {
             let mut torn = 0;
@@ -170,7 +182,7 @@ mod tests {
     fn must_links_are_kept() {
         let (ensemble, problem) = e12();
         let constraints = Constraints::new(12, [Constraint::must(0, 11)]).unwrap();
-        let hgpa = Hgpa { respect_must_link: true, imbalance: 0.5, ..Hgpa::default() };
+        let hgpa = Hgpa { respect_must_link: true, imbalance: Some(0.5), ..Hgpa::default() };
         let problem = problem.with_constraints(constraints);
         let c = hgpa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels[0], c.labels[11]);

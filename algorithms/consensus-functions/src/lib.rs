@@ -4,6 +4,7 @@
 
 mod parts;
 
+pub use parts::agreement::warn_of_contradiction;
 pub use parts::cutting::Cutting;
 pub use parts::weights::{Scheme, Weights};
 

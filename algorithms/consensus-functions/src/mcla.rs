@@ -2,18 +2,21 @@
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
-use mustlink_partitioners::{CutGraph, Engine, GraphBuilder, Task};
+use mustlink_partitioners::{CutGraph, Engine, GraphBuilder, Guide, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
-use crate::parts::cutting::check_imbalance;
+use crate::parts::cutting::{SLACK, check_imbalance};
+use crate::parts::typical::Typical;
 
 /// MCLA: clusters of all members are grouped into k meta-clusters, which the objects then join.
 ///
 /// # Method
-/// Clusters are as similar as their sets of objects (Jaccard); their graph is cut into k parts of about
-/// equal weight, a cluster weighing as much as it has objects. An object goes to the meta-cluster of
+/// Clusters are as similar as their sets of objects (Jaccard); their graph is cut into k parts, a cluster weighing as
+/// much as it has objects. Parts weigh about as much as if each cluster went with the one that it matches in the member
+/// that agrees most with the others, and that grouping is one of the starts; members that agree are returned. With
+/// `imbalance` parts are of about equal weight, as published. An object goes to the meta-cluster of
 /// which it is in the largest share of clusters.
 /// # Input and output
 /// Any ensemble; all members count the same. At most k clusters: a meta-cluster that wins no object
@@ -24,14 +27,15 @@ use crate::parts::cutting::check_imbalance;
 /// O(nτ²) to compare clusters and 16 bytes for each pair of them that share an object. Random in the partitioner, and
 /// in ties where asked for.
 /// # References
-/// [StrehlGhosh2002].
+/// [StrehlGhosh2002]. Differs: weights of parts (`imbalance = 0.03` has those of METIS).
 #[options]
 pub struct Mcla {
     /// What cuts the graph of clusters.
     pub partitioner: Engine,
-    /// No meta-cluster is heavier than 1 + this times its share; at most k - 1.
-    #[option(default = 0.03, min = 0.0)]
-    pub imbalance: f64,
+    /// Meta-clusters of about equal weight, as published: none is heavier than 1 + this times its share, at most
+    /// k - 1. Absent: within 3 % of the weights that the clusters of the members have.
+    #[option(min = 0.0)]
+    pub imbalance: Option<f64>,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
     #[option(min = 1)]
@@ -138,7 +142,14 @@ fn collapse(view: &CanonicalEnsemble, parts: &[u32], k: usize) -> Array2<f64> {
     association
 }
 
-#[plugin("mcla", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 3)]
+impl Mcla {
+    /// The members say how heavy meta-clusters are.
+    fn guided(&self) -> bool {
+        self.imbalance.is_none() && self.partitioner.is_balanced()
+    }
+}
+
+#[plugin("mcla", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 4)]
 impl ConsensusFunction for Mcla {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::unweighted(ensemble, problem, "mcla", ctx)?;
@@ -152,9 +163,25 @@ impl ConsensusFunction for Mcla {
         // Cluster hyperedges: cut it into k parts, the meta-clusters. With fewer clusters than k in all
         // members together every one is a meta-cluster of its own.
         let (n, k) = (view.n, view.k.min(graph.len()));
+        let typical = self.guided().then(|| Typical::new(&view, ctx)).transpose()?;
+        let weights = |typical: Typical| {
+            let weights = graph.part_sizes(&typical.clusters, view.k);
+            let shares = weights.iter().map(|&w| w as f64 / graph.total_size() as f64);
+            (shares.collect::<Vec<f64>>(), typical)
+        };
+        // Members of fewer clusters leave parts without any.
+        let known =
+            typical.map(weights).filter(|(shares, _)| k == view.k && !shares.contains(&0.0));
+        let guide = known.as_ref().map(|(shares, typical)| Guide {
+            shares,
+            parts: &typical.clusters,
+            settled: typical.agreed,
+            follow: false,
+        });
         let task = Task {
-            imbalance: self.imbalance.min((k.max(2) - 1) as f64),
+            imbalance: self.imbalance.unwrap_or(SLACK).min((k.max(2) - 1) as f64),
             trials: self.trials,
+            guide,
             ..Task::new(&graph, k)
         };
         let partition = self.partitioner.partition(&task, &ctx.child("partitioner"))?;
@@ -197,7 +224,7 @@ impl ConsensusFunction for Mcla {
     }
 
     fn needs(&self) -> Needs {
-        let balanced = self.partitioner.is_balanced();
+        let balanced = self.imbalance.is_some() && self.partitioner.is_balanced();
         Needs { labels_only: true, fixed_k: true, balanced, ..Needs::default() }
     }
 
@@ -273,12 +300,22 @@ mod tests {
     #[test]
     fn worked_example() {
         let (ensemble, problem) = e12();
-        let mcla = Mcla { imbalance: 0.4, ..Mcla::default() };
+        let mcla = Mcla { imbalance: Some(0.4), ..Mcla::default() };
         let c = mcla.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert!(adjusted_rand(&E12_CLASSES, &c.labels) > 0.7, "{:?}", c.labels);
         let memberships = c.extras.memberships.unwrap();
         assert!(memberships.rows().into_iter().all(|r| (r.sum() - 1.0).abs() < 1e-12));
         assert!(c.extras.diagnostics["confidence"] > 0.5);
+    }
+
+    #[test]
+    fn meta_clusters_may_be_of_unequal_weight() {
+        let labels: Vec<u32> =
+            (0..1200).map(|i| u32::from(i >= 1100) + u32::from(i >= 1170)).collect();
+        let ensemble = Ensemble::new(1200, vec![Member::from_labels(&labels); 5]).unwrap();
+        let of = |mcla: Mcla| mcla.combine(&ensemble, &blank(1200, 3), &Context::new(1)).unwrap();
+        assert_eq!(of(Mcla::default()).labels, labels);
+        assert!(of(Mcla { imbalance: Some(0.03), ..Mcla::default() }).k < 3);
     }
 
     #[test]

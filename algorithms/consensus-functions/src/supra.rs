@@ -30,7 +30,7 @@ pub struct Supra {
     pub functions: Vec<Box<dyn ConsensusFunction>>,
 }
 
-#[plugin("supra", cites = ["StrehlGhosh2002"], version = 3)]
+#[plugin("supra", cites = ["StrehlGhosh2002"], version = 4)]
 impl ConsensusFunction for Supra {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         if self.functions.is_empty() {

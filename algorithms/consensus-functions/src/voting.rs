@@ -1,17 +1,15 @@
 //! Which cluster do most members put an object in, once their labels mean the same?
 
-use std::cmp::Reverse;
-
 use mustlink_core::clustering::compact;
 use mustlink_core::ensemble::without_empty;
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
-use mustlink_kernels::agreement::sparse_matching::{Worth, first_of_largest};
 use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::parts::agreement::shared;
 use crate::parts::canonical_ensemble::trivial;
+use crate::parts::matching::matched;
 use crate::parts::weights::{Scheme, Weights};
 
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
@@ -144,25 +142,6 @@ fn medoid(members: &[(&Member, f64)], heard: bool, ctx: &Context) -> Result<usiz
     Ok((0..scores.len()).fold(0, |best, t| if scores[t] > scores[best] { t } else { best }))
 }
 
-/// How many objects each cluster of a member, of `rows`, shares with each of the reference, of `columns`: where
-/// they share some, sorted.
-fn overlap(labels: &[u32], reference: &[u32], rows: usize, columns: usize) -> Vec<Worth> {
-    let both = labels.iter().copied().zip(reference.iter().copied());
-    let both = both.filter(|&(l, c)| l != NONE && c != NONE);
-    if rows.saturating_mul(columns) <= 4 * labels.len() {
-        let mut table = vec![0u64; rows * columns];
-        both.for_each(|(l, c)| table[l as usize * columns + c as usize] += 1);
-        let filled = table.into_iter().enumerate().filter(|(_, count)| *count > 0);
-        return filled
-            .map(|(at, count)| ((at / columns) as u32, (at % columns) as u32, count))
-            .collect();
-    }
-    let mut pairs: Vec<(u32, u32)> = both.collect();
-    pairs.sort_unstable();
-    let cell = |same: &[(u32, u32)]| (same[0].0, same[0].1, same.len() as u64);
-    pairs.chunk_by(|a, b| a == b).map(cell).collect()
-}
-
 impl Voting {
     /// Labels by majority and shares of votes, n × clusters of the reference.
     fn vote(
@@ -177,15 +156,7 @@ impl Voting {
         for &(member, weight) in members {
             ctx.check()?;
             // The names of its clusters that overlap the reference most.
-            let overlap = overlap(&member.labels, reference, member.k, k);
-            let matched = first_of_largest(&overlap, member.k, k, ctx)?;
-            let mut largest = vec![(0, Reverse(0)); member.k];
-            for &(l, c, count) in &overlap {
-                let known = &mut largest[l as usize];
-                *known = (count, Reverse(c)).max(*known);
-            }
-            let target = |l: usize| matched[l].unwrap_or(largest[l].1.0 as usize);
-            let targets: Vec<usize> = (0..member.k).map(target).collect();
+            let targets = matched(&member.labels, reference, (member.k, k), ctx)?;
             // Its votes under those names.
             let soft = member
                 .extras

@@ -4,6 +4,7 @@ mod complete_graph;
 pub(crate) mod distances;
 
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
 
@@ -19,15 +20,16 @@ use crate::parts::weights::Weights;
 /// object to the cluster in the member's own geometry and D the largest. The part of an object is
 /// its label. A feature without a weight counts 1/d, d the number of features. Constraints as in `hbgf`.
 /// # Input and output
-/// Members with distances, centres or memberships, and a label for every object. At most k clusters; of
-/// about equal size unless `partitioner` is `spectral` or `greedy_ncut`.
+/// Members with distances, centres or memberships, and a label for every object. At most k clusters, of about the sizes
+/// that the members' clusters have; members that agree are returned. With `imbalance` they are of about equal size, as
+/// published.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` naming what members lack.
 /// # Cost and randomness
 /// O(n Σk_t) edges, 16 bytes each, and the partitioner. Random in the partitioner.
 /// # References
 /// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008]. Differs: not METIS cuts, whose bisection leaves
-/// parts without a cluster where weights are nearly alike (`partitioner = "metis"` has it).
+/// parts without a cluster where weights are nearly alike (`partitioner = "metis"` and `imbalance = 0.03` have it).
 #[options]
 pub struct Wbpa {
     /// How the graph is cut.
@@ -110,7 +112,7 @@ impl Wbpa {
         let member = view.member_of_clusters();
         let edge = |i: usize, l: usize| view.weights[member[l]] * f64::from(p[[i, l]]);
         // Its k-way cut: the part of an object is its label.
-        let units = Units::single(view, &self.cutting, problem)?;
+        let units = Units::single(view, &self.cutting, problem, ctx)?;
         complete_graph::cut(view, &units, &self.cutting, self.cluster_vertex_weight, edge, ctx)
             .map(Some)
     }
@@ -137,14 +139,10 @@ fn nearly_alike(view: &CanonicalEnsemble, p: &Array2<f32>) -> bool {
     most > 1.0 && most < TOLD_APART
 }
 
-#[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"], version = 4)]
+#[plugin("wbpa", cites = ["AlRazganDomeniconi2006", "DomeniconiAlRazgan2008", "KarypisKumar1998"], version = 5)]
 impl ConsensusFunction for Wbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa", ctx)?;
-        match self.cut(&view, problem, "wbpa", ctx)? {
-            Some(cut) => Ok(cut.clustering),
-            None => Ok(self.cutting.trivial(&view, problem)?.expect("nothing was cut")),
-        }
+        obeying("wbpa", problem, ctx, |problem| self.obey(ensemble, problem, ctx))
     }
 
     fn needs(&self) -> Needs {
@@ -161,6 +159,17 @@ impl ConsensusFunction for Wbpa {
         let clusters = members * shape.k;
         let cut = bipartite::operations(&self.cutting, shape, clusters, clusters);
         distances::operations(shape, members) + self.weights.operations(shape, members) + cut
+    }
+}
+
+impl Wbpa {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wbpa", ctx)?;
+        match self.cut(&view, problem, "wbpa", ctx)? {
+            Some(cut) => Ok(cut.clustering),
+            None => Ok(self.cutting.trivial(&view, problem)?.expect("nothing was cut")),
+        }
     }
 }
 
@@ -200,7 +209,7 @@ mod tests {
             CanonicalEnsemble::new(&soft, &problem, &Weights::default(), "wbpa", &Context::new(1))
                 .unwrap();
         let wbpa = Wbpa::default();
-        let units = Units::single(&view, &wbpa.cutting, &problem).unwrap();
+        let units = Units::single(&view, &wbpa.cutting, &problem, &Context::new(1)).unwrap();
         let rows =
             posteriors(&view, &problem, DistanceUnit::Raw, "wbpa", &Context::new(1)).unwrap();
         let ours = bipartite::graph(&view, &units, 1, 1e6, |i, out| {
@@ -221,7 +230,7 @@ mod tests {
                 .unwrap();
             assert_eq!(a.labels, b.labels);
         }
-        let cutting = Cutting { imbalance: 0.5, ..Cutting::default() };
+        let cutting = Cutting { imbalance: Some(0.5), ..Cutting::default() };
         let c = Wbpa { cutting, ..Wbpa::default() };
         let c = c.combine(&soft, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.k, 3);

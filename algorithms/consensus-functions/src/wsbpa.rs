@@ -1,6 +1,7 @@
 //! Which clusters does `wbpa` find, and in which features do they show?
 
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use ndarray::{Array1, Array2};
 
 use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
@@ -98,9 +99,28 @@ impl Wsbpa {
     }
 }
 
-#[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"], version = 4)]
+#[plugin("wsbpa", cites = ["DomeniconiAlRazgan2009", "AlRazganDomeniconi2006", "KarypisKumar1998"], version = 5)]
 impl ConsensusFunction for Wsbpa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        obeying("wsbpa", problem, ctx, |problem| self.obey(ensemble, problem, ctx))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { feature_weights: true, ..self.wbpa().needs() }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        self.wbpa().memory(shape, members) + (8 * shape.k * shape.d) as u64
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        self.wbpa().operations(shape, members) + (members * shape.k * shape.d) as f64
+    }
+}
+
+impl Wsbpa {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wsbpa", ctx)?;
         let width = view.members[0].extras.weights.as_ref().map(Array2::ncols);
         let lacking = view
@@ -131,18 +151,6 @@ impl ConsensusFunction for Wsbpa {
         clustering.extras.weights = Some(weights);
         clustering.extras.diagnostics.insert("parts_without_cluster".into(), bare as f64);
         Ok(clustering)
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { feature_weights: true, ..self.wbpa().needs() }
-    }
-
-    fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        self.wbpa().memory(shape, members) + (8 * shape.k * shape.d) as u64
-    }
-
-    fn operations(&self, shape: &Shape, members: usize) -> f64 {
-        self.wbpa().operations(shape, members) + (members * shape.k * shape.d) as f64
     }
 }
 

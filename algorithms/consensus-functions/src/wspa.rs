@@ -1,6 +1,7 @@
 //! Which objects lean towards the clusters of all members in the same way?
 
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::cutting::{Cutting, Units};
@@ -37,9 +38,36 @@ pub struct Wspa {
 
 const INSTEAD: &str = "consensus = \"wbpa\", which cuts the same members without a table of pairs";
 
-#[plugin("wspa", cites = ["AlRazganDomeniconi2006", "KarypisKumar1998"], version = 4)]
+#[plugin("wspa", cites = ["AlRazganDomeniconi2006", "KarypisKumar1998"], version = 5)]
 impl ConsensusFunction for Wspa {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        obeying("wspa", problem, ctx, |problem| self.obey(ensemble, problem, ctx))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            distances: true,
+            complete: true,
+            max_n: Some(self.max_n),
+            instead: INSTEAD,
+            ..self.cutting.needs()
+        }
+    }
+
+    fn memory(&self, shape: &Shape, members: usize) -> u64 {
+        (12 * shape.n * members * shape.k) as u64 + pairwise::memory(&self.cutting, shape)
+    }
+
+    fn operations(&self, shape: &Shape, members: usize) -> f64 {
+        let cosines = (shape.n as f64).powi(2) * (members * shape.k) as f64;
+        let pairs = distances::operations(shape, members) + cosines;
+        pairs + pairwise::operations(&self.cutting, shape)
+    }
+}
+
+impl Wspa {
+    /// The outcome under constraints that are all obeyed.
+    fn obey(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
         let view = CanonicalEnsemble::new(ensemble, problem, &Weights::default(), "wspa", ctx)?;
         let cutting = &self.cutting;
@@ -61,7 +89,7 @@ impl ConsensusFunction for Wspa {
                 own.iter_mut().for_each(|v| *v /= length);
             }
         }
-        let units = Units::single(&view, cutting, problem)?;
+        let units = Units::single(&view, cutting, problem, ctx)?;
         let members = view.len() as f64;
         let (width, p) = (p.ncols(), p.as_slice().expect("standard layout"));
         let of = |u: usize| &p[units.first[u] as usize * width..][..width];
@@ -74,26 +102,6 @@ impl ConsensusFunction for Wspa {
             (0..units.len()).map(cosine).collect()
         };
         pairwise::cut(&view, &units, cutting, row, ctx)
-    }
-
-    fn needs(&self) -> Needs {
-        Needs {
-            distances: true,
-            complete: true,
-            max_n: Some(self.max_n),
-            instead: INSTEAD,
-            ..self.cutting.needs()
-        }
-    }
-
-    fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        (12 * shape.n * members * shape.k) as u64 + pairwise::memory(&self.cutting, shape)
-    }
-
-    fn operations(&self, shape: &Shape, members: usize) -> f64 {
-        let cosines = (shape.n as f64).powi(2) * (members * shape.k) as f64;
-        let pairs = distances::operations(shape, members) + cosines;
-        pairs + pairwise::operations(&self.cutting, shape)
     }
 }
 

@@ -57,6 +57,16 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::when("hard_promises_hold", hard, hard_promises_hold),
         Law::when("feasible_sets_are_met", promises, feasible_sets_are_met),
         Law::when("contradictions_are_named", hard, contradictions_are_named),
+        Law::when(
+            "soft_marks_refuse_nothing",
+            |p| p.properties().reads_constraints,
+            |p| {
+                let run = |problem: &Problem| {
+                    attempt(p, problem, &fixtures::context(1)).map(|r| r.clustering)
+                };
+                promises::soft_marks_refuse_nothing(&problem(p, 1).0, run)
+            },
+        ),
         Law::when("contradictions_are_survived", soft, |p| {
             labels(p, &promises::contradictory(problem(p, 1).0), 1).map(drop)
         }),

@@ -30,6 +30,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::always("names_of_labels_are_nothing", names_of_labels),
         Law::always("order_of_members_is_nothing", order_of_members),
         Law::always("a_unanimous_ensemble_is_returned", unanimous),
+        Law::when("groups_of_any_size_are_returned", |p| !p.needs().balanced, groups_of_any_size),
         Law::always("extreme_k_is_legal", extreme_k_is_legal),
         Law::when("missing_labels_are_legal", |p| !p.needs().complete, missing_labels_are_legal),
         Law::always("needs_are_declared", needs_are_declared),
@@ -86,6 +87,14 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             |p| {
                 let (e, problem) = noisy(1);
                 combine(p, &e, &promises::contradictory(problem)).map(drop)
+            },
+        ),
+        Law::when(
+            "soft_marks_refuse_nothing",
+            |p| p.needs().reads_constraints,
+            |p| {
+                let (e, problem) = noisy(1);
+                promises::soft_marks_refuse_nothing(&problem, |problem| attempt(p, &e, problem))
             },
         ),
         Law::always("order_of_constraints_is_nothing", order_of_constraints),
@@ -259,6 +268,27 @@ fn unanimous(p: &Plugin) -> Verdict {
     let e = Ensemble::new(problem.n(), members).map_err(|e| e.to_string())?;
     let c = combine(p, &e, &problem)?;
     ensure!(canonical(&c.labels) == canonical(&classes), "it returns something else");
+    Ok(())
+}
+
+/// Groups of 51, 7 and 2 objects on which all members agree.
+fn groups_of_any_size(p: &Plugin) -> Verdict {
+    let problem = hard::noise(60, 3, 3, 4).0;
+    let classes: Vec<u32> = (0..60u32)
+        .map(|i| match 7 * i % 60 {
+            0..51 => 0,
+            51..58 => 1,
+            _ => 2,
+        })
+        .collect();
+    let members = vec![member(&classes, &problem); 4];
+    let e = Ensemble::new(problem.n(), members).map_err(|e| e.to_string())?;
+    let c = combine(p, &e, &problem.with_k(3))?;
+    ensure!(
+        canonical(&c.labels) == canonical(&classes),
+        "members that agree are contradicted; declare balanced if an option asks for it: {:?}",
+        c.sizes()
+    );
     Ok(())
 }
 

@@ -50,6 +50,26 @@ pub(super) fn contradictory(problem: Problem) -> Problem {
     problem.with_constraints(constraints)
 }
 
+/// Constraints marked soft with which the others could not be met, because of a contradiction or of too few clusters,
+/// are broken.
+pub(super) fn soft_marks_refuse_nothing(
+    problem: &Problem,
+    run: impl Fn(&Problem) -> Result<Clustering, Error>,
+) -> Verdict {
+    let soft = |c: Constraint| Constraint { strength: Some(Strength::Soft), ..c };
+    let others = [Constraint::must(1, 2), Constraint::cannot(0, 2)];
+    let chain = [others[0], others[1], soft(Constraint::must(0, 1))];
+    let k = problem.k.unwrap_or(2) as u32;
+    let all_apart = (0..=k).flat_map(|i| (0..i).map(move |j| (j as usize, i as usize)));
+    let clique = all_apart.map(|(i, j)| soft(Constraint::cannot(i, j))).collect();
+    for pairs in [chain.to_vec(), clique] {
+        let given = Constraints::new(problem.n(), pairs).map_err(|e| e.to_string())?;
+        // `run` itself refuses what breaks a promise about the others.
+        run(&problem.clone().with_constraints(given)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
 /// The chain of must-links that a cannot-link contradicts is named.
 pub(super) fn contradictions_are_named<T>(
     problem: &Problem,

@@ -25,7 +25,7 @@ pub struct Needs {
     pub complete: bool,
     /// It cannot run without k.
     pub fixed_k: bool,
-    /// Parts are of about equal size, so unanimous ensembles may be changed.
+    /// Parts are of about equal size, because an option says so: even members that agree may be contradicted.
     pub balanced: bool,
     /// It looks at the constraints of the problem.
     pub reads_constraints: bool,

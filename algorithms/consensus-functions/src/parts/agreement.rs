@@ -4,6 +4,8 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::nmi_geometric;
 use rayon::prelude::*;
 
+use crate::parts::typical::some_of;
+
 /// The two labels of every object that both members saw.
 pub(crate) fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     a.iter().zip(b).filter(|(x, y)| **x != NONE && **y != NONE).map(|(x, y)| (*x, *y)).unzip()
@@ -50,6 +52,44 @@ pub fn mean_nmi(ensemble: &Ensemble, ctx: &Context) -> Result<Vec<f64>> {
     }
     let alone = if all.iter().all(Vec::is_empty) { 1.0 } else { 0.0 };
     Ok(all.into_iter().map(|values| weighted_mean(values).unwrap_or(alone)).collect())
+}
+
+/// Members that are compared with each other; of more an even choice is taken.
+const COMPARED: usize = 20;
+
+/// Warns if `labels` agree less with the members than these do with each other, by their mean normalised mutual
+/// information: a consensus that contradicts its members.
+///
+/// # Errors
+/// Cancellation.
+pub fn warn_of_contradiction(ensemble: &Ensemble, labels: &[u32], ctx: &Context) -> Result<()> {
+    let members = ensemble.members();
+    let counting: Vec<usize> = (0..members.len()).filter(|&t| members[t].weight > 0.0).collect();
+    let some = some_of(&counting, COMPARED);
+    let pairs: Vec<(usize, usize)> =
+        (0..some.len()).flat_map(|s| (0..=s).map(move |t| (s, t))).collect();
+    let values = pairs.into_par_iter().map(|(s, t)| {
+        ctx.check()?;
+        let own = &members[some[s]].labels;
+        // A member and itself stand for the member and the result.
+        let other = if s == t { labels } else { &members[some[t]].labels[..] };
+        Ok(nmi(own, other).map(|v| (s == t, v)))
+    });
+    let values: Vec<Option<(bool, f64)>> = values.collect::<Result<_>>()?;
+    let mean = |of_result: bool| {
+        let values = values.iter().flatten().filter(|v| v.0 == of_result).map(|v| (v.1, 1.0));
+        weighted_mean(values.collect())
+    };
+    if let (Some(result), Some(between)) = (mean(true), mean(false))
+        && result < between - 1e-9
+        && labels.iter().any(|&l| l != labels[0])
+    {
+        ctx.warn(format!(
+            "the result agrees less with the partitions than they do with each other (mean NMI {result:.3} and \
+             {between:.3}); try another consensus function or another k"
+        ));
+    }
+    Ok(())
 }
 
 /// Operations of that for `members` members of `n` objects.

@@ -36,18 +36,19 @@ pub(crate) fn graph(
     Ok(builder.build(sizes, scale)?.with_first_side(m))
 }
 
-/// Cuts that graph. Memberships are the shares of an object's edges that lead into each part.
+/// Cuts that graph; objects may `follow` their clusters in the end. Memberships are the shares of an object's edges that lead into each part.
 pub(crate) fn cut(
     view: &CanonicalEnsemble,
     units: &Units,
     cutting: &Cutting,
     cluster_vertex_weight: u32,
+    follow: bool,
     fill: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync,
     ctx: &Context,
 ) -> Result<Cut> {
     let graph = graph(view, units, cluster_vertex_weight, cutting.weight_scale, &fill)?;
     ctx.check()?;
-    let (parts, partition) = cutting.cut(&graph, units, view.k, ctx)?;
+    let (parts, partition) = cutting.cut(&graph, units, view.k, follow, ctx)?;
     Ok(outcome(view, units, &parts, &partition, fill))
 }
 

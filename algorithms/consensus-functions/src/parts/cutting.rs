@@ -7,19 +7,21 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
 use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_partitioners::{
-    Apart, Cut, CutGraph, Engine, Partition, REPAIR_NODES, Sides, Task, pairs_together,
+    Apart, Cut, CutGraph, Engine, Guide, Partition, REPAIR_NODES, Sides, Task, pairs_together,
 };
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
+use crate::parts::typical::Typical;
 
 /// How a graph is cut: what consensus functions that cut one have in common.
 #[options]
 pub struct Cutting {
     /// What cuts the graph.
     pub partitioner: Engine,
-    /// No part is heavier than 1 + this times its share; at most k - 1.
-    #[option(default = 0.03, min = 0.0)]
-    pub imbalance: f64,
+    /// Parts of about equal size, as published: none is heavier than 1 + this times its share, at most k - 1.
+    /// Absent: parts are about as large as the clusters of the members.
+    #[option(min = 0.0)]
+    pub imbalance: Option<f64>,
     /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
     /// than half a million ends of edges.
     #[option(min = 1)]
@@ -50,7 +52,7 @@ impl Cutting {
     pub(crate) fn needs(&self) -> Needs {
         Needs {
             fixed_k: true,
-            balanced: self.partitioner.is_balanced(),
+            balanced: self.imbalance.is_some() && self.partitioner.is_balanced(),
             reads_constraints: self.respect_must_link || self.respect_cannot_link,
             hard_must: self.respect_must_link,
             hard_if_marked: self.respect_must_link && self.respect_cannot_link,
@@ -84,11 +86,14 @@ impl Cutting {
     pub(crate) fn cut_sides(
         &self,
         sides: &dyn Sides,
+        units: &Units,
         k: usize,
         ctx: &Context,
     ) -> Result<Option<Partition>> {
-        let cut =
-            Cut { k: k.min(sides.sizes().len()), imbalance: self.imbalance, trials: self.trials };
+        let k = k.min(sides.sizes().len());
+        let known = units.known(sides.sizes(), None, k);
+        let guide = known.as_ref().map(|known| known.guide(false));
+        let cut = Cut { k, imbalance: self.imbalance.unwrap_or(SLACK), trials: self.trials, guide };
         self.partitioner.partition_sides(sides, cut, &ctx.child("partitioner"))
     }
 
@@ -131,12 +136,13 @@ impl Cutting {
     }
 
     /// Cuts a graph whose first vertices are the units; gives the part of every unit and of every
-    /// other vertex.
+    /// other vertex. Where sizes are not given, objects may `follow` their clusters in the end.
     pub(crate) fn cut(
         &self,
         graph: &CutGraph,
         units: &Units,
         k: usize,
+        follow: bool,
         ctx: &Context,
     ) -> Result<(Vec<u32>, Partition)> {
         let merged;
@@ -165,9 +171,11 @@ impl Cutting {
         let apart = units.apart.as_ref().map(of_all);
         let firm = units.firm.as_ref().map(|(_, apart)| of_all(apart));
         let k = k.min(graph.len());
+        let known = units.known(graph.sizes(), map.as_deref(), k);
         let task = Task {
-            imbalance: self.imbalance,
+            imbalance: self.imbalance.unwrap_or(SLACK),
             trials: self.trials,
+            guide: known.as_ref().map(|known| known.guide(follow)),
             apart: apart.as_ref(),
             firm: firm.as_ref(),
             ..Task::new(graph, k)
@@ -191,12 +199,30 @@ impl Cutting {
 ///
 /// # Errors
 /// `BadParam`.
-pub(crate) fn check_imbalance(imbalance: f64, k: usize) -> Result<()> {
+pub(crate) fn check_imbalance(imbalance: Option<f64>, k: usize) -> Result<()> {
     let most = k.max(2) - 1;
-    if imbalance > most as f64 {
+    if let Some(imbalance) = imbalance
+        && imbalance > most as f64
+    {
         return Err(Error::bad_param("imbalance", imbalance, format!("in 0..={most} (k - 1)")));
     }
     Ok(())
+}
+
+/// How far parts may be heavier than the members say.
+pub(crate) const SLACK: f64 = 0.03;
+
+/// What the typical member says about the parts of a graph.
+struct Known {
+    shares: Vec<f64>,
+    parts: Vec<u32>,
+    settled: bool,
+}
+
+impl Known {
+    fn guide(&self, follow: bool) -> Guide<'_> {
+        Guide { shares: &self.shares, parts: &self.parts, settled: self.settled, follow }
+    }
 }
 
 /// Objects that stay together while a graph is cut: those that all members treat alike, up to a
@@ -214,6 +240,8 @@ pub(crate) struct Units {
     pub apart: Option<Apart>,
     /// Those marked hard, with their closure.
     pub firm: Option<(Closure, Apart)>,
+    /// The partition that the members suggest; absent where the options say what parts weigh.
+    pub typical: Option<Typical>,
 }
 
 /// A unit of like objects holds at most this share of a part, so that balance stays in reach.
@@ -221,20 +249,31 @@ const GRAIN: usize = 20;
 
 impl Units {
     /// The units of an ensemble under the constraints that `cutting` respects.
-    pub fn new(view: &CanonicalEnsemble, cutting: &Cutting, problem: &Problem) -> Result<Self> {
+    pub fn new(
+        view: &CanonicalEnsemble,
+        cutting: &Cutting,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Self> {
         let signatures = Signatures::new(&view.ensemble());
-        Units::within(view, cutting, problem, |i| signatures.group_of(i) as u32)
+        Units::within(view, cutting, problem, ctx, |i| signatures.group_of(i) as u32)
     }
 
     /// One unit per object, where no two are alike.
-    pub fn single(view: &CanonicalEnsemble, cutting: &Cutting, problem: &Problem) -> Result<Self> {
-        Units::within(view, cutting, problem, |i| i as u32)
+    pub fn single(
+        view: &CanonicalEnsemble,
+        cutting: &Cutting,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Self> {
+        Units::within(view, cutting, problem, ctx, |i| i as u32)
     }
 
     fn within(
         view: &CanonicalEnsemble,
         cutting: &Cutting,
         problem: &Problem,
+        ctx: &Context,
         group_of: impl Fn(usize) -> u32,
     ) -> Result<Self> {
         let n = view.n;
@@ -248,6 +287,7 @@ impl Units {
         };
         let most =
             if cutting.partitioner.is_balanced() { (n / (GRAIN * view.k)).max(1) } else { n };
+        let guided = cutting.imbalance.is_none() && cutting.partitioner.is_balanced();
         let mut open: Vec<u32> = vec![NONE; n];
         let mut units = Units {
             of: vec![0; n],
@@ -256,6 +296,7 @@ impl Units {
             merge: None,
             apart: None,
             firm: None,
+            typical: guided.then(|| Typical::new(view, ctx)).transpose()?,
         };
         for i in 0..n {
             let group = group_of(i) as usize;
@@ -323,6 +364,24 @@ impl Units {
             self.merge = Some(merge);
         }
         Ok(())
+    }
+
+    /// What is known of k parts of vertices of these weights: first the units, `map`ped to fewer where must-links
+    /// join some, then the clusters of all members where they are vertices too.
+    fn known(&self, weights: &[u32], map: Option<&[u32]>, k: usize) -> Option<Known> {
+        let typical = self.typical.as_ref().filter(|typical| typical.shares.len() == k)?;
+        let vertex = |u: usize| map.map_or(u, |map| map[u] as usize);
+        let objects = (0..self.len()).map(vertex).max().map_or(0, |v| v + 1);
+        let mut parts = vec![0; objects];
+        for (u, &i) in self.first.iter().enumerate().rev() {
+            parts[vertex(u)] = typical.labels[i as usize];
+        }
+        parts.extend(&typical.clusters[..weights.len() - objects]);
+        let weigh = |weights: &[u32]| weights.iter().map(|&w| f64::from(w)).sum::<f64>();
+        let (own, others) = (weigh(&weights[..objects]), weigh(&weights[objects..]));
+        let share = |s: &f64| (s * own + others / k as f64) / (own + others);
+        let shares = typical.shares.iter().map(share).collect();
+        Some(Known { shares, parts, settled: typical.agreed })
     }
 
     /// Number of units.

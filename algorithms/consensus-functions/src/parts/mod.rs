@@ -6,6 +6,8 @@ pub mod canonical_ensemble;
 pub mod cutting;
 #[cfg(test)]
 pub mod e12;
+pub mod matching;
 pub mod pairwise;
 pub mod satisfaction;
+pub mod typical;
 pub mod weights;

@@ -48,7 +48,7 @@ pub(crate) fn cut(
         }
     }
     let graph = builder.build(units.sizes.clone(), cutting.weight_scale)?;
-    let (parts, partition) = cutting.cut(&graph, units, view.k, ctx)?;
+    let (parts, partition) = cutting.cut(&graph, units, view.k, false, ctx)?;
     Ok(clustering(units, &parts, &partition, view.k, Extras::default()))
 }
 

@@ -29,11 +29,11 @@ pub(super) fn cut(
             (weight(units.first[u] as usize, c) * f64::from(units.sizes[u])) as f32
         };
         let table = Table::new(units.len(), sizes, of_unit, cutting.weight_scale);
-        if let Some(partition) = cutting.cut_sides(&table, view.k, ctx)? {
+        if let Some(partition) = cutting.cut_sides(&table, units, view.k, ctx)? {
             return Ok(bipartite::outcome(view, units, &partition.parts, &partition, fill));
         }
     }
-    bipartite::cut(view, units, cutting, cluster_vertex_weight, fill, ctx)
+    bipartite::cut(view, units, cutting, cluster_vertex_weight, false, fill, ctx)
 }
 
 /// A bipartite graph whose weights are computed when they are looked at.
@@ -112,12 +112,12 @@ mod tests {
         )
         .unwrap();
         let cutting = Cutting::default();
-        let units = Units::single(&view, &cutting, &problem).unwrap();
         let ctx = Context::new(1);
+        let units = Units::single(&view, &cutting, &problem, &ctx).unwrap();
         let fill = |i: usize, row: &mut Vec<(u32, f64)>| {
             row.extend((0..columns).map(|c| (c as u32, table[[i, c]])));
         };
-        let held = bipartite::cut(&view, &units, &cutting, 1, fill, &ctx).unwrap();
+        let held = bipartite::cut(&view, &units, &cutting, 1, false, fill, &ctx).unwrap();
         let computed = cut(&view, &units, &cutting, 1, |i, c| table[[i, c]], &ctx).unwrap();
         assert_eq!(held.clustering, computed.clustering);
         assert_eq!(held.clusters, computed.clusters);

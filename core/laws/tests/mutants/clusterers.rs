@@ -3,6 +3,7 @@
 use mustlink_core::clustering::Tried;
 use mustlink_core::error;
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying;
 use mustlink_core::union_find::UnionFind;
 use ndarray::{Array1, Array2};
 use serde_json::json;
@@ -46,6 +47,7 @@ const FLAWS: [(&str, &str); 53] = [
     ("promises cannot-links and looks at none", "hard_promises_hold"),
     ("gives up on a fifth must-link", "feasible_sets_are_met"),
     ("calls a contradiction infeasible", "contradictions_are_named"),
+    ("takes soft marks for hard ones", "soft_marks_refuse_nothing"),
     ("fails on contradictions", "contradictions_are_survived"),
     ("returns the transposed centres", "centres_have_the_declared_shape"),
     ("keeps weights of features to itself", "learned_weights_are_declared"),
@@ -90,6 +92,7 @@ pub fn caught(complaints: &mut Vec<String>) -> Caught {
         "promises cannot-links and looks at none",
         "gives up on a fifth must-link",
         "calls a contradiction infeasible",
+        "takes soft marks for hard ones",
     ];
     let mut mutants = flaws(tag, &FLAWS);
     for Mutant { config, .. } in &mut mutants {
@@ -228,6 +231,39 @@ register!(BaseClusterer, FlawedClusterer, "flawed_clusterer", references: []);
 #[typetag::serde(name = "flawed_clusterer")]
 impl BaseClusterer for FlawedClusterer {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
+        if self.hard && !self.has("takes soft marks for hard ones") {
+            return obeying("flawed_clusterer", problem, ctx, |problem| self.run(problem, ctx));
+        }
+        self.run(problem, ctx)
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            accepts: vec![DataKind::Dense, DataKind::Csr],
+            needs_k: self.k.is_none() && !self.has("does not declare that it needs k"),
+            reads_constraints: !self.has("does not declare that it reads constraints"),
+            hard_must: self.hard,
+            hard_cannot: self.hard && self.has("promises cannot-links and looks at none"),
+            gives_centers: true,
+            reads_groups: self.has("declares that it reads groups and fails on them"),
+            object_weights: self.has("declares that it counts weights and does not"),
+            needs_setup: self.has("runs without its setup"),
+            ..Properties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        match self.flaw.as_str() {
+            "needs no memory" => 0,
+            "needs less memory for more objects" => u64::MAX / shape.n as u64,
+            "adds up by thread" => (64 * shape.n + 64 * shape.k * shape.d) as u64,
+            _ => (8 * shape.n * shape.n + 64 * shape.k * shape.d) as u64,
+        }
+    }
+}
+
+impl FlawedClusterer {
+    fn run(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         checked(self, &self.flaw)?;
         let k = problem.require_k(self.k, "flawed_clusterer")?;
         let looks = !self.has("never looks at the cancel flag");
@@ -369,29 +405,5 @@ impl BaseClusterer for FlawedClusterer {
         let more = self.has("makes one cluster more than it is asked for") && k < n;
         let k = k + usize::from(more);
         Ok(Clustering { labels, k, objective, history, extras, ..Clustering::default() })
-    }
-
-    fn properties(&self) -> Properties {
-        Properties {
-            accepts: vec![DataKind::Dense, DataKind::Csr],
-            needs_k: self.k.is_none() && !self.has("does not declare that it needs k"),
-            reads_constraints: !self.has("does not declare that it reads constraints"),
-            hard_must: self.hard,
-            hard_cannot: self.hard && self.has("promises cannot-links and looks at none"),
-            gives_centers: true,
-            reads_groups: self.has("declares that it reads groups and fails on them"),
-            object_weights: self.has("declares that it counts weights and does not"),
-            needs_setup: self.has("runs without its setup"),
-            ..Properties::default()
-        }
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        match self.flaw.as_str() {
-            "needs no memory" => 0,
-            "needs less memory for more objects" => u64::MAX / shape.n as u64,
-            "adds up by thread" => (64 * shape.n + 64 * shape.k * shape.d) as u64,
-            _ => (8 * shape.n * shape.n + 64 * shape.k * shape.d) as u64,
-        }
     }
 }

@@ -19,13 +19,14 @@ pub struct FlawedConsensus {
     pub max_iterations: usize,
 }
 
-const FLAWS: [(&str, &str); 30] = [
+const FLAWS: [(&str, &str); 32] = [
     ("loses an object", "one_label_per_object"),
     ("seeds itself from the clock", "same_seed_same_bits"),
     ("adds up by thread", "same_bits_on_several_blocks"),
     ("takes the label 0 for noise", "names_of_labels_are_nothing"),
     ("believes the first member alone", "order_of_members_is_nothing"),
     ("never joins the last object", "a_unanimous_ensemble_is_returned"),
+    ("makes parts of equal size", "groups_of_any_size_are_returned"),
     ("keeps two clusters at least", "extreme_k_is_legal"),
     ("counts its work in 32 bits", "largest_numbers_are_harmless"),
     ("indexes by a missing label", "missing_labels_are_legal"),
@@ -43,6 +44,7 @@ const FLAWS: [(&str, &str); 30] = [
     ("promises must-links and breaks them", "hard_promises_hold"),
     ("promises all constraints and drops what contradicts", "contradictions_are_named"),
     ("gives up on contradictions", "contradictions_are_survived"),
+    ("gives up on contradictions of soft marks", "soft_marks_refuse_nothing"),
     ("believes the constraint that comes last", "order_of_constraints_is_nothing"),
     ("panics when there is one object", "hard_ensembles_have_an_outcome"),
     ("fails when members are of one cluster", "hard_ensembles_have_an_outcome"),
@@ -168,10 +170,23 @@ impl ConsensusFunction for FlawedConsensus {
         let (mut labels, k) = compact(&labels);
         let last = labels.len() - 1;
         let pairs = problem.constraints.pairs();
-        if self.has("gives up on contradictions") {
+        if self.flaw.starts_with("gives up on contradictions") {
             problem.closure(OnConflict::Error)?;
         }
         match self.flaw.as_str() {
+            "makes parts of equal size" => {
+                let fullest = |labels: &[u32], least: bool| {
+                    let count = |l: &u32| labels.iter().filter(|m| *m == l).count();
+                    let order =
+                        (0..k as u32).max_by_key(|l| if least { n - count(l) } else { count(l) });
+                    order.map_or((0, 0), |l| (l, count(&l)))
+                };
+                while fullest(&labels, false).1 > fullest(&labels, true).1 + n / k {
+                    let (full, empty) = (fullest(&labels, false).0, fullest(&labels, true).0);
+                    let first = labels.iter_mut().find(|l| **l == full);
+                    first.into_iter().for_each(|l| *l = empty);
+                }
+            }
             "loses an object" => drop(labels.pop()),
             "seeds itself from the clock" => {
                 labels[last] = SeedPath::new(clock()).stream("tie").below(k) as u32;
