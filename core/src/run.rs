@@ -237,7 +237,12 @@ pub fn combine(
     let read = as_read(tag, &promises, problem)?;
     let start = Instant::now();
     let clustering = guarded(tag, || consensus.combine(ensemble, &read, ctx))?;
-    judge(tag, clustering, &promises, problem, start.elapsed().as_secs_f64())
+    let run = judge(tag, clustering, &promises, problem, start.elapsed().as_secs_f64())?;
+    let found = run.clustering.k - run.clustering.empty_clusters();
+    if let Some(k) = problem.k.filter(|&k| consensus.needs().fixed_k && found < k) {
+        ctx.warn(format!("k = {k} was asked for, but {tag} found only {found} of them"));
+    }
+    Ok(run)
 }
 
 /// Runs a propagator: what it makes of `constraints`, given `clustering` where it needs one.

@@ -10,6 +10,7 @@ use mustlink::datasets::Dataset;
 use mustlink::ensemble::{Ensemble, Member};
 use mustlink::ndarray::Array2;
 use mustlink::needs::check_needs;
+use mustlink::plugins::consensus_functions::warn_of_contradiction;
 use mustlink::prelude::{ConsensusFunction, Data, EnsembleGenerator};
 use mustlink::run::combine;
 use mustlink::{Context, Error, Problem, Result};
@@ -236,6 +237,7 @@ fn combined(
     check_needs(&ensemble, &*consensus)?;
     let run = combine(&*consensus, &ensemble, &problem, &ctx.child("consensus"))
         .map_err(|e| e.at("consensus"))?;
+    warn_of_contradiction(&ensemble, &run.clustering.labels, &ctx)?;
     Ok(Ended {
         labels: run.clustering.labels.iter().map(|&l| i64::from(l)).collect(),
         weights: None,

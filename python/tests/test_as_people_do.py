@@ -244,6 +244,13 @@ def test_constraints_in_the_place_of_classes_are_named():
             estimator.fit(X, known)
 
 
+def test_a_consensus_returns_members_that_agree_and_one_that_contradicts_them_is_warned_of():
+    groups = np.repeat([0, 1, 2], [9001, 700, 300])
+    assert np.array_equal(mustlink.consensus([groups] * 3, 3), groups)
+    with pytest.warns(mustlink.MustlinkWarning, match="agrees less with the partitions"):
+        mustlink.consensus([groups] * 3, 3, {"type": "hbgf", "imbalance": 0.03})
+
+
 def test_a_warning_is_of_the_line_that_called():
     known = mustlink.Constraints(must_link=[(0, 1)], n=40)
     starts = {"type": "random_init", "members": 2}

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap_complete::ArgValueCompleter;
 use mustlink::config::{self, Document, Node};
 use mustlink::needs::check_needs;
+use mustlink::plugins::consensus_functions::warn_of_contradiction;
 use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
@@ -37,8 +38,8 @@ pub(crate) struct Args {
     /// a missing label, a column id holds ids; - is standard input
     #[arg(value_name = "PARTITIONS.csv")]
     partitions: String,
-    /// File with consensus = { type = "…", … }, and k and seed where wanted. Absent: voting, or
-    /// evidence_accumulation where k is given (hbgf, which cuts balanced parts, beyond 10 000 objects)
+    /// File with consensus = { type = "…", … }, and k and seed if wanted. Absent: voting; if k is given,
+    /// mcla, or with --constraints evidence_accumulation (hbgf beyond 10 000 objects)
     #[arg(long, value_name = "FILE")]
     method: Option<PathBuf>,
     /// Consensus function, in place of that of the method: a name or { type = "…", … }
@@ -234,6 +235,7 @@ fn combined(
     ctx: &Context,
 ) -> Result<Run> {
     let run = combine(consensus, ensemble, problem, &ctx.child("consensus"))?;
+    warn_of_contradiction(ensemble, &run.clustering.labels, ctx)?;
     if let Some(folder) = &args.plot {
         let figures = (folder.as_path(), "consensus", &args.formats.plot_formats[..]);
         let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
@@ -333,8 +335,12 @@ fn method(args: &Args, n: usize) -> std::result::Result<ConsensusFile, Failure> 
     let mut complaints = set_options(&mut document, &plugins, &args.sets);
     let names_k = args.k.is_some() || document.root().get("k").is_some();
     if names_k && document.root().get("consensus").is_none() {
-        // It keeps a table of pairs; the cut of a graph into balanced parts does not.
-        let chosen = if n <= MOST_PAIRWISE { "evidence_accumulation" } else { "hbgf" };
+        // The first reads no constraints, the second keeps a table of pairs.
+        let chosen = match &args.constraints {
+            None => "mcla",
+            Some(_) if n <= MOST_PAIRWISE => "evidence_accumulation",
+            Some(_) => "hbgf",
+        };
         note(
             args,
             &format!("consensus = \"{chosen}\", since k is given; --consensus chooses another"),

@@ -35,8 +35,8 @@ def consensus(
     n_clusters : int, optional
         Number of clusters; functions in which the members decide take none.
     method : str, dict, optional
-        The consensus function. Absent: ``voting``, or ``evidence_accumulation`` where ``n_clusters`` is
-        given (``hbgf``, which cuts balanced parts, beyond 10 000 objects).
+        The consensus function. Absent: ``voting``; if ``n_clusters`` is given, ``mcla``, or with constraints
+        ``evidence_accumulation`` (``hbgf`` beyond 10 000 objects).
     X : matrix, optional
         The objects, for functions that look at them.
     constraints : Constraints, optional
@@ -61,7 +61,8 @@ def consensus(
     if method is None:
         method = "voting"
         if n_clusters is not None:
-            method = "evidence_accumulation" if n <= _MOST_PAIRWISE else "hbgf"
+            reading = "evidence_accumulation" if n <= _MOST_PAIRWISE else "hbgf"
+            method = "mcla" if constraints is None else reading
     request = {
         "method": {"consensus": _config.plain(method)},
         "k": n_clusters,

@@ -342,7 +342,7 @@ fn many_objects_are_refused_before_anything_is_made() {
     let cluster = "cluster --data big.csv --k 2 --quiet --method";
     for (line, number, instead) in [
         (format!("{cluster} cspa.toml"), "at most 5000 objects (200000 given)", "\"hbgf\""),
-        (format!("{cluster} linkage.toml"), "at most 20000 objects", "linkage = \"single\""),
+        (format!("{cluster} linkage.toml"), "at most 20000 objects", "consensus = \"hbgf\""),
         (
             format!("{cluster} wide.toml --memory-limit 4GiB"),
             "GiB, more than the limit",

@@ -42,7 +42,7 @@ fn a_file_says_how_and_constraints_are_respected() {
     // Its file is checked and shown as others are.
     assert_eq!(bench.run("check m.toml").out, "m.toml: in order; a method of consensus\n");
     let shown = bench.run("config show m.toml").out;
-    assert!(shown.contains("\nimbalance = ") && !shown.contains("clusterer"), "{shown}");
+    assert!(shown.contains("\nweight_scale = ") && !shown.contains("clusterer"), "{shown}");
     assert!(bench.run("config show m.toml --origin").out.contains("m.toml:1"));
     let cited = bench.run("cite m.toml");
     assert!(cited.status == 0 && cited.out.contains("hbgf"), "{}{}", cited.out, cited.err);
@@ -128,6 +128,35 @@ fn what_cannot_be_is_said() {
     let memory = bench.run("consensus p.csv --consensus cspa --memory-limit 10 --k 2");
     assert_eq!(memory.status, 2);
     assert!(memory.err.contains("more than the limit"), "{}", memory.err);
+}
+
+/// Beyond 10 000 objects the default cut parts of equal size: 3357, 3324 and 3320.
+#[test]
+fn members_that_agree_are_returned_at_any_size() {
+    let rows = |n: usize| -> String {
+        let group = |i: usize| usize::from(i >= n - 1000) + usize::from(i >= n - 300);
+        (0..n).map(|i| format!("{0},{1},{1}\n", group(i), (group(i) + 1) % 3)).collect()
+    };
+    let bench = Bench::with("p.csv", format!("a,b,c\n{}", rows(10_001)));
+    bench.write("pairs.csv", "i,j,type\n0,1,must_link\n");
+    for constraints in ["", " --constraints pairs.csv"] {
+        let done = bench.run(&format!("consensus p.csv --k 3 --format json{constraints}"));
+        let json = done.json();
+        assert_eq!((&json["k"], &json["mean_nmi"]), (&3.into(), &1.0.into()), "{}", done.err);
+        assert!(!done.err.contains("warning"), "{}", done.err);
+    }
+    // A function that an option makes cut equal parts contradicts them, and that is said.
+    let done = bench.run("consensus p.csv --k 3 --consensus hbgf --set consensus.imbalance=0.03");
+    let said = "warning: the result agrees less with the partitions than they do with each other";
+    assert!(done.err.contains(said), "{}", done.err);
+}
+
+#[test]
+fn fewer_clusters_than_asked_for_are_said() {
+    let bench = Bench::with("p.csv", "one,two\nx,7\nx,7\nx,7\ny,9\ny,9\ny,9\n");
+    let done = bench.run("consensus p.csv --k 3 --consensus kcc");
+    let said = "warning: consensus: k = 3 was asked for, but kcc found only 2 of them\n";
+    assert!(done.err.contains(said), "{}", done.err);
 }
 
 /// As everywhere: the first example of the help ended with an error.
