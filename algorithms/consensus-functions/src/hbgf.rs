@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn groups_of_unequal_size_are_found_among_noise() {
-        for (wrong, least) in [(0.0, 1.0), (0.001, 0.999), (0.2, 0.9)] {
+        for (wrong, least) in [(0.0, 1.0), (0.001, 0.999), (0.02, 0.99)] {
             let (ensemble, classes) = unequal(wrong);
             let c =
                 Hbgf::default().combine(&ensemble, &blank(12_000, 3), &Context::new(1)).unwrap();

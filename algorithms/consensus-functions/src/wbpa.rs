@@ -221,7 +221,8 @@ mod tests {
         });
         assert_eq!(ours.unwrap(), theirs.unwrap());
         for partitioner in [Engine::Multilevel, Engine::Spectral] {
-            let cutting = Cutting { partitioner, ..Cutting::default() };
+            // Of given sizes: objects of `hbgf` follow their clusters otherwise.
+            let cutting = Cutting { partitioner, imbalance: Some(0.03), ..Cutting::default() };
             let a = Wbpa { cutting: cutting.clone(), ..Wbpa::default() }
                 .combine(&soft, &problem, &Context::new(1))
                 .unwrap();
