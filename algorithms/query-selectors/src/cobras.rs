@@ -12,6 +12,8 @@ use crate::parts::checks::not_open;
 use crate::parts::representative_pairs::Near;
 use crate::parts::super_instances::{Grouping, Medoid, Reference, accepts_sparse, memory};
 
+mod standing;
+
 /// Which super-instances of two clusters are asked about.
 #[options]
 pub enum Compare {
@@ -31,19 +33,22 @@ pub enum Compare {
 /// in COBRA, closest representatives first. Then the next is split. Answers are kept by object: what is
 /// known or follows from it is never asked.
 /// # Input and output
-/// Dense or sparse rows. `clustering()` gives the clusters after the last merging that was completed,
-/// one cluster before the first, with `super_instances` (their number) and `splits` among its
-/// diagnostics. Representatives are eligible medoids; a part without an eligible object joins the nearest
-/// that has some. Given constraints count as answers where they are about representatives. "Don't know"
-/// ends the halving, or puts the pair aside. Without a budget, questions go on until no super-instance can be
-/// split: single objects, equal ones, and those of whose parts one alone has objects that may be asked about.
+/// Dense or sparse rows. `clustering()` keeps every answer and given constraint at any moment, unless they
+/// contradict each other. It is the first merging as far as it went; later, new parts stay with the rest
+/// of the cluster they were in until an answer separates them. An object that is known to be apart from
+/// the cluster of its super-instance joins the nearest one that it may be in. Diagnostics:
+/// `super_instances` (their number) and `splits`. Representatives are eligible medoids; a part without an
+/// eligible object joins the nearest that has some. "Don't know" ends the halving, or puts the pair aside.
+/// Without a budget, questions go on until no super-instance can be split: single objects, equal ones, and
+/// those of whose parts only one has objects that may be asked about.
 /// # Errors
 /// `BadParam` for `queryable` when no object is eligible; what the clusterer returns.
 /// # Cost and randomness
 /// A split is one k-means on one super-instance, a merging O(R) pairs for each new part, R the number of
 /// super-instances. Memory O(n + R). Random only in the clusterer.
 /// # References
-/// [VanCraenendonck2018] §3, Algorithms 1–4; starts on a sample: [BradleyFayyad1998].
+/// [VanCraenendonck2018] §3, Algorithms 1–4; starts on a sample: [BradleyFayyad1998]. Differs: the authors'
+/// program gives the last completed merging after the first, which answers since then may contradict.
 #[options]
 pub struct Cobras {
     /// Which super-instances of two clusters are asked about; `first` is what the authors' program does.
@@ -61,7 +66,7 @@ pub struct Cobras {
     pub reference: Reference,
 }
 
-#[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"], version = 2)]
+#[plugin("cobras", cites = ["VanCraenendonck2018", "BradleyFayyad1998"], version = 3)]
 impl QuerySelector for Cobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         begin(self, "cobras", problem, None, ctx)
@@ -79,7 +84,7 @@ impl QuerySelector for Cobras {
     fn memory(&self, shape: &Shape) -> u64 {
         // Parts multiply with the questions asked; sixteen at a time are as many as small budgets make.
         let split = Shape { k: shape.n.min(16), ..*shape };
-        (120 * shape.n) as u64 + memory(self.clusterer.as_deref(), self.sample, &split)
+        (240 * shape.n) as u64 + memory(self.clusterer.as_deref(), self.sample, &split)
     }
 }
 
@@ -135,6 +140,7 @@ pub(crate) fn begin(
         representative,
         eligible: eligible.len(),
         splittable: true,
+        cluster: 0,
     };
     let mut refining = Refining {
         options: options.clone(),
@@ -142,7 +148,6 @@ pub(crate) fn begin(
         problem: problem.clone(),
         ctx: ctx.child("clusterer"),
         knowledge: Knowledge::new(n, &problem.constraints),
-        valid: vec![(all.members.clone(), representative)],
         parts: vec![all],
         phase: Phase::Choose,
         groupings: 0,
@@ -156,6 +161,7 @@ pub(crate) fn begin(
 }
 
 /// A super-instance.
+#[derive(Clone)]
 struct Part {
     /// Ascending.
     members: Arc<[u32]>,
@@ -164,6 +170,8 @@ struct Part {
     eligible: usize,
     /// False once a split has shown nothing to split: its rows are equal.
     splittable: bool,
+    /// The name of the cluster that it, or what it was split from, was in when last all were merged.
+    cluster: u32,
 }
 
 /// How finely a super-instance is to be split.
@@ -171,8 +179,11 @@ struct Search {
     whole: Part,
     /// Where it stood.
     at: usize,
-    /// The halves of the part of it that is looked at.
+    /// The part of it that is looked at, and its halves.
+    inside: Part,
     halves: Vec<Part>,
+    /// The other halves of those looked at before.
+    aside: Vec<Part>,
     /// "No" so far.
     level: u32,
 }
@@ -182,8 +193,8 @@ enum Phase {
     Choose,
     /// Halving, to know how finely to split.
     Search(Search),
-    /// Merging new parts: pairs with a new one in ascending order, and how many are behind us.
-    Merge { pairs: Vec<Near>, at: usize },
+    /// Merging the parts from `first` on: pairs with a new one in ascending order, and how many are behind us.
+    Merge { pairs: Vec<Near>, at: usize, first: usize },
     /// All parts are merged.
     Merged,
     /// Nothing is left to split.
@@ -208,8 +219,6 @@ struct Refining {
     /// The super-instances, those there the longest first. Their clusters are the components of their
     /// representatives in `knowledge`.
     parts: Vec<Part>,
-    /// Members, and the name of the cluster, of the super-instances at the last completed merging.
-    valid: Vec<(Arc<[u32]>, u32)>,
     phase: Phase,
     /// Groupings so far: each draws from streams of its own.
     groupings: usize,
@@ -232,12 +241,14 @@ impl Refining {
                     let Some(at) = self.largest() else { return Ok(()) };
                     let whole = self.parts.remove(at);
                     let halves = self.split(&whole, 2)?;
-                    self.phase = Phase::Search(Search { whole, at, halves, level: 0 });
+                    let (inside, aside) = (whole.clone(), Vec::new());
+                    self.phase =
+                        Phase::Search(Search { whole, at, inside, halves, aside, level: 0 });
                 }
                 // halved to know how finely to split it, and split;
                 Phase::Search(search) => self.search(search)?,
                 // its parts are merged with one another and with the clusters there are, as in COBRA.
-                Phase::Merge { pairs, at } => self.merge(pairs, at),
+                Phase::Merge { pairs, at, first } => self.merge(pairs, at, first),
                 Phase::Merged => self.merged()?,
                 Phase::Done => return Ok(()),
             }
@@ -282,6 +293,7 @@ impl Refining {
             members: members.into(),
             representative,
             splittable: true,
+            cluster: whole.cluster,
         };
         Ok(members.into_iter().zip(&groups.representatives).map(part).collect())
     }
@@ -301,11 +313,16 @@ impl Refining {
             Some(Kind::CannotLink) => {
                 search.level += 1;
                 // Of halves of one size the one with the lowest representative.
-                let halves = search.halves.iter().filter(|half| half.eligible >= 2);
-                match halves.min_by_key(|half| (half.members.len(), half.representative)) {
-                    None => return self.split_into(search),
-                    Some(smaller) => search.halves = self.split(smaller, 2)?,
+                let can = |half: &Part| half.eligible >= 2;
+                let mut halves = std::mem::take(&mut search.halves);
+                halves.sort_by_key(|half| (!can(half), half.members.len(), half.representative));
+                let smaller = halves.swap_remove(0);
+                if !can(&smaller) {
+                    return self.split_into(search);
                 }
+                search.halves = self.split(&smaller, 2)?;
+                search.inside = smaller;
+                search.aside.append(&mut halves);
                 self.phase = Phase::Search(search);
                 Ok(())
             }
@@ -331,22 +348,25 @@ impl Refining {
         Ok(())
     }
 
+    fn near(&self, i: u32, j: u32) -> Near {
+        let squared = self.points.between(i as usize, j as usize);
+        Near { squared, a: i.min(j), b: i.max(j) }
+    }
+
     /// Merges parts, those from `first` on with one another and with those before.
     fn merge_from(&mut self, first: usize) {
         let mut pairs: Vec<Near> = Vec::new();
         for b in first..self.parts.len() {
             for a in 0..b {
-                let (i, j) = (self.parts[a].representative, self.parts[b].representative);
-                let squared = self.points.between(i as usize, j as usize);
-                pairs.push(Near { squared, a: i.min(j), b: i.max(j) });
+                pairs.push(self.near(self.parts[a].representative, self.parts[b].representative));
             }
         }
         pairs.sort_unstable();
-        self.phase = Phase::Merge { pairs, at: 0 };
+        self.phase = Phase::Merge { pairs, at: 0, first };
     }
 
     /// Asks about the next pair of clusters of which nothing is known, or ends the merging.
-    fn merge(&mut self, pairs: Vec<Near>, mut at: usize) {
+    fn merge(&mut self, pairs: Vec<Near>, mut at: usize, first: usize) {
         while let Some(&Near { a, b, .. }) = pairs.get(at) {
             at += 1;
             if self.knowledge.relation(a, b).is_some() {
@@ -358,7 +378,7 @@ impl Refining {
             };
             if !self.knowledge.was_asked(i, j) {
                 self.ask(i, j, "merge");
-                self.phase = Phase::Merge { pairs, at };
+                self.phase = Phase::Merge { pairs, at, first };
                 return;
             }
         }
@@ -378,17 +398,15 @@ impl Refining {
                 }
                 Reviewed::MergeAnew(knowledge) => {
                     self.knowledge = knowledge;
-                    self.merge_from(1);
+                    self.merge_from(0);
                     return Ok(());
                 }
             }
         }
         self.splits += 1;
-        let Refining { parts, knowledge, .. } = self;
-        self.valid = parts
-            .iter()
-            .map(|part| (part.members.clone(), knowledge.component(part.representative)))
-            .collect();
+        for part in &mut self.parts {
+            part.cluster = self.knowledge.component(part.representative);
+        }
         self.phase = Phase::Choose;
         Ok(())
     }
@@ -425,17 +443,13 @@ impl Inquiry for Refining {
     }
 
     fn clustering(&self) -> Option<Clustering> {
-        let mut labels = vec![0; self.problem.n()];
-        for (members, cluster) in &self.valid {
-            members.iter().for_each(|&i| labels[i as usize] = *cluster);
-        }
-        let mut clustering = Clustering::from_labels(canonical(&labels));
+        let mut clustering = Clustering::from_labels(canonical(&self.clusters()));
         clustering.status = match self.open {
             Some(_) => Status::BudgetExhausted,
             None => Status::Converged,
         };
         clustering.extras.diagnostics = BTreeMap::from([
-            ("super_instances".into(), self.valid.len() as f64),
+            ("super_instances".into(), self.standing().0.len() as f64),
             ("splits".into(), self.splits as f64),
         ]);
         if let Some(review) = &self.review {

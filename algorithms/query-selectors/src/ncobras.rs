@@ -19,7 +19,7 @@ use crate::parts::worlds::{Verdict, Worlds};
 /// equally likely; those answers then count as their opposite, what no question can decide as not given, and all
 /// super-instances are merged anew.
 /// # Input and output
-/// As `cobras`; `corrected` among the diagnostics is the number of answers not taken as they were given. The
+/// As `cobras`, whose clusters keep the answers as they are taken; `corrected` among the diagnostics is the number of answers not taken as they were given. The
 /// constraints handed on are the answers as they are taken at last. Given constraints are taken to be right.
 /// # Errors
 /// As `cobras`.
@@ -41,7 +41,7 @@ pub struct Ncobras {
     pub doubting: Doubting,
 }
 
-#[plugin("ncobras", cites = ["Soenen2020", "VanCraenendonck2018", "HopcroftTarjan1973", "BradleyFayyad1998"], version = 2)]
+#[plugin("ncobras", cites = ["Soenen2020", "VanCraenendonck2018", "HopcroftTarjan1973", "BradleyFayyad1998"], version = 3)]
 impl QuerySelector for Ncobras {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let Doubting { noise, certainty, order } = self.doubting;

@@ -50,6 +50,7 @@ pub(super) fn laws() -> Vec<Law<dyn QuerySelector>> {
         Law::always("budget_zero_is_empty", budget_zero),
         Law::always("wrong_id_is_an_error", wrong_id),
         Law::when("clustering_is_always_valid", clusters, always_clustered),
+        Law::when("clustering_keeps_answers", clusters, keeps_answers),
         Law::when("takes_sparse_rows", sparse, takes_sparse),
         Law::always("largest_numbers_are_harmless", largest_numbers),
     ];
@@ -386,6 +387,26 @@ fn always_clustered(selector: &dyn QuerySelector) -> Verdict {
             inquiry.tell(id, replies.to(i, j)).map_err(text)?;
         }
         ensure!(inquiry.clustering().is_some(), "no clustering at the end");
+    }
+    Ok(())
+}
+
+/// Whatever was answered so far holds in the clustering, between any two questions.
+fn keeps_answers(selector: &dyn QuerySelector) -> Verdict {
+    let (problem, truth) = some_eligible(1);
+    let mut inquiry = begin(selector, &problem, &fixtures::context(2)).map_err(text)?;
+    let mut answered: Vec<(u32, u32, Reply)> = Vec::new();
+    while answered.len() < 200 {
+        let Some((id, i, j)) = next_question(&mut *inquiry, &problem)? else { break };
+        inquiry.tell(id, truth.to(i, j)).map_err(text)?;
+        answered.push((i, j, truth.to(i, j)));
+        let labels = inquiry.clustering().ok_or("no clustering")?.labels;
+        for &(i, j, reply) in &answered {
+            let together = labels[i as usize] == labels[j as usize];
+            let kept = reply.kind().is_none_or(|kind| together == (kind == Kind::MustLink));
+            let count = answered.len();
+            ensure!(kept, "after {count} replies the clustering breaks {reply:?} of {i} and {j}");
+        }
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! All pairs in random order but what is known, sound but for one flaw.
 
+use mustlink_core::clustering::canonical;
 use mustlink_core::knowledge::{Knowledge, LAST_NEIGHBOURHOOD};
 use mustlink_core::prelude::*;
 use serde_json::json;
@@ -19,7 +20,7 @@ pub struct FlawedSelector {
     pub share: f64,
 }
 
-const FLAWS: [(&str, &str); 34] = [
+const FLAWS: [(&str, &str); 35] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("asks about objects that are not eligible", "asks_eligible_pairs_once"),
@@ -39,6 +40,7 @@ const FLAWS: [(&str, &str); 34] = [
     ("knows before it asks", "budget_zero_is_empty"),
     ("takes any reply", "wrong_id_is_an_error"),
     ("has no clustering after ten replies", "clustering_is_always_valid"),
+    ("clusters as if nobody had answered", "clustering_keeps_answers"),
     ("cannot read sparse rows", "takes_sparse_rows"),
     ("counts its work in 32 bits", "largest_numbers_are_harmless"),
     ("never looks at the cancel flag", "looks_every_sweep"),
@@ -300,6 +302,11 @@ impl Inquiry for Asking {
 
     fn clustering(&self) -> Option<Clustering> {
         let none = self.id > 10 && self.has("has no clustering after ten replies");
-        (!none).then(|| Clustering { k: 1, ..Clustering::from_labels(vec![0; self.n]) })
+        let mut known = self.known.clone();
+        let name = |i: u32| {
+            if self.has("clusters as if nobody had answered") { 0 } else { known.component(i) }
+        };
+        let labels: Vec<u32> = (0..self.n as u32).map(name).collect();
+        (!none).then(|| Clustering::from_labels(canonical(&labels)))
     }
 }
