@@ -24,8 +24,8 @@ pub(crate) struct ColumnArgs {
     /// and cannot-links; -1, NA, ? and empty cells are unknown
     #[arg(long, value_name = "COLUMN")]
     pub labels: Option<String>,
-    /// Column of a CSV with text that people are shown who answer
-    #[arg(long, value_name = "COLUMN")]
+    /// Column of a CSV with what objects are called: shown to the annotator, in messages and profiles
+    #[arg(long, value_name = "COLUMN", visible_alias = "name")]
     pub display: Option<String>,
     /// Columns that are kept as they stand, for people.
     #[arg(skip)]

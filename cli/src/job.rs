@@ -245,10 +245,10 @@ impl Job {
     fn rendered(&self, error: &Error) -> String {
         // With one source there is nothing to tell apart.
         if self.columns.iter().all(Option::is_none) && self.method.selector.is_none() {
-            return error.render(&|i| self.id(i));
+            return error.render(&|i| self.called(i));
         }
         let sources = self.sources();
-        error.render_with_sources(&|i| self.id(i), &|c| sources.of(c))
+        error.render_with_sources(&|i| self.called(i), &|c| sources.of(c))
     }
 
     /// What is broken of the constraints of `clustered`, and the answers that were overruled.
@@ -274,7 +274,7 @@ impl Job {
 
     /// An error in the user's names.
     pub fn named(&self, error: &Error) -> Failure {
-        let mut failure = Failure::named(error, &|i| self.id(i));
+        let mut failure = Failure::named(error, &|i| self.called(i));
         if let (Error::InconsistentConstraints(_), Failure::Message { message, .. }) =
             (error.root(), &mut failure)
         {

@@ -136,14 +136,14 @@ struct Line {
 pub(crate) const FILES: [&str; 2] = ["clusters.csv", "features.csv"];
 
 /// Writes `clusters.csv` and `features.csv` into `folder`. `set` is the file as it was read, `labels` those of its
-/// rows; `seen` are the objects as the method saw them, `ids` what they are called.
+/// rows; `seen` are the objects as the method saw them, `name` says what they are called.
 ///
 /// # Errors
 /// `Data` for what cannot be written, and for objects that have no features.
 pub(crate) fn write(
     folder: &Path,
     set: &Dataset,
-    ids: &[String],
+    name: &dyn Fn(usize) -> String,
     seen: &Data,
     clustering: &Clustering,
     labels: &[Option<u32>],
@@ -157,12 +157,12 @@ pub(crate) fn write(
     let put = |name: &str, rows: &[Vec<String>]| {
         write_rows(&folder.join(name).display().to_string(), rows)
     };
-    put(FILES[0], &clusters(ids, seen, clustering, labels, crosstab)?)?;
+    put(FILES[0], &clusters(name, seen, clustering, labels, crosstab)?)?;
     put(FILES[1], &features(&set.data, &set.feature_names, labels, clustering.k))
 }
 
 fn clusters(
-    ids: &[String],
+    name: &dyn Fn(usize) -> String,
     seen: &Data,
     clustering: &Clustering,
     labels: &[Option<u32>],
@@ -184,8 +184,7 @@ fn clusters(
         .to_vec();
     let rows = near.into_iter().enumerate().map(|(h, mut near)| {
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let typical: Vec<String> =
-            near.iter().take(TYPICAL).map(|(_, i)| ids[*i].clone()).collect();
+        let typical: Vec<String> = near.iter().take(TYPICAL).map(|(_, i)| name(*i)).collect();
         let (class, share) = match crosstab.and_then(|c| c.name(h)) {
             Some((name, share)) => (name.to_string(), share.to_string()),
             None => Default::default(),

@@ -73,6 +73,9 @@ impl Classes {
     }
 }
 
+/// Characters of a text by which people recognise an object.
+const GLIMPSE: usize = 30;
+
 /// Objects with what is known about them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Dataset {
@@ -306,6 +309,33 @@ impl Dataset {
     /// The id of object `i`, its row number where the source has no ids.
     pub fn id(&self, i: usize) -> String {
         self.ids.as_ref().and_then(|ids| ids.get(i).cloned()).unwrap_or_else(|| i.to_string())
+    }
+
+    /// What people are shown of object `i`, in a few words: of the first column that is kept for them, otherwise
+    /// of its text.
+    fn glimpse(&self, i: usize) -> Option<String> {
+        let shown = self.shown.first().map(|(_, cells)| cells.as_slice());
+        let cell = shown.or(self.display.as_deref())?.get(i)?;
+        let words: Vec<&str> = cell.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+        let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let end = text.char_indices().nth(GLIMPSE).map(|(end, _)| end);
+        let text = end.map_or(text.clone(), |end| format!("{}…", &text[..end]));
+        (!text.is_empty() && text != self.id(i)).then_some(text)
+    }
+
+    /// What object `i` is called in texts for people: its id, and in brackets the beginning of what they are shown.
+    pub fn called(&self, i: usize) -> String {
+        let id = self.id(i);
+        self.glimpse(i).map_or(id.clone(), |text| format!("{id} ({text})"))
+    }
+
+    /// Whether people may mean object `i` by this text: all of [`Dataset::called`], or what is in its brackets, in
+    /// small or capital letters.
+    pub fn is_called(&self, i: usize, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.glimpse(i).is_some_and(|glimpse| {
+            glimpse.to_lowercase() == text || self.called(i).to_lowercase() == text
+        })
     }
 
     /// The object with this id, or with this row number where the source has no ids.

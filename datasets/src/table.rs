@@ -353,17 +353,29 @@ pub(crate) fn classes_of<S: AsRef<str>>(cells: &[S], name: &str, place: &str) ->
 /// Ids, each of which stands there once.
 pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str) -> Result<Arc<[String]>> {
     let mut lines: HashMap<&str, u64> = HashMap::with_capacity(cells.len());
+    let mut twice: Option<(u64, &str, u64)> = None;
+    let mut more = 0;
     for (line, id) in &cells {
         if id.is_empty() {
             let message = "the id is empty; if the whole row is, as spreadsheets leave some below a table, remove it";
             return Err(bad(format!("{place}, line {line}"), message));
         }
         if let Some(before) = lines.insert(id, *line) {
-            return Err(bad(
-                format!("{place}, line {line}"),
-                format!("the id \"{id}\" stands on line {before} already"),
-            ));
+            more += 1;
+            twice.get_or_insert((*line, id, before));
         }
+    }
+    if let Some((line, id, before)) = twice {
+        let rows = if more == 1 {
+            "1 row repeats an id".into()
+        } else {
+            format!("{more} rows repeat ids")
+        };
+        let message = format!(
+            "the id \"{id}\" stands on line {before} already; {rows} in all. Use a column without duplicates, or \
+             --name instead of --id: rows are then numbered from 0, and the column says what they are called"
+        );
+        return Err(bad(format!("{place}, line {line}"), message));
     }
     drop(lines);
     Ok(cells.into_iter().map(|(_, id)| id).collect())

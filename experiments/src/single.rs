@@ -125,6 +125,11 @@ impl Single {
         self.original.id(self.row(i as u32) as usize)
     }
 
+    /// What object `i` is called in texts for people.
+    pub fn called(&self, i: usize) -> String {
+        self.original.called(self.row(i as u32) as usize)
+    }
+
     /// The user's names of all objects.
     pub fn ids(&self) -> Vec<String> {
         (0..self.set.n()).map(|i| self.id(i)).collect()
@@ -282,6 +287,18 @@ impl Single {
         let ledger = Ledger::open(path, header, durability)?;
         ledger.notices().iter().for_each(|notice| self.ctx.warn(notice));
         Ok(ledger)
+    }
+
+    /// Whether a ledger without ids is about the first rows of these data: their values are in its hash.
+    pub fn begins_with(&self, ledger: &Header, seed: u64) -> bool {
+        let appended = self.rows.is_none() && ledger.n < self.original.n();
+        appended && {
+            let first: Vec<usize> = (0..ledger.n).collect();
+            let data = self.original.data.subset(&first).contiguous();
+            let set = Dataset { data, ..self.original.clone() };
+            let ctx = Single::context_of(&set, seed).build();
+            ledger.seed == Some(Header::seed_of(&ctx.child("selector")))
+        }
     }
 
     /// Asks `respondent` about `seen`; `None` when the method has no selector.

@@ -118,7 +118,10 @@ fn answer(server: &Server, session: &Session, objects: &Objects<'_>, mut request
             Err(e) => Said::text(400, &format!("nothing to look at: {e}")),
             Ok(look) => match look.see(session, objects) {
                 Some(seen) => Said::json(200, &seen),
-                None => Said::json(404, &json!({ "says": "there is no such object" })),
+                None => Said::json(
+                    404,
+                    &json!({ "says": "that is the name of no object, or of several" }),
+                ),
             },
         },
         _ => Said::text(404, "no such page"),

@@ -24,9 +24,9 @@ pub struct Shown {
 
 /// What is known of objects for people.
 pub struct Objects<'a> {
-    /// The id of one.
+    /// What one is called: its id, with what a person saw of it.
     pub id: &'a (dyn Fn(u32) -> String + Sync),
-    /// The one of an id.
+    /// The one of an id, or the only one that is called so.
     pub find: &'a (dyn Fn(&str) -> Option<u32> + Sync),
     /// All that is shown of one.
     pub shown: &'a (dyn Fn(u32) -> Shown + Sync),
@@ -35,7 +35,7 @@ pub struct Objects<'a> {
 }
 
 impl Objects<'_> {
-    /// Its id, with nothing in it that steers a terminal.
+    /// What it is called, with nothing in it that steers a terminal.
     pub fn name(&self, object: u32) -> String {
         visible(&(self.id)(object))
     }
@@ -60,6 +60,11 @@ const IMAGES: [(&str, &str); 6] = [
     ("webp", "image/webp"),
     ("bmp", "image/bmp"),
 ];
+
+/// A number of things.
+pub(crate) fn count(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
 
 /// The file that a cell names inside `folder`, with the kind of its image. None for one that is elsewhere,
 /// also by a link, that does not exist or is no image.

@@ -71,7 +71,7 @@ impl Work {
             self.carry_out(single, seen, path, imported)
         });
         if let Err(e) = &done {
-            self.shared.ended(e.render(&|i| single.id(i)));
+            self.shared.ended(e.render(&|i| single.called(i)));
         }
         done
     }
@@ -89,7 +89,7 @@ impl Work {
         let nobody: Box<dyn Oracle> = mustlink_core::registry::build_default("none")?;
         let mut ledger = single.keep(&scene, &*nobody, path, Durability::Every)?;
         let given = &seen.constraints;
-        import(&mut ledger, given, imported, &|o| single.id(o as usize))?;
+        import(&mut ledger, given, imported, &|o| single.called(o as usize))?;
         loop {
             let answers = ledger.answers();
             self.shared.begin(&answers);

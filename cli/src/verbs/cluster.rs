@@ -393,7 +393,15 @@ fn write(
     }
     if let Some(folder) = &args.profile {
         let labels = job.labels(&clustering.labels);
-        profile::write(folder, &job.original, &job.ids(), seen, clustering, &labels, crosstab)?;
+        profile::write(
+            folder,
+            &job.original,
+            &|i| job.called(i),
+            seen,
+            clustering,
+            &labels,
+            crosstab,
+        )?;
     }
     if let Some(folder) = &args.out_candidates {
         let tried = &clustering.extras.tried;

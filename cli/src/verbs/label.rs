@@ -1,11 +1,11 @@
 //! A person answers, in this terminal or on a page of this machine.
 
-use mustlink::text::count;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use mustlink::roles::Event;
 use mustlink::selection::Recorded;
+use mustlink::text::count;
 use mustlink::{Data, Row};
 use mustlink_datasets::FileAnswer;
 use mustlink_experiments::io;
@@ -16,6 +16,7 @@ use mustlink_label::{
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
+use crate::interrupt;
 use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::term;
@@ -114,12 +115,10 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     let seen = job.seen()?;
     let imported = imported(args, job)?;
     let (session, work) = Session::new(&seen.problem, args.job.budget);
-    let places: HashMap<String, u32> =
-        (0..seen.problem.n() as u32).map(|o| (job.id(o as usize), o)).collect();
     let folder = Path::new(&args.job.data).parent().filter(|p| !p.as_os_str().is_empty());
     let objects = Objects {
-        id: &|object| job.id(object as usize),
-        find: &|id| places.get(id).copied(),
+        id: &|object| job.called(object as usize),
+        find: &|text| find(job, text),
         shown: &|object| shown(args, job, object),
         folder: folder.unwrap_or(Path::new(".")),
     };
@@ -148,6 +147,8 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
             face.join().unwrap_or(Ok(())).and(done)
         })?
     };
+    // Ctrl-C has ended the session as "save and quit" does, and not what follows.
+    interrupt::flag().store(false, Ordering::Relaxed);
     if let Some(out) = &args.out {
         let clustered = job.cluster(&seen, Some(&selection))?;
         if let Some(clash) = job.clash(&selection, &seen.problem.constraints)? {
@@ -167,6 +168,16 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     // What followed from the answers was asked of nobody.
     let paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
     Ok(selection.events.iter().filter(paid).count())
+}
+
+/// The object with this id, or the only one that is called so.
+fn find(job: &Job, text: &str) -> Option<u32> {
+    let objects = 0..job.set.n();
+    let by_id = objects.clone().find(|&o| job.id(o) == text);
+    let called = |&o: &usize| job.original.is_called(job.row(o as u32) as usize, text);
+    let mut called = objects.filter(called);
+    let only = || called.next().filter(|_| called.next().is_none());
+    by_id.or_else(only).map(|o| o as u32)
 }
 
 /// The answers of a file, about objects as they stand after the first transforms.
@@ -192,8 +203,12 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
 /// What a person said in another ledger, by the rows that were read.
 fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<FileAnswer>> {
     let ids = job.original.ids.as_deref();
-    // Without ids objects are known by their numbers after the first transforms.
-    let n = if ids.is_some() { job.original.n() } else { job.set.n() };
+    // Without ids objects are known by their numbers after the first transforms; rows may have been appended.
+    let n = match mustlink_ledger::Header::read(Path::new(file))? {
+        _ if ids.is_some() => job.original.n(),
+        then if job.begins_with(&then, job.seed) => then.n,
+        _ => job.set.n(),
+    };
     let row = |object: u32| ids.map_or_else(|| job.row(object), |_| object) as usize;
     let path = Path::new(file);
     let said = mustlink_ledger::answers(path, n, ids)?.into_iter();

@@ -132,12 +132,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let made = Constraints::new(set.n(), pairs)?;
     mustlink_datasets::write_constraints(&args.out, &made, &set, args.columns.id.is_some())?;
     if let Some(file) = &args.disagreements {
-        mustlink_datasets::write_text(file, &disagreements(&votes, &people, &set))?;
+        mustlink_datasets::write_rows(file, disagreements(&votes, &people, &set))?;
     }
     say(&people, &given, &votes, &errors, &made);
     let problem = Problem::new(set.data.clone()).with_constraints(made);
     if let Some(clash) = problem.contradiction()? {
-        term::tell(&format!("warning: {}", clash.render(&|i| set.id(i))));
+        term::tell(&format!("warning: {}", clash.render(&|i| set.called(i))));
     }
     Ok(0)
 }
@@ -155,24 +155,25 @@ fn differ(votes: &[Cast]) -> bool {
     votes.iter().any(|(_, must)| *must != votes[0].1)
 }
 
-fn disagreements(votes: &Votes, people: &[String], set: &Dataset) -> String {
-    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let mut out = String::from("i,j");
-    people.iter().for_each(|name| out += &format!(",{}", quoted(name)));
-    out.push('\n');
-    for (&(i, j), votes) in votes.iter().filter(|(_, votes)| differ(votes)) {
-        out += &format!("{},{}", quoted(&set.id(i as usize)), quoted(&set.id(j as usize)));
-        for person in 0..people.len() {
-            let said = votes.iter().find(|(p, _)| *p == person).map(|(_, must)| *must);
-            out += match said {
-                Some(true) => ",same",
-                Some(false) => ",different",
-                None => ",",
-            };
-        }
-        out.push('\n');
-    }
-    out
+fn disagreements(votes: &Votes, people: &[String], set: &Dataset) -> Vec<Vec<String>> {
+    let shown = set.display.as_deref();
+    let texts =
+        |i, j| shown.into_iter().flat_map(move |cells| [i, j].map(|o: usize| cells[o].clone()));
+    let row = |(&(i, j), votes): (&(u32, u32), &Vec<Cast>)| {
+        let (i, j) = (i as usize, j as usize);
+        let said = |person| match votes.iter().find(|(p, _)| *p == person) {
+            Some((_, true)) => "same".to_string(),
+            Some((_, false)) => "different".into(),
+            None => String::new(),
+        };
+        let answers = (0..people.len()).map(said);
+        [set.id(i), set.id(j)].into_iter().chain(answers).chain(texts(i, j)).collect()
+    };
+    let mut header: Vec<String> = ["i", "j"].map(String::from).to_vec();
+    header.extend(people.iter().cloned());
+    header.extend(shown.iter().flat_map(|_| ["text of i", "text of j"].map(String::from)));
+    let differing = votes.iter().filter(|(_, votes)| differ(votes));
+    std::iter::once(header).chain(differing.map(row)).collect()
 }
 
 fn say(people: &[String], given: &[usize], votes: &Votes, errors: &[f64], made: &Constraints) {

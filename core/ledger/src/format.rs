@@ -89,17 +89,30 @@ impl Header {
         for id in scene.ids.iter().flat_map(|ids| ids.iter()) {
             part(id.as_bytes());
         }
-        let short = |hash: blake3::Hash| hash.to_hex()[..32].to_string();
         Header {
             dataset: scene.name.clone().unwrap_or_default(),
             fingerprint: short(h.finalize()),
             n: scene.n,
             created: utc(SystemTime::now()),
-            seed: Some(short(blake3::hash(ctx.path().as_bytes()))),
+            seed: Some(Header::seed_of(ctx)),
             selector: selector.to_value(),
             oracle: oracle.to_value(),
             ids: scene.ids.clone(),
         }
+    }
+
+    /// The header of the ledger at `path`.
+    ///
+    /// # Errors
+    /// `Data` for a file that is not a ledger.
+    pub fn read(path: &Path) -> Result<Header> {
+        let bytes = std::fs::read(path).map_err(io(path))?;
+        content(unmarked(&bytes), path)?.header.ok_or_else(|| no_ledger(path))
+    }
+
+    /// Hash of the seed path of a selector that runs in `ctx`; the values of a data set that is a file are in it.
+    pub fn seed_of(ctx: &Context) -> String {
+        short(blake3::hash(ctx.path().as_bytes()))
     }
 
     /// What of `now` does not fit this header of an existing ledger.
@@ -124,6 +137,10 @@ impl Header {
             _ => None,
         }
     }
+}
+
+fn short(hash: blake3::Hash) -> String {
+    hash.to_hex()[..32].to_string()
 }
 
 /// Date and time in UTC as `2026-01-31T08:05:09Z`.
@@ -277,6 +294,14 @@ pub(super) fn bad(path: &Path, line: usize, message: impl Into<String>) -> Error
 
 pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
     move |e| bad(path, 0, e.to_string())
+}
+
+pub(super) fn no_ledger(path: &Path) -> Error {
+    bad(
+        path,
+        0,
+        "is not a ledger; answers of a spreadsheet become one by \"mustlink label --import\"",
+    )
 }
 
 pub(super) fn content(bytes: &[u8], path: &Path) -> Result<Content> {

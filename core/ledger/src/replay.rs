@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::format::{Asked, Id, Line, Stated, Told, bad, content, io, unmarked};
+use crate::format::{Asked, Id, Line, Stated, Told, bad, content, io, no_ledger, unmarked};
 use mustlink_core::error::{Error, Result};
 use mustlink_core::roles::{Answer, QueryId, Reply};
 use mustlink_core::selection::Recorded;
@@ -286,11 +286,7 @@ pub fn cut_off(path: &Path) -> Result<Option<String>> {
 pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Recorded>> {
     let bytes = std::fs::read(path).map_err(io(path))?;
     let content = content(unmarked(&bytes), path)?;
-    let Some(header) = content.header else {
-        let message =
-            "is not a ledger; answers of a spreadsheet become one by \"mustlink label --import\"";
-        return Err(bad(path, 0, message));
-    };
+    let header = content.header.ok_or_else(|| no_ledger(path))?;
     let other = || {
         let mut message =
             format!("is about {} objects (data set {}), not {n}", header.n, header.dataset);

@@ -195,7 +195,8 @@ fn what_is_wrong_is_named() {
     );
     assert_eq!(
         of("x,name\n1,a\n2,b\n\n3,a\n", &with(None, Some("name"))),
-        "bad.csv, line 5: the id \"a\" stands on line 2 already"
+        "bad.csv, line 5: the id \"a\" stands on line 2 already; 1 row repeats an id in all. Use a column without \
+         duplicates, or --name instead of --id: rows are then numbered from 0, and the column says what they are called"
     );
     assert_eq!(
         of("x,name\n1,\n", &with(None, Some("name"))),

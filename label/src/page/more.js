@@ -24,7 +24,7 @@ const look = {
     if (!clusters.length) { $("found").replaceChildren(made("p", "The method has not been run yet.")); return; }
     const shown = clusters.map((c, at) => {
       const it = made("article");
-      it.append(made("h3", "Cluster " + (at + 1) + ": " + c.size + " objects"));
+      it.append(made("h3", "Cluster " + (at + 1) + ": " + count(c.size, "object")));
       const row = made("div", undefined, "row"), pure = made("button", "All " + c.size + " belong together");
       pure.onclick = () => act({ act: "pure", medoid: c.medoid.object, size: c.size });
       if (c.size > 1) row.append(pure);
@@ -46,7 +46,7 @@ const look = {
       it.append(row, many);
       return it;
     });
-    const rest = (noise ? noise + " objects are in no cluster. " : "") + (more ? more + " clusters are not shown." : "");
+    const rest = (noise ? "In no cluster: " + count(noise, "object") + ". " : "") + (more ? "Not shown: " + count(more, "cluster") + "." : "");
     $("found").replaceChildren(...shown, made("p", rest));
   },
   async neighbours() {

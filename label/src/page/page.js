@@ -100,6 +100,7 @@ function list() {
   $("earlier").textContent = state.earlier ? state.earlier + " earlier answers are not listed." : "";
 }
 
+const count = (n, word) => n + " " + word + (n === 1 ? "" : "s");
 const clock = (s) => Math.floor(s / 60) + ":" + String(s % 60).padStart(2, "0");
 
 function counts() {
@@ -113,7 +114,7 @@ function counts() {
   if (!m) { $("standing").textContent = ""; return; }
   const says = m.says === null || !state.open ? "" : " · the method would say " + (m.says ? "same" : "different");
   const agreed = m.agreed[1] ? " · it agreed with " + m.agreed[0] + " of the last " + m.agreed[1] + " answers" : "";
-  $("standing").textContent = m.clusters + " clusters found" + says + agreed +
+  $("standing").textContent = count(m.clusters, "cluster") + " found" + says + agreed +
     (m.advice ? ". You may stop: " + m.advice + "." : "");
 }
 

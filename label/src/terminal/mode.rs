@@ -298,7 +298,8 @@ impl Face {
             }
             Typed::Why { first: Some(first) } => {
                 let (Some(i), Some(j)) = ((objects.find)(&first), (objects.find)(&text)) else {
-                    self.message = format!("there is no object {first} or no object {text}");
+                    self.message =
+                        format!("{first} or {text} is the name of no object, or of several");
                     return;
                 };
                 let (says, links) = match session.why(i, j).filter(|_| i != j) {

@@ -6,7 +6,7 @@ use mustlink_core::text::count;
 
 use crate::chain::Link;
 use crate::keys::Keys;
-use crate::show::{Objects, Shown};
+use crate::show::{Objects, Shown, count};
 use crate::terminal::mode::{Face, Mode, Typed};
 use crate::terminal::text::{Line, Style, beside, common, curve, lines, wrapped};
 use crate::view::{Clusters, Entry, View};
@@ -147,12 +147,9 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
         Mode::Question => (question(view, objects, columns), None),
         Mode::Help => (wrapped(&help(keys), columns), None),
         Mode::List { at } => {
-            let row = |(place, e): (usize, &Entry)| {
-                let style = if place == *at { Style::Reverse } else { Style::Plain };
-                Line::of(style, entry(e, objects))
-            };
-            let rows = view.entries.iter().rev().enumerate().map(row).collect();
-            (rows, Some(*at))
+            let texts = view.entries.iter().rev().map(|e| entry(e, objects));
+            let (rows, cursor) = pointed(texts, *at, columns);
+            (rows, Some(cursor))
         }
         Mode::Sort { objects: sorted, groups, at } => {
             let (rows, cursor) = sorting(sorted, groups, *at, objects, columns);
@@ -178,15 +175,27 @@ fn body(view: &View, face: &Face, objects: &Objects<'_>, keys: &Keys, columns: u
         }
         Mode::Chain { says, links, at } => {
             let mut rows = Line::of(Style::Bold, says.clone()).wrapped(columns);
-            let first = rows.len();
-            for (place, l) in links.iter().enumerate() {
-                let style = if place == *at { Style::Reverse } else { Style::Plain };
-                rows.push(Line::of(style, link(l, view, objects)));
-            }
-            (rows, Some(first + at))
+            let texts = links.iter().map(|l| link(l, view, objects));
+            let (listed, cursor) = pointed(texts, *at, columns);
+            let cursor = rows.len() + cursor;
+            rows.extend(listed);
+            (rows, Some(cursor))
         }
         Mode::Typing { what, text } => (typing(what, text, objects, columns), None),
     }
+}
+
+/// Texts one below the other, and the line of the one that is pointed at.
+fn pointed(texts: impl Iterator<Item = String>, at: usize, columns: usize) -> (Vec<Line>, usize) {
+    let (mut rows, mut cursor) = (Vec::new(), 0);
+    for (place, text) in texts.enumerate() {
+        let style = if place == at { Style::Reverse } else { Style::Plain };
+        if place == at {
+            cursor = rows.len();
+        }
+        rows.extend(Line::of(style, text).wrapped(columns));
+    }
+    (rows, cursor)
 }
 
 /// Objects with the numbers of their groups, and the line of the one that is pointed at.
@@ -207,7 +216,7 @@ fn sorting(
         if place == at {
             cursor = rows.len();
         }
-        rows.push(Line::of(style, format!(" {group}  {}", objects.name(o))));
+        rows.extend(Line::of(style, format!(" {group}  {}", objects.name(o))).wrapped(columns));
         let card = wrapped(&card(&(objects.shown)(o).visible(), None, columns), columns);
         rows.extend(card.into_iter().skip(1).take(6));
     }
@@ -218,9 +227,9 @@ fn sorting(
 fn typing(what: &Typed, text: &str, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
     let (asked, found) = match what {
         Typed::Note => ("Note on the next answer:".to_string(), None),
-        Typed::Why { first: None } => ("Why known: id of the first object:".into(), None),
+        Typed::Why { first: None } => ("Why known: id or name of the first object:".into(), None),
         Typed::Why { first: Some(first) } => {
-            (format!("Why known: {first} and the object with the id:"), None)
+            (format!("Why known: {first} and the object with the id or name:"), None)
         }
         Typed::Merge { medoid, found } => {
             let name = objects.name(*medoid);
@@ -259,9 +268,10 @@ fn clusters(
         if Some(place) == at {
             cursor = rows.len();
         }
-        let (number, size) = (place + 1, c.members.len());
+        let (number, size) = (place + 1, count(c.members.len(), "object"));
         let middle = objects.name(c.medoid);
-        rows.push(Line::of(style, format!(" {number}  {size} objects, in the middle {middle}")));
+        let middle = Line::of(style, format!(" {number}  {size}, in the middle {middle}"));
+        rows.extend(middle.wrapped(columns));
         let border = c.border.iter().enumerate();
         let border: Vec<String> =
             border.map(|(b, &o)| format!("{} {}", b + 1, objects.name(o))).collect();

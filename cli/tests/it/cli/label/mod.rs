@@ -9,7 +9,10 @@ mod terminal;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 
+use serde_json::json;
+
 use super::support::Bench;
+use http::{parts, send};
 
 /// Says what a test does without, past what is kept of the output of tests that pass.
 fn skipped(missing: &str) {
@@ -110,9 +113,73 @@ fn ledgers_of_several_people_become_constraints() {
     };
     assert_eq!((wrong("w.csv"), wrong("m.csv")), (0, 0), "no two err on one pair");
     let disputed = bench.read("d.csv");
-    assert!(disputed.starts_with("i,j,\"ann\",\"bob\",\"eve\"\n"), "{disputed}");
+    assert!(disputed.starts_with("i,j,ann,bob,eve\n"), "{disputed}");
     assert!(disputed.lines().count() > 50, "{disputed}");
     let lone = bench.run("ledger merge ann.jsonl --data iris");
     assert_eq!((lone.status, lone.out.lines().count()), (0, 201), "{}", lone.err);
     assert_eq!(bench.run("ledger merge --data iris").status, 2);
+}
+
+/// Rows without ids, of which two have one name.
+const CARS: &str = "model,x,y\nfiat,1,1\nford,9,9\nfiat,2,1\nopel,8,9\nseat,1,2\ndodge,9,8\n";
+const OF_CARS: &str = "--name model --k 2 --selector random_pairs";
+
+#[test]
+fn objects_are_named_by_what_people_saw() {
+    let bench = Bench::with("cars.csv", CARS);
+    let session = |data: &str, ledger: &str, import: &str| {
+        bench.run(&format!("label --data {data} {OF_CARS} --ledger {ledger} --import {import}"))
+    };
+    bench.write("ann.csv", "i,j,answer\n0,1,different\n1,3,same\n");
+    assert_eq!(session("cars.csv", "ann.jsonl", "ann.csv").status, 0);
+    bench.write("clash.csv", "i,j,answer\n0,3,same\n");
+    let done = session("cars.csv", "ann.jsonl", "clash.csv");
+    assert!(done.status == 3 && done.err.contains("0 (fiat) ≠ 1 (ford) (q0)"), "{}", done.err);
+    bench.write("bob.csv", "i,j,answer\n0,1,same\n");
+    assert_eq!(session("cars.csv", "bob.jsonl", "bob.csv").status, 0);
+    let merge = "ledger merge ann.jsonl bob.jsonl --data cars.csv --name model --out p.csv";
+    assert_eq!(bench.run(&format!("{merge} --disagreements d.csv")).status, 0);
+    let differing = "i,j,ann,bob,text of i,text of j\n0,1,different,same,fiat,ford\n";
+    assert_eq!(bench.read("d.csv"), differing);
+    // Answers are about the same rows where some were appended.
+    bench.write("more.csv", format!("{CARS}vw,5,5\n"));
+    let done = session("more.csv", "more.jsonl", "ann.jsonl");
+    assert!(done.status == 0 && done.err.contains("2 answers in more.jsonl"), "{}", done.err);
+    bench.write("other.csv", format!("{CARS}vw,5,5\n").replace("ford,9", "ford,7"));
+    let done = session("other.csv", "other.jsonl", "ann.jsonl");
+    assert!(done.status == 3 && done.err.contains("is about 6 objects"), "{}", done.err);
+    let done =
+        bench.run("cluster --data cars.csv --name model --k 2 --clusterer kmeans --profile p");
+    let profile = bench.read("p/clusters.csv");
+    assert!(done.status == 0 && profile.contains("1 (ford); "), "{} {profile}", done.err);
+    bench.run("cluster --data cars.csv --id model --k 2").failed(
+        3,
+        "error: cars.csv, line 4: the id \"fiat\" stands on line 2 already; 1 row repeats an id in all. Use a column \
+         without duplicates, or --name instead of --id: rows are then numbered from 0, and the column says what they \
+         are called\n",
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_saves_and_quits() {
+    let bench = Bench::with("cars.csv", CARS);
+    let line = format!(
+        "--data cars.csv {OF_CARS} --clusterer kmeans --selection-only --ledger l.jsonl --out labels.csv"
+    );
+    let label = Label::start(&bench, &line.split(' ').collect::<Vec<_>>());
+    let (host, path) = parts(&label.address);
+    while send(host, "GET", &format!("{path}state"), &[], "").json()["open"].is_null() {}
+    let own = format!("http://{host}");
+    let why = |i: &str| {
+        let look = json!({ "look": "why", "i": i, "j": "5 (dodge)" }).to_string();
+        send(host, "POST", &format!("{path}look"), &[("Origin", own.as_str())], &look).status
+    };
+    // Two are called fiat.
+    assert_eq!(["1", "ford", "Opel", "fiat"].map(why), [200, 200, 200, 404]);
+    let pid = label.child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let (status, said) = label.ended();
+    assert_eq!(status, 0, "{said}");
+    assert_eq!(bench.read("labels.csv").lines().count(), 7);
 }

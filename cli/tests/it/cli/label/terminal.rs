@@ -153,9 +153,9 @@ fn a_session_in_a_terminal() {
     t.press("?", "belong together?");
     t.press("g", "Objects with one number");
     t.press("1\u{1b}", "belong together?");
-    t.press("w", "id of the first object");
+    t.press("w", "name of the first object");
     t.press("nobody\r", "the object with the id");
-    t.press("日本-0\r", "there is no object nobody");
+    t.press("日本-0\r", "nobody or 日本-0 is the name of no object");
     // Smaller and larger, while it runs.
     t.resize(12, 40);
     t.press("?", "esc leave");
