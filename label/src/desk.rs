@@ -84,6 +84,8 @@ impl Desk<'_> {
     fn take(&mut self, question: &Question, said: Said, start: Instant) -> Outcome {
         let Said { reply, note, later } = said;
         let (cost, annotator) = if later { (0.0, Some(LATER.to_string())) } else { (1.0, None) };
+        // Nobody read the question before the page was opened.
+        let start = self.shared.lock().begun.map_or(start, |begun| begun.max(start));
         let elapsed_ms = u64::try_from(start.elapsed().as_millis()).ok();
         let answer = Answer { cost, annotator, note, elapsed_ms, at: now(), ..Answer::of(reply) };
         self.knowledge.tell(question.i, question.j, reply);
@@ -123,5 +125,37 @@ impl Respondent for Desk<'_> {
                 Ok(Outcome::Pending)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mustlink_core::Constraints;
+
+    use super::*;
+
+    #[test]
+    fn a_question_takes_no_time_before_somebody_looks() {
+        let shared: Arc<Shared> = Arc::default();
+        // After the question was put, however fast this machine is.
+        shared.lock().begun = Some(Instant::now() + Duration::from_secs(3600));
+        let (_send, mut commands) = std::sync::mpsc::channel();
+        let mut desk = Desk {
+            shared,
+            commands: &mut commands,
+            ctx: &Context::new(0),
+            knowledge: Knowledge::new(2, &Constraints::default()),
+            evidence: false,
+            paid: 0,
+            budget: None,
+            then: None,
+        };
+        let question = Question { id: 0, i: 0, j: 1, subject: 0, reference: 1, purpose: "test" };
+        let said = Said { reply: Reply::MustLink, note: None, later: false };
+        let taken = desk.take(&question, said, Instant::now());
+        assert!(
+            matches!(taken, Outcome::Answered(Answer { elapsed_ms: Some(0), .. })),
+            "{taken:?}"
+        );
     }
 }

@@ -102,7 +102,7 @@ impl Session {
             let mut state = shared.lock();
             // Until the first question is there nothing is taken.
             (state.n, state.budget, state.busy) = (seen.n(), budget, true);
-            (state.given, state.begun) = ((*seen.constraints).clone(), Some(Instant::now()));
+            state.given = (*seen.constraints).clone();
         }
         let (send, commands) = channel();
         let session = Session { shared: shared.clone(), commands: send, data: seen.data.clone() };
@@ -120,7 +120,8 @@ impl Session {
     }
 
     fn wait(&self, patience: Duration, still: impl Fn(&View) -> bool) -> View {
-        let state = self.shared.lock();
+        let mut state = self.shared.lock();
+        state.begun.get_or_insert_with(Instant::now);
         let still = |state: &mut State| still(&state.view);
         let waited = self.shared.changed.wait_timeout_while(state, patience, still);
         let state = waited.unwrap_or_else(|e| e.into_inner()).0;

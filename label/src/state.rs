@@ -1,5 +1,6 @@
 //! A session as it stands: what was answered, what is open, what follows.
 
+use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -25,14 +26,15 @@ pub(crate) struct State {
     pub given: Constraints,
     pub n: usize,
     pub budget: Option<usize>,
+    /// When somebody first looked at it.
     pub begun: Option<Instant>,
     /// The act of this turn is under way, or the first question.
     pub busy: bool,
     /// What the method made of the answers so far.
     pub found: Option<Found>,
     similarity: Option<f64>,
-    /// Whether each answer of this session was what the method had said before.
-    agreed: Vec<bool>,
+    /// Whether an answer of this session was what the method had said before.
+    agreed: HashMap<QueryId, bool>,
     /// No more clusterings are wanted.
     pub closed: bool,
 }
@@ -97,8 +99,10 @@ impl State {
     fn judge(&mut self) {
         let Some(found) = &self.found else { return };
         let says = self.view.open.as_ref().and_then(|q| found.says(q.subject, q.reference));
-        let last = &self.agreed[self.agreed.len().saturating_sub(LAST)..];
-        let agreed = (last.iter().filter(|&&a| a).count(), last.len());
+        // Answers that were taken back are no entries any more.
+        let judged = self.view.entries.iter().rev().filter_map(|e| self.agreed.get(&e.id));
+        let last: Vec<&bool> = judged.take(LAST).collect();
+        let agreed = (last.iter().filter(|&&&a| a).count(), last.len());
         let similarity = self.similarity;
         let advice = similarity.filter(|&s| s >= ALIKE && agreed == (LAST, LAST)).map(|s| {
             format!(
@@ -147,7 +151,7 @@ impl Shared {
         state.view.counts.answered += usize::from(answer.is_paid());
         let said = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
         if let (Some(said), Some(kind)) = (said, answer.reply.kind()) {
-            state.agreed.push(said == (kind == Kind::MustLink));
+            state.agreed.insert(question.id, said == (kind == Kind::MustLink));
         }
         let recorded = Recorded {
             id: question.id,
@@ -237,5 +241,31 @@ fn entry(recorded: &Recorded) -> Entry {
         elapsed_ms: answer.elapsed_ms,
         at: answer.at.clone(),
         with: recorded.with,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mustlink_core::Data;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_taken_back_agrees_with_nothing() {
+        let shared = Shared::default();
+        let data = Data::dense(mustlink::ndarray::Array2::zeros((4, 1))).unwrap();
+        shared.lock().n = 4;
+        shared.found(Found::new(&data, vec![0, 0, 1, 1], 0));
+        let answer = |id, i, j, reply| {
+            let question = Question { id, i, j, subject: i, reference: j, purpose: "test" };
+            shared.answered(&question, &Answer::of(reply));
+            shared.open(Open { id: id + 1, subject: 0, reference: 3, purpose: "test" });
+            shared.lock().view.standing.clone().unwrap().agreed
+        };
+        assert_eq!(answer(0, 0, 1, Reply::MustLink), (1, 1));
+        assert_eq!(answer(1, 0, 2, Reply::MustLink), (1, 2));
+        // Both are taken back, and the first is given once more.
+        shared.begin(&[]);
+        assert_eq!(answer(2, 0, 1, Reply::MustLink), (1, 1));
     }
 }

@@ -19,8 +19,9 @@ use crate::parts::worlds::{Verdict, Worlds};
 /// equally likely; those answers then count as their opposite, what no question can decide as not given, and all
 /// super-instances are merged anew.
 /// # Input and output
-/// As `cobras`, whose clusters keep the answers as they are taken; `corrected` among the diagnostics is the number of answers not taken as they were given. The
-/// constraints handed on are the answers as they are taken at last. Given constraints are taken to be right.
+/// As `cobras`; its clusters keep the answers as they are taken, and `corrected` among the diagnostics is the
+/// number of those not taken as they were given. The constraints handed on are the answers as they are taken at
+/// last. Given constraints are taken to be right.
 /// # Errors
 /// As `cobras`.
 /// # Cost and randomness
