@@ -393,15 +393,8 @@ fn write(
     }
     if let Some(folder) = &args.profile {
         let labels = job.labels(&clustering.labels);
-        profile::write(
-            folder,
-            &job.original,
-            &|i| job.called(i),
-            seen,
-            clustering,
-            &labels,
-            crosstab,
-        )?;
+        let name = |i: usize| job.called(i);
+        profile::write(folder, &job.original, &name, seen, clustering, &labels, crosstab)?;
     }
     if let Some(folder) = &args.out_candidates {
         let tried = &clustering.extras.tried;
