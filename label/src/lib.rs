@@ -8,6 +8,7 @@ mod chain;
 mod desk;
 mod found;
 mod guard;
+mod http;
 mod keys;
 mod page;
 mod server;

@@ -30,7 +30,20 @@ struct Label {
 impl Label {
     fn start(bench: &Bench, arguments: &[&str]) -> Self {
         let all = [&["label", "--web"], arguments].concat();
-        let mut command = bench.command(&all);
+        Label::from(bench.command(&all))
+    }
+
+    /// The same with at most so many open files.
+    #[cfg(unix)]
+    fn start_within(bench: &Bench, files: usize, arguments: &[&str]) -> Self {
+        let limited = bench.command(&[]);
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(format!("ulimit -n {files} && exec \"$0\" label --web \"$@\""));
+        command.arg(limited.get_program()).args(arguments).current_dir(bench.path(""));
+        Label::from(command)
+    }
+
+    fn from(mut command: std::process::Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let err = BufReader::new(child.stderr.take().unwrap());
         let mut label = Label { child, address: String::new(), err };

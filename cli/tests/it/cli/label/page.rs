@@ -31,6 +31,42 @@ const SESSION: [&str; 10] = [
     "60",
 ];
 
+/// Both ended the page for good.
+#[cfg(unix)]
+#[test]
+fn connections_without_a_request_do_not_end_the_page() {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    let bench = Bench::with("m.toml", method());
+    // Fewer open files than connections that are served at a time, and enough of them.
+    for files in [40, 200] {
+        let label = Label::start_within(&bench, files, &SESSION);
+        let (host, path) = parts(&label.address);
+        let answers = || assert_eq!(send(host, "GET", path, &[], "").status, 200);
+        let connect = || TcpStream::connect(host).unwrap();
+        for _ in 0..300 {
+            let head =
+                b"POST /x HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 99999999\r\n\r\n";
+            // It may be closed by the other side.
+            let _ = connect().write_all(head);
+        }
+        answers();
+        for sent in [&b""[..], b"GET / HTTP/1.1\r\nHost: x\r\n", b"\0\xff\r\n\r\n"] {
+            let mut idle: Vec<TcpStream> = (0..250).map(|_| connect()).collect();
+            idle.iter_mut().for_each(|stream| drop(stream.write_all(sent)));
+            answers();
+        }
+        let mut refused = connect();
+        refused.write_all(b"POST /x HTTP/1.1\r\nContent-Length: 999999999999999\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        refused.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+        answers();
+        label.kill();
+        std::fs::remove_file(bench.path("l.jsonl")).unwrap();
+    }
+}
+
 #[test]
 fn only_the_page_gets_in_and_nothing_twice() {
     let bench = Bench::with("m.toml", method());
