@@ -73,6 +73,11 @@ impl Ledger {
         if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
             return Err(bad(path, 0, "its folder does not exist"));
         }
+        if std::fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+            let message =
+                "is not a regular file; a ledger is read and written again, so name another";
+            return Err(bad(path, 0, message));
+        }
         let lock = Lock::take(path, &mut notices)?;
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io(path))?;

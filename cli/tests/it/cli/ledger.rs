@@ -114,3 +114,17 @@ fn a_lock_is_taken_over_from_the_dead_alone() {
     let said = format!("taken over from process {process}, which ended without closing it");
     assert!(next.err.contains(&said), "{}", next.err);
 }
+
+/// It was read without end.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_a_ledger() {
+    let bench = Bench::new();
+    let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status();
+    assert!(made.unwrap().success());
+    let done = bench.run("select --data iris --selector random_pairs --budget 3 --ledger pipe");
+    let said =
+        "error: pipe: is not a regular file; a ledger is read and written again, so name another\n";
+    assert!(done.status == 3 && done.err.ends_with(said), "{}", done.err);
+    assert!(!bench.path("pipe.lock").exists());
+}
