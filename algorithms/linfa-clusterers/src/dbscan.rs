@@ -6,7 +6,7 @@ use linfa_nn::distance::{Distance, L2Dist};
 use linfa_nn::{CommonNearestNeighbour, NearestNeighbour};
 use mustlink_core::prelude::*;
 use mustlink_kernels::noise::{Noise, with_noise};
-use ndarray::ArrayView2;
+use ndarray::{ArrayView2, Axis};
 
 use crate::parts::adapting;
 
@@ -22,7 +22,8 @@ use crate::parts::adapting;
 /// # Errors
 /// `BadParam`.
 /// # Cost and randomness
-/// n searches in a k-d tree, in the worst case O(n²·d); nothing is random.
+/// n searches in a k-d tree, in the worst case O(n²·d); of equal rows only `min_points` are searched for. Nothing is
+/// random.
 /// # References
 /// [Ester1996]. Differs: absent, the radius is chosen from the data.
 #[options]
@@ -63,8 +64,8 @@ impl BaseClusterer for Dbscan {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        // The matrix where it is a view, the k-d tree, and at worst a list of all as neighbours.
-        (8 * shape.n * shape.d + 160 * shape.n) as u64
+        // The matrix where it is a view, without repeats, the k-d tree, and at worst a list of all as neighbours.
+        (16 * shape.n * shape.d + 192 * shape.n) as u64
     }
 }
 
@@ -76,19 +77,46 @@ fn groups(
     ctx: &Context,
 ) -> Result<(Vec<Option<usize>>, f64)> {
     let (x, factor) = adapting::bounded(data);
+    // Equal rows have the same neighbours, and as many as make them cores stand for all: each would list all others.
+    let (kept, place) = without_repeats(&x.view(), min_points);
+    let x = if kept.len() < x.nrows() { x.select(Axis(0), &kept).into() } else { x };
     let radius = match radius {
         Some(radius) => radius / factor,
-        None => usual_radius(&x.view(), min_points, ctx)?,
+        None => usual_radius(&x.view(), &place, min_points, ctx)?,
     };
     // Duplicates are neighbours at any radius, and linfa takes none of 0.
     let radius = radius.max(f64::MIN_POSITIVE);
     let params = linfa_clustering::Dbscan::params::<f64>(min_points).tolerance(radius);
     let params = params.check().map_err(|e| Error::bad_param("radius", radius, e.to_string()))?;
-    Ok((params.transform(&x.view()).to_vec(), radius * factor))
+    let found = params.transform(&x.view());
+    Ok((place.iter().map(|&at| found[at]).collect(), radius * factor))
 }
 
-/// The radius within which nine in ten objects have `min_points` neighbours.
-fn usual_radius(x: &ArrayView2<'_, f64>, min_points: usize, ctx: &Context) -> Result<f64> {
+/// The rows without those that repeat more than `most` times, and for each row the place of an equal one there.
+fn without_repeats(x: &ArrayView2<'_, f64>, most: usize) -> (Vec<usize>, Vec<usize>) {
+    let mut order: Vec<usize> = (0..x.nrows()).collect();
+    order.sort_unstable_by(|&i, &j| {
+        let mut cells = x.row(i).into_iter().zip(x.row(j)).map(|(a, b)| a.total_cmp(b));
+        cells.find(|cell| cell.is_ne()).unwrap_or(i.cmp(&j))
+    });
+    let mut equal: Vec<usize> = (0..x.nrows()).collect();
+    for group in order.chunk_by(|&i, &j| x.row(i) == x.row(j)) {
+        // The order is not that of rows where the sign of a zero differs.
+        let first = *group.iter().min().expect("a group has a row");
+        group.iter().skip(most).for_each(|&i| equal[i] = first);
+    }
+    let kept: Vec<usize> = (0..x.nrows()).filter(|&i| equal[i] == i).collect();
+    let place = equal.iter().map(|i| kept.partition_point(|k| k < i)).collect();
+    (kept, place)
+}
+
+/// The radius within which nine in ten objects have `min_points` neighbours; `place` says which row each is.
+fn usual_radius(
+    x: &ArrayView2<'_, f64>,
+    place: &[usize],
+    min_points: usize,
+    ctx: &Context,
+) -> Result<f64> {
     let failed = |e: String| Error::NumericalFailure { place: format!("neighbours: {e}") };
     let tree = CommonNearestNeighbour::KdTree.from_batch(x, L2Dist);
     let tree = tree.map_err(|e| failed(e.to_string()))?;
@@ -100,6 +128,7 @@ fn usual_radius(x: &ArrayView2<'_, f64>, min_points: usize, ctx: &Context) -> Re
         let near = tree.k_nearest(object, min_points).map_err(|e| failed(e.to_string()))?;
         reach.push(near.last().map_or(0.0, |(far, _)| L2Dist.distance(object, far.view())));
     }
+    let reach = place.iter().map(|&at| reach[at]).collect();
     // One step up: the search compares squares of what is rounded here.
     Ok(adapting::quantile(reach, 0.9) * (1.0 + 1e-12))
 }
@@ -149,6 +178,32 @@ mod tests {
         for scale in [1e-100, 1e97] {
             let dbscan = Dbscan { min_points: 2, radius: Some(1.5 * scale), ..Dbscan::default() };
             assert_eq!(run(&dbscan, x.mapv(|v| v * scale)).k, 3, "{scale}");
+        }
+    }
+
+    /// Each of 10⁴ equal rows listed all others.
+    #[test]
+    fn repeated_rows_change_no_label() {
+        let values = [0.0, 5.0, 1.0, 5.0, 0.0, 9.0, 5.0, 0.0, 5.0, 0.0, 5.0, -0.0, 2.5, 5.0];
+        let x = Array2::from_shape_fn((values.len(), 2), |(i, f)| values[i] * (1.0 + f as f64));
+        for min_points in 2..5 {
+            let (kept, place) = without_repeats(&x.view(), min_points);
+            assert!(kept.len() < x.nrows());
+            for (i, &at) in place.iter().enumerate() {
+                assert_eq!(x.row(i), x.row(kept[at]));
+            }
+            for radius in [1e-9, 2.5, 6.0] {
+                let plain = linfa_clustering::Dbscan::params::<f64>(min_points).tolerance(radius);
+                let plain = plain.check().unwrap().transform(&x.view()).to_vec();
+                let data = Data::dense(x.clone()).unwrap();
+                let (found, _) = groups(&data, min_points, Some(radius), &Context::new(1)).unwrap();
+                assert_eq!(found, plain);
+            }
+            let all: Vec<usize> = (0..x.nrows()).collect();
+            let usual = |x: &Array2<f64>, place: &[usize]| {
+                usual_radius(&x.view(), place, min_points, &Context::new(1)).unwrap()
+            };
+            assert_eq!(usual(&x.select(Axis(0), &kept), &place), usual(&x, &all));
         }
     }
 

@@ -34,6 +34,9 @@ pub enum Entail {
     Off,
 }
 
+/// A component is a hub to those that have so many times fewer neighbours.
+const UNEVEN: usize = 16;
+
 /// Bytes for each pair of the closure where pairs are listed: what follows, and both its ends as partners.
 pub const LISTED: u64 = 130;
 
@@ -117,6 +120,11 @@ pub struct ConstraintGroups {
     pub(crate) members: Vec<Vec<u32>>,
     /// Components apart from each component, without those that a clique holds with it.
     pub(crate) apart: Vec<Vec<u32>>,
+    /// Components with far more neighbours than some of them have, ascending, each with the neighbours that it tells
+    /// of its moves. The others ask it: a component of many members next to many others would tell all of them of each.
+    hubs: Vec<(u32, Vec<u32>)>,
+    /// For each component the places among the hubs of those that it asks.
+    asked: Lists,
     /// Sets of components of which every two are apart.
     pub(crate) cliques: Vec<Vec<u32>>,
     /// What multiplies the pairs of each clique, as their weight does for pairs of the list.
@@ -246,6 +254,17 @@ impl ConstraintGroups {
         if whole {
             cliques.extend(closure.countable_cliques().iter().map(|clique| placed(clique)));
         }
+        let (mut hubs, mut asking) = (Vec::new(), Vec::new());
+        for (p, near) in apart.iter().enumerate().filter(|(_, near)| near.len() > UNEVEN) {
+            let is_told = |q: &u32| apart[*q as usize].len() * UNEVEN >= near.len();
+            let (told, ask): (Vec<u32>, Vec<u32>) = near.iter().copied().partition(is_told);
+            if !ask.is_empty() {
+                hubs.push((p as u32, told));
+                asking.push(ask);
+            }
+        }
+        let held = if hubs.is_empty() { 0 } else { apart.len() };
+        let asked = Lists::sets_of(held, asking.iter().map(Vec::as_slice));
         let of_group = |g: &Group| if cannot_factor.is_some() { 1.0 } else { g.weight };
         let mut clique_weights: Vec<f64> = groups.iter().map(of_group).collect();
         clique_weights.resize(cliques.len(), 1.0);
@@ -264,6 +283,8 @@ impl ConstraintGroups {
             component,
             members,
             apart,
+            hubs,
+            asked,
             cliques,
             clique_weights,
             cliques_of,
@@ -276,6 +297,19 @@ impl ConstraintGroups {
             constrained,
             objects,
         })
+    }
+
+    /// The components apart from `p` that count a move of its members at once.
+    pub(crate) fn told_by(&self, p: usize) -> &[u32] {
+        match self.hubs.binary_search_by_key(&(p as u32), |(hub, _)| *hub) {
+            Ok(at) => &self.hubs[at].1,
+            Err(_) => &self.apart[p],
+        }
+    }
+
+    /// The components apart from `p` that do not tell it.
+    pub(crate) fn asked_by(&self, p: usize) -> impl Iterator<Item = usize> + '_ {
+        self.asked.of(p).iter().map(|&at| self.hubs[at as usize].0 as usize)
     }
 
     /// Whether the choice of an object depends on others, for every object.

@@ -72,6 +72,8 @@ pub struct MetricPenalties {
     cells: Vec<Vec<Cell>>,
     /// Cells over all components apart from one, for components with many of those.
     near: Vec<Option<Vec<Cell>>>,
+    /// The components of those that each component is apart from.
+    told: Vec<Vec<u32>>,
     /// Cells over all components of each clique.
     cliques: Vec<Vec<Cell>>,
     scratch: (Vec<f64>, Vec<f64>),
@@ -94,6 +96,8 @@ impl MetricPenalties {
         }
         let many = |p: usize| links.apart[p].len() > 2 * k;
         let near = (0..links.apart.len()).map(|p| many(p).then(Vec::new)).collect();
+        let told = |apart: &Vec<u32>| apart.iter().copied().filter(|&q| many(q as usize)).collect();
+        let told = links.apart.iter().map(told).collect();
         MetricPenalties {
             links: links.clone(),
             place,
@@ -105,6 +109,7 @@ impl MetricPenalties {
             reach: Vec::new(),
             cells: vec![Vec::new(); links.apart.len()],
             near,
+            told,
             cliques: vec![Vec::new(); links.cliques.len()],
             scratch: Default::default(),
         }
@@ -409,7 +414,7 @@ impl PairwiseCosts for MetricPenalties {
                 let cells = &mut self.cliques[clique as usize];
                 Self::shift(cells, label, sign, x, &self.norms, at);
             }
-            for &q in &self.links.apart[p as usize] {
+            for &q in &self.told[p as usize] {
                 if let Some(near) = &mut self.near[q as usize] {
                     Self::shift(near, label, sign, x, &self.norms, at);
                 }

@@ -4,7 +4,9 @@
 //! must-link component: the must-link penalty of an object in cluster h is the number of labelled
 //! members elsewhere, the cannot-link penalty the number of labelled members of separated
 //! components in h. A move costs O(1 + separated components), where a group whose members must all be
-//! apart counts as one: it is counted as a whole, less the component itself. Other weights, and contradicting
+//! apart counts as one: it is counted as a whole, less the component itself. A component with far more
+//! neighbours than another does not tell it of moves and is asked instead, so that a move and a visit cost
+//! at most the root of the number of separated pairs. Other weights, and contradicting
 //! cannot-links, use lists of partners. Counts (or sums of multipliers) are multiplied by the weight
 //! last, so that the implicit and the expanded form give the same bits.
 //!
@@ -27,7 +29,7 @@ pub struct Penalties {
     count: Vec<u32>,
     /// Labelled members of component p.
     labelled: Vec<u32>,
-    /// Labelled members of components apart from p, in cluster h.
+    /// Labelled members of components apart from p, in cluster h, but for those that p asks.
     apart_count: Vec<u32>,
     /// Labelled members of all components of clique c, in cluster h.
     clique_count: Vec<u32>,
@@ -66,8 +68,11 @@ impl Penalties {
                 must_pairs += (all * all - together) / 2;
             }
             let apart = &self.apart_count[p * k..(p + 1) * k];
-            cannot_pairs +=
-                count.iter().zip(apart).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum::<u64>();
+            let hubs = self.links.asked_by(p).map(|hub| &self.count[hub * k..][..k]);
+            for apart in std::iter::once(apart).chain(hubs) {
+                let pairs = count.iter().zip(apart).map(|(&a, &b)| u64::from(a) * u64::from(b));
+                cannot_pairs += pairs.sum::<u64>();
+            }
         }
         // Every separated pair of components was met from both ends.
         cannot_pairs /= 2;
@@ -109,7 +114,7 @@ impl PairwiseCosts for Penalties {
         if from != NONE {
             self.count[p * k + from as usize] -= 1;
             self.labelled[p] -= 1;
-            for &q in &self.links.apart[p] {
+            for &q in self.links.told_by(p) {
                 self.apart_count[q as usize * k + from as usize] -= 1;
             }
             for &c in self.links.cliques_of.of(p) {
@@ -119,7 +124,7 @@ impl PairwiseCosts for Penalties {
         if to != NONE {
             self.count[p * k + to as usize] += 1;
             self.labelled[p] += 1;
-            for &q in &self.links.apart[p] {
+            for &q in self.links.told_by(p) {
                 self.apart_count[q as usize * k + to as usize] += 1;
             }
             for &c in self.links.cliques_of.of(p) {
@@ -150,6 +155,10 @@ impl PairwiseCosts for Penalties {
             if self.links.implicit_cannot {
                 for (h, c) in cannot.iter_mut().enumerate() {
                     *c += f64::from(self.apart_count[p * k + h]);
+                }
+                for hub in self.links.asked_by(p) {
+                    let count = &self.count[hub * k..][..k];
+                    cannot.iter_mut().zip(count).for_each(|(c, &more)| *c += f64::from(more));
                 }
             }
             for &set in self.links.cliques_of.of(p) {
@@ -185,4 +194,52 @@ impl PairwiseCosts for Penalties {
 struct Scratch {
     must: Vec<f64>,
     cannot: Vec<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constrained::constraint_groups::Entail;
+    use mustlink_core::closure::{Closure, OnConflict};
+    use mustlink_core::constraints::{Constraint, Constraints};
+
+    /// A component of many next to many others told each of them of every move.
+    #[test]
+    fn a_hub_is_asked_and_counts_the_same() {
+        let (n, k) = (60, 3);
+        let spokes = (4..50).map(|j| Constraint::cannot(j % 4, j));
+        let joined = (1..4).map(|j| Constraint::must(0, j));
+        let more = [Constraint::cannot(4, 5), Constraint::must(50, 51), Constraint::cannot(50, 0)];
+        let all = Constraints::new(n, spokes.chain(joined).chain(more)).unwrap();
+        let closure = Closure::new(&all, n, OnConflict::Keep).unwrap();
+        let links = Arc::new(ConstraintGroups::new(&closure, 1.0, 1.0, Entail::Full, k).unwrap());
+        let of = |i: usize| links.component[i] as usize;
+        assert!(links.told_by(of(0)).is_empty());
+        assert_eq!(links.asked_by(of(4)).collect::<Vec<_>>(), [of(0)]);
+        assert_eq!(links.told_by(of(4)).len(), 2);
+        let mut labels: Vec<u32> = (0..n as u32).map(|i| (i * i) % k as u32).collect();
+        let mut penalties = Penalties::new(&links, k, &labels);
+        let apart = |i: usize, j: usize| {
+            let (p, q) = (closure.component(i), closure.component(j));
+            closure.apart(p).contains(&(q as u32))
+        };
+        for (i, label) in [(0, 2), (7, NONE), (4, 1), (50, 0), (2, 2), (7, 0)] {
+            penalties.moved(i, labels[i], label);
+            labels[i] = label;
+            let is_broken = |i: usize, j: usize, at: u32| {
+                let together = closure.component(i) == closure.component(j);
+                labels[j] != NONE && if labels[j] == at { apart(i, j) } else { together }
+            };
+            let broken =
+                |i: usize, at: u32| (0..n).filter(|&j| j != i && is_broken(i, j, at)).count();
+            let of_all = (0..n).filter(|&i| labels[i] != NONE).map(|i| broken(i, labels[i]));
+            assert_eq!(penalties.total(&labels).1, of_all.sum::<usize>() / 2);
+            for i in (0..n).filter(|&i| links.component[i] != NONE) {
+                let mut cost = vec![0.0; k];
+                penalties.add(i, &labels, &mut cost);
+                let slow: Vec<f64> = (0..k as u32).map(|h| broken(i, h) as f64).collect();
+                assert_eq!(cost, slow, "object {i}");
+            }
+        }
+    }
 }
