@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::sync::Mutex;
 
 use mustlink::contract::fixtures;
+use mustlink::datasets::{Dataset, write_labels};
 use mustlink::ndarray::Array2;
 use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Role, build_default};
@@ -214,4 +215,20 @@ fn an_own_number_of_clusters_is_declared() {
         looked_at += 1;
     }
     assert!(looked_at > 12 && wrong.is_empty(), "{wrong:?} of {looked_at} with an option k");
+}
+
+/// A row was a list of texts for each object, 172 bytes in all.
+#[test]
+fn labels_are_written_without_memory_for_each_object() {
+    let _alone = MEASURING.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 200_000;
+    let set = Dataset::new("set", Data::dense(Array2::zeros((n, 1))).unwrap());
+    let labels: Vec<Option<u32>> = (0..n as u32).map(|i| Some(i % 7)).collect();
+    let file = std::env::temp_dir().join(format!("mustlink-labels-{}.csv", std::process::id()));
+    let (held, made) = peak(|| write_labels(&file.display().to_string(), &set, &labels));
+    let written = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    made.unwrap();
+    assert_eq!(written.lines().count(), n + 1);
+    assert!(held < n as u64, "{held} bytes for {n} objects");
 }

@@ -72,6 +72,7 @@ impl Job {
             apart_column: args.apart.clone(),
             weights_column: args.object_weights.clone(),
             categories: categories(document.as_ref(), &args.sets),
+            memory_limit: args.memory_limit.or_else(crate::memory::default_limit),
             ..columns
         };
         let original = mustlink_datasets::open(&args.data, &open)?;
@@ -120,7 +121,7 @@ impl Job {
         let ctx = Single::context_of(&original, seed)
             .cancel(interrupt::flag())
             .progress(spinner.clone())
-            .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
+            .memory_limit(open.memory_limit)
             .base(args.base())
             .build();
         let single = Single::new(original.clone(), method, k, given, ctx)

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::data::Data;
 pub use crate::ensemble::EnsembleStore;
 use crate::ensemble::Warnings;
 use crate::error::{Error, Result};
@@ -57,6 +58,8 @@ pub struct Context {
     place: String,
     base: Arc<Path>,
     labels_only: bool,
+    /// Bytes that are held in addition to the data that are worked on.
+    held: u64,
     heard_by: Listener,
 }
 
@@ -167,9 +170,24 @@ impl Context {
         u64::MAX - left.unwrap_or(u64::MAX)
     }
 
-    /// Bytes a run may use, its data included, if limited.
+    /// Bytes that work on some data may use, these data included, if limited: the limit less what else is held.
     pub fn memory_limit(&self) -> Option<u64> {
-        self.shared.memory_limit
+        self.shared.memory_limit.map(|limit| limit.saturating_sub(self.held))
+    }
+
+    /// The memory limit of the run, and how many bytes of it are held in addition to the data that are worked on.
+    pub(crate) fn memory_of_run(&self) -> (Option<u64>, u64) {
+        (self.shared.memory_limit, self.held)
+    }
+
+    /// This context for work while so many more bytes are held.
+    pub fn holding(&self, bytes: u64) -> Self {
+        Context { held: self.held.saturating_add(bytes), ..self.clone() }
+    }
+
+    /// This context for work on data that was made of `kept`, which is held as well.
+    pub fn beside(&self, kept: &Data, data: &Data) -> Self {
+        self.holding(if kept.shares(data) { 0 } else { kept.bytes() })
     }
 
     /// Where relative paths in options start; empty: where the program was started.
@@ -315,6 +333,7 @@ impl ContextBuilder {
             place: String::new(),
             base: self.base.into(),
             labels_only: false,
+            held: 0,
             heard_by: Listener::Run,
         }
     }

@@ -298,6 +298,11 @@ impl Data {
         }
     }
 
+    /// Whether both have their numbers in one place.
+    pub fn shares(&self, other: &Data) -> bool {
+        Arc::ptr_eq(&self.store, &other.store)
+    }
+
     /// Bytes of its numbers, with the norms of rows; those of all objects where rows are left out.
     pub fn bytes(&self) -> u64 {
         let numbers = match &self.store.matrix {

@@ -114,7 +114,8 @@ impl Method {
         self.admit_hard(&under.constraints)?;
         let at = first + self.prefix_len();
         let input = run::transform_from(at, self.suffix(), under, ctx)?;
-        let run = run::cluster(&**clusterer, &input.problem, &ctx.child("clusterer"))
+        let ctx = ctx.child("clusterer").beside(&under.data, &input.problem.data);
+        let run = run::cluster(&**clusterer, &input.problem, &ctx)
             .map_err(|e| input.lineage.features.error_before(e).at("clusterer"))?;
         Ok((input, run))
     }

@@ -180,13 +180,14 @@ pub(crate) fn admit_hard(
     }
 }
 
-/// Whether data and a method that needs `beyond` bytes more fit into the memory limit.
+/// Whether data and a step that needs `beyond` bytes more fit into the memory limit, together with what the run holds.
 ///
 /// # Errors
 /// `Memory`, with both figures.
 pub fn within_memory(beyond: u64, data: &Data, ctx: &Context) -> Result<()> {
-    let needed = beyond.saturating_add(data.bytes());
-    match ctx.memory_limit() {
+    let (limit, held) = ctx.memory_of_run();
+    let needed = beyond.saturating_add(data.bytes()).saturating_add(held);
+    match limit {
         Some(limit) if needed > limit => Err(Error::Memory { needed, limit }),
         _ => Ok(()),
     }
@@ -429,7 +430,8 @@ pub fn transform_from(
     for (at, t) in transforms.iter().enumerate() {
         let at = first + at;
         let place = format!("transforms[{at}]");
-        let next = apply(&**t, &made.problem, &ctx.child("transforms").index(at))
+        let ctx = ctx.child("transforms").index(at).beside(&problem.data, &made.problem.data);
+        let next = apply(&**t, &made.problem, &ctx)
             .map_err(|e| made.lineage.features.error_before(e).at(&place))?;
         let rows = match (made.rows, next.rows) {
             (Some(old), Some(rows)) => {
@@ -455,6 +457,7 @@ fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Res
     }
     let read =
         if properties.reads_constraints { problem.in_pairs(tag)? } else { Cow::Borrowed(problem) };
+    within_memory(t.memory(&read.shape()), &problem.data, ctx)?;
     let fitted: Box<dyn Fitted> = guarded(tag, || t.fit(&read, ctx))?;
     let data = guarded(tag, || fitted.apply(&problem.data))?;
     let (before, after) = (problem.data.d(), data.d());

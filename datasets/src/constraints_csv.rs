@@ -236,7 +236,10 @@ fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<(Constraint
     let take = |part: &mut Part, line: u64, cells: &[&str]| {
         part.take(&columns, &objects, (format!("{place}, line {line}").as_str(), line), cells)
     };
-    sheet.each(take, |part| all.append(part))?;
+    sheet.each(take, |part| {
+        all.append(part);
+        Ok(())
+    })?;
     let Part { pairs, alone, members } = all;
     let unused = pairs.iter().filter(|c| c.weight == 0.0 && c.i != c.j).count()
         + members.iter().filter(|m| m.weight == 0.0).count();

@@ -142,7 +142,7 @@ impl Directory {
         let inspect = |file: &Path, raw: &[u8]| entry.assert_hash(file, raw);
         let mut dataset = if path.is_dir() {
             options.refuse_of_csv(name)?;
-            files::folder(&path, name, &inspect)?
+            files::folder(&path, name, &inspect, options.memory_limit)?
         } else {
             let raw = bytes::read_raw(&path)?;
             inspect(&path, &raw)?;

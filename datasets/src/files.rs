@@ -8,7 +8,7 @@ use mustlink_kernels::npy::NpyRows;
 use crate::bytes::{self, Input, bad, shown};
 use crate::dataset::Dataset;
 use crate::matrix_market;
-use crate::options::OpenOptions;
+use crate::options::{OpenOptions, within};
 use crate::table;
 
 /// A CSV; `-` is the standard input.
@@ -24,12 +24,17 @@ fn one_of(folder: &Path, names: [&str; 2]) -> Option<PathBuf> {
     names.into_iter().map(|n| folder.join(n)).find(|p| p.is_file())
 }
 
-pub(crate) fn folder(folder: &Path, name: &str, inspect: Inspect<'_>) -> Result<Dataset> {
+pub(crate) fn folder(
+    folder: &Path,
+    name: &str,
+    inspect: Inspect<'_>,
+    limit: Option<u64>,
+) -> Result<Dataset> {
     let found = one_of(folder, ["matrix.mtx.gz", "matrix.mtx"]);
     let matrix_file = found.ok_or_else(|| {
         bad(shown(folder), "the folder holds neither matrix.mtx nor matrix.mtx.gz")
     })?;
-    matrix(&matrix_file, name, inspect)
+    matrix(&matrix_file, name, inspect, limit)
 }
 
 fn inspected(path: &Path, inspect: Inspect<'_>) -> Result<Vec<u8>> {
@@ -38,8 +43,16 @@ fn inspected(path: &Path, inspect: Inspect<'_>) -> Result<Vec<u8>> {
     bytes::unpack(&raw, &shown(path))
 }
 
-pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Dataset> {
-    let data = matrix_market::read(&inspected(path, inspect)?, &shown(path));
+pub(crate) fn matrix(
+    path: &Path,
+    name: &str,
+    inspect: Inspect<'_>,
+    limit: Option<u64>,
+) -> Result<Dataset> {
+    // The text is held while it is read.
+    let text = std::fs::metadata(path).map_or(0, |facts| facts.len());
+    within(limit, text, &shown(path))?;
+    let data = matrix_market::read(&inspected(path, inspect)?, &shown(path), limit);
     let data = data.map_err(|e| named(e, path))?;
     let beside = bytes::folder_of(path);
     let mut dataset = Dataset { provenance: shown(path), ..Dataset::new(name, data) };
@@ -60,8 +73,11 @@ pub(crate) fn matrix(path: &Path, name: &str, inspect: Inspect<'_>) -> Result<Da
 }
 
 /// A matrix as `numpy.save` writes it.
-pub(crate) fn npy(path: &Path, name: &str) -> Result<Dataset> {
-    let data = NpyRows::open(path).and_then(|mut rows| Data::dense(rows.all()?));
+pub(crate) fn npy(path: &Path, name: &str, limit: Option<u64>) -> Result<Dataset> {
+    let data = NpyRows::open(path).and_then(|mut rows| {
+        within(limit, 8 * rows.n() as u64 * rows.d() as u64, &shown(path))?;
+        Data::dense(rows.all()?)
+    });
     let data = data.map_err(|e| named(e, path))?;
     Ok(Dataset { provenance: shown(path), ..Dataset::new(name, data) })
 }

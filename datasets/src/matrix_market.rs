@@ -7,6 +7,7 @@ use mustlink_core::{Csr, Data, Error, Result};
 use ndarray::Array2;
 
 use crate::bytes::bad;
+use crate::options::within;
 
 const FORMS: &str = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
 
@@ -83,7 +84,7 @@ fn finite(word: &[u8], lines: &Lines) -> Result<f64> {
 }
 
 /// Reads a Matrix Market file.
-pub(crate) fn read(content: &[u8], place: &str) -> Result<Data> {
+pub(crate) fn read(content: &[u8], place: &str, limit: Option<u64>) -> Result<Data> {
     let mut lines = Lines { rest: content, number: 0, place };
     let Some(first) = lines.next() else {
         return Err(bad(place, format!("the file is empty; expected {FORMS}")));
@@ -104,8 +105,8 @@ pub(crate) fn read(content: &[u8], place: &str) -> Result<Data> {
     }
     let symmetric = symmetry == "symmetric";
     match (layout, field) {
-        ("coordinate", _) => coordinate(lines, field == "pattern", symmetric),
-        ("array", "real" | "integer") => array(lines, symmetric),
+        ("coordinate", _) => coordinate(lines, field == "pattern", symmetric, limit),
+        ("array", "real" | "integer") => array(lines, symmetric, limit),
         _ => Err(other()),
     }
 }
@@ -129,7 +130,12 @@ fn square(lines: &Lines, symmetric: bool, rows: usize, columns: usize) -> Result
     Ok(())
 }
 
-fn coordinate(mut lines: Lines, pattern: bool, symmetric: bool) -> Result<Data> {
+fn coordinate(
+    mut lines: Lines,
+    pattern: bool,
+    symmetric: bool,
+    limit: Option<u64>,
+) -> Result<Data> {
     let [rows, columns, entries] = sizes(&mut lines, "rows columns entries")?;
     square(&lines, symmetric, rows, columns)?;
     if rows >= u32::MAX as usize || columns >= u32::MAX as usize {
@@ -141,6 +147,7 @@ fn coordinate(mut lines: Lines, pattern: bool, symmetric: bool) -> Result<Data> 
         let message = format!("{rows} rows for {entries} entries; are the sizes right?");
         return Err(lines.bad(message));
     }
+    within(limit, (entries as u64).saturating_mul(12), lines.place)?;
     // A line has at least four bytes: a wrong count must not reserve the memory of a right one.
     let expected = entries.min(lines.rest.len() / 4 + 1) * if symmetric { 2 } else { 1 };
     let mut triples: Vec<(u32, u32, f64)> = Vec::with_capacity(expected);
@@ -207,7 +214,7 @@ fn coordinate(mut lines: Lines, pattern: bool, symmetric: bool) -> Result<Data> 
 }
 
 /// Column by column; a symmetric file leaves out what lies above the diagonal.
-fn array(mut lines: Lines, symmetric: bool) -> Result<Data> {
+fn array(mut lines: Lines, symmetric: bool, limit: Option<u64>) -> Result<Data> {
     let [rows, columns] = sizes(&mut lines, "rows columns")?;
     square(&lines, symmetric, rows, columns)?;
     // Nothing to read, whatever the other size is.
@@ -225,6 +232,7 @@ fn array(mut lines: Lines, symmetric: bool) -> Result<Data> {
             format!("the file is too short for {rows} × {columns} values; is it cut off?");
         return Err(lines.bad(message));
     };
+    within(limit, (rows as u64).saturating_mul(columns as u64).saturating_mul(8), lines.place)?;
     let mut x = Array2::zeros((rows, columns));
     let (mut i, mut j, mut count) = (0, 0, 0);
     while let Some(line) = lines.content() {
@@ -261,7 +269,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(text: &str) -> Result<Data> {
-        read(text.as_bytes(), "m.mtx")
+        read(text.as_bytes(), "m.mtx", None)
     }
 
     fn message(text: &str) -> String {

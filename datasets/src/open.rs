@@ -167,7 +167,7 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     if path.is_dir() {
         let name = path.file_name().map_or_else(|| shown(path), |n| n.to_string_lossy().into());
         options.refuse_of_csv(&shown(path))?;
-        return folder(path, &name, &|_, _| Ok(()));
+        return folder(path, &name, &|_, _| Ok(()), options.memory_limit);
     }
     let file = path.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
     if let Some(stem) = stem_of_table(&file) {
@@ -176,7 +176,7 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     let plain = file.strip_suffix(".gz").unwrap_or(&file);
     if let Some(stem) = plain.strip_suffix(".mtx") {
         options.refuse_of_csv(&shown(path))?;
-        return matrix(path, stem, &|_, _| Ok(()));
+        return matrix(path, stem, &|_, _| Ok(()), options.memory_limit);
     }
     if !path.exists() {
         return Err(bad(shown(path), "no such file"));
@@ -187,7 +187,7 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
     }
     if let Some(stem) = file.strip_suffix(".npy") {
         options.refuse_of_csv(&shown(path))?;
-        return npy(path, stem);
+        return npy(path, stem, options.memory_limit);
     }
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     if ["xlsx", "xlsm", "xls", "ods", "numbers"].contains(&ending.as_str()) {

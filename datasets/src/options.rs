@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use mustlink_core::Result;
 use mustlink_core::serde_json::Value;
+use mustlink_core::{Error, Result};
 
 use crate::bytes::bad;
 
@@ -46,6 +46,16 @@ pub struct OpenOptions {
     /// Cells that stand for a missing value, beside empty ones. Empty: `?`, `NA`, `N/A`, `NaN`, `null`,
     /// `none`, in any case.
     pub missing: Vec<String>,
+    /// Most bytes of its numbers. Absent: as many as there are.
+    pub memory_limit: Option<u64>,
+}
+
+/// Refuses numbers that need more bytes than allowed.
+pub(crate) fn within(limit: Option<u64>, needed: u64, place: &str) -> Result<()> {
+    match limit {
+        Some(limit) if needed > limit => Err(Error::Memory { needed, limit }.at(place)),
+        _ => Ok(()),
+    }
 }
 
 impl OpenOptions {

@@ -58,7 +58,10 @@ impl Records {
             part.push(line, cells);
             Ok(())
         };
-        sheet.each(take, |part| all.append(part))?;
+        sheet.each(take, |part| {
+            all.append(part);
+            Ok(())
+        })?;
         Ok(Records { header, place, cells: all })
     }
 

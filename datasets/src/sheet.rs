@@ -139,10 +139,10 @@ impl<'a> Sheet<'a> {
     pub fn each<T: Default + Send>(
         mut self,
         each: impl Fn(&mut T, u64, &[&str]) -> Result<()> + Sync,
-        mut done: impl FnMut(T),
+        mut done: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         while let Some(parts) = self.next_parts(&each)? {
-            parts.into_iter().for_each(&mut done);
+            parts.into_iter().try_for_each(&mut done)?;
         }
         Ok(())
     }
@@ -445,7 +445,10 @@ mod tests {
             part.push((line, cells.iter().map(ToString::to_string).collect()));
             Ok(())
         };
-        sheet.each(take, |part| all.extend(part))?;
+        sheet.each(take, |part| {
+            all.extend(part);
+            Ok(())
+        })?;
         Ok((header, all))
     }
 
@@ -531,7 +534,7 @@ mod tests {
         let mut text = b"a,b\n1,\"".to_vec();
         text.resize(LONGEST + 2 * CHUNK, b'x');
         let sheet = Sheet::open(Input::of(&text, "long.csv"), None, "rows").unwrap();
-        let refused = sheet.each(|(): &mut (), _, _| Ok(()), drop).unwrap_err().to_string();
+        let refused = sheet.each(|(): &mut (), _, _| Ok(()), |()| Ok(())).unwrap_err().to_string();
         let expected = "long.csv, line 2: is longer than 64 MiB; is a quote left open, or is this \
                         no CSV?";
         assert_eq!(refused, expected);
@@ -550,7 +553,12 @@ mod tests {
                 part.push((line, cells[0].parse().unwrap()));
                 Ok(())
             };
-            sheet.each(take, |part| found.extend(part)).unwrap();
+            sheet
+                .each(take, |part| {
+                    found.extend(part);
+                    Ok(())
+                })
+                .unwrap();
             let expected: Vec<(u64, usize)> = (0..1_200_000).map(|i| (i as u64 + 2, i)).collect();
             assert!(found == expected);
         }

@@ -12,7 +12,7 @@ use crate::bytes::{Input, bad};
 use crate::columns::Roles;
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::incomplete::{Gaps, Incomplete, Odd, Way};
-use crate::options::OpenOptions;
+use crate::options::{OpenOptions, within};
 use crate::sheet::Sheet;
 
 /// What some records say: values row by row, and the cells of columns that hold text.
@@ -150,7 +150,7 @@ pub(crate) fn read(
     };
     let roles = Roles::of(&header, options, listed, &place).map_err(hinted)?;
     let cells = Cells { decimal: options.decimal, missing: &options.missing };
-    let all = records(sheet, &header, &roles, &cells, &place)?;
+    let all = records(sheet, &header, &roles, &cells, &place, options.memory_limit)?;
     let (n, d) = (all.rows, roles.features.len());
     let mut x = Array2::from_shape_vec((n, d), all.values).expect("n times d values");
     let words = words(&mut x, &all.words);
@@ -241,11 +241,15 @@ fn records(
     roles: &Roles,
     cells: &Cells<'_>,
     place: &str,
+    limit: Option<u64>,
 ) -> Result<Part> {
     let mut all = Part::default();
     sheet.each(
         |part: &mut Part, line, record| part.take(line, record, header, roles, cells, place),
-        |part| all.append(part),
+        |part| {
+            all.append(part);
+            within(limit, 8 * all.values.len() as u64, place)
+        },
     )?;
     if all.rows == 0 {
         return Err(bad(place, NO_ROWS));

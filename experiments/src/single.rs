@@ -18,6 +18,9 @@ use mustlink_core::{Constraint, Constraints, Context, Error, Group, Problem, Res
 use mustlink_datasets::{Classes, Dataset, FeatureWeights, RowMap};
 use mustlink_ledger::{Durability, Header, Ledger};
 
+/// Bytes of the labels of an object: as they are found, and as they are written.
+const LABEL: u64 = 12;
+
 /// One method on one data set.
 #[derive(Clone)]
 pub struct Single {
@@ -97,6 +100,7 @@ impl Single {
             constraints = moved;
         }
         let problem = Problem { k, ..Problem::new(set.data.clone()).with_constraints(constraints) };
+        let ctx = ctx.beside(&original.data, &set.data).holding(LABEL * original.n() as u64);
         Ok(Single { original, set, rows, method, problem, steps, front, ctx })
     }
 
@@ -320,7 +324,8 @@ impl Single {
             let ledger = ledger.map(|ledger| ledger as &mut dyn Record);
             let asking =
                 Asking { budget, provide: Some(&provide as &_), ledger, ..Asking::default() };
-            selection::run_with(&**selector, seen, respondent, asking, &self.ctx.child("selector"))
+            let ctx = self.ctx.child("selector").beside(&self.set.data, &seen.data);
+            selection::run_with(&**selector, seen, respondent, asking, &ctx)
         };
         guarded(selector.typetag_name(), ask).map(Some).map_err(|e| e.at("selector"))
     }
@@ -338,9 +343,10 @@ impl Single {
         };
         let under = Problem { constraints: constraints.clone(), ..seen.clone() };
         let asked = selection.map_or(0, Selection::asked);
+        let ctx = self.ctx.beside(&self.set.data, &seen.data);
         let (input, mut run) = self
             .method
-            .clustering_at(&under, selection, asked, self.steps, &self.ctx)
+            .clustering_at(&under, selection, asked, self.steps, &ctx)
             .map_err(|e| self.about_features(all, e))?;
         run.clustering = run.clustering.shown();
         let lineage = lineage.then(&input.lineage);

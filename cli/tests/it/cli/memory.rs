@@ -29,7 +29,7 @@ fn a_limit_of_address_space_is_a_limit_of_memory() {
     let (status, _, err) =
         within(&bench, 8_000_000, "cluster --data many.csv --k 3 --clusterer hierarchical");
     assert_eq!(status, 2, "{err}");
-    assert!(err.contains("memory: the method needs about 13.4 GiB"), "{err}");
+    assert!(err.contains("memory: about 13.4 GiB is needed"), "{err}");
 }
 
 #[test]
@@ -92,4 +92,56 @@ fn a_cell_has_a_limit_of_its_own() {
     assert_eq!(parquet.is_ok(), cfg!(feature = "parquet"));
     let whole = |p: Vec<u8>| p.starts_with(b"PAR1") && p.ends_with(b"PAR1");
     assert!(parquet.is_ok_and(whole) == cfg!(feature = "parquet"));
+}
+
+/// The figure of a refusal in MiB.
+fn needed(text: &str) -> f64 {
+    let figure = text.split("about ").nth(1).and_then(|rest| rest.split(" MiB").next());
+    figure.and_then(|figure| figure.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+}
+
+#[test]
+fn data_beyond_the_limit_are_not_read() {
+    let bench = Bench::new();
+    let mut npy = Vec::new();
+    mustlink_kernels::npy::write_header(&mut npy, "<f8", &[1 << 20, 1000]).unwrap();
+    bench.write("large.npy", &npy);
+    let file = std::fs::File::options().write(true).open(bench.path("large.npy")).unwrap();
+    // Without a byte on disk.
+    file.set_len(npy.len() as u64 + (8000 << 20)).unwrap();
+    let refused =
+        bench.run("cluster --data large.npy --k 3 --clusterer kmeans --memory-limit 1MiB");
+    let said = "large.npy: memory: about 7.8 GiB is needed, more than the limit 1.0 MiB";
+    assert!(refused.status == 2 && refused.err.contains(said), "{}", refused.err);
+    let head = "%%MatrixMarket matrix coordinate real general\n";
+    bench.write("large.mtx", format!("{head}1000 1000 1000000\n1 1 1\n"));
+    bench.write("large.csv", rows(200_001));
+    for file in ["large.mtx", "large.csv"] {
+        let done = bench.run(&format!("cluster --data {file} --k 3 --memory-limit 1MiB"));
+        let said = format!("{file}: memory: about ");
+        assert!(done.status == 2 && done.err.contains(&said), "{}", done.err);
+    }
+}
+
+#[test]
+fn the_limit_counts_data_transforms_and_method_together() {
+    let bench = Bench::with("many.csv", rows(60_001));
+    let cluster = |limit: f64, more: &str| {
+        let limit = (limit * 1024.0) as u64;
+        let means = "{type=\"kmeans\",restarts=1,max_iterations=1}";
+        bench.run(&format!(
+            "cluster --data many.csv --k 3 --clusterer '{means}' --memory-limit {limit}KiB{more}"
+        ))
+    };
+    let steps = " --set 'transforms=[\"min_max\"]'";
+    let alone = needed(&cluster(1.5, "").err);
+    assert_eq!(cluster(alone + 0.1, "").status, 0);
+    // The step needs data and result; the method needs both and what it declares.
+    let step = cluster(alone + 0.1, steps);
+    assert!(step.status == 2 && step.err.contains("transforms[0]: memory: "), "{}", step.err);
+    let method = cluster(needed(&step.err) + 0.1, steps);
+    let together = needed(&method.err);
+    // The data as they were read, 60 001 × 2 with a norm each.
+    assert!(method.status == 2 && together > alone + 1.2, "{alone}, {together}: {}", method.err);
+    assert_eq!(cluster(together + 0.1, steps).status, 0);
 }

@@ -143,7 +143,7 @@ impl Error {
                 others.join(", ")
             ),
             Error::Memory { needed, limit } => format!(
-                "memory: the method needs about {}, more than the limit {}; raise --memory-limit, or choose a \
+                "memory: about {} is needed, more than the limit {}; raise --memory-limit, or choose a \
                  method that takes less (`mustlink describe` says what each takes)",
                 bytes(*needed),
                 bytes(*limit)
