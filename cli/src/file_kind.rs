@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use mustlink::config::{self, Document};
+use mustlink::error::Diagnostic;
 use mustlink::{Error, scripts};
 use mustlink_datasets::shell_word;
 use mustlink_experiments::Experiment;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::method_file::{ConsensusFile, MethodFile};
+use crate::trust;
 
 /// What a file describes.
 pub(crate) enum File {
@@ -33,16 +35,26 @@ pub(crate) fn document(file: &Path) -> mustlink::Result<Document> {
     if out.is_empty() { Ok(document) } else { Err(Error::Config(out)) }
 }
 
-/// Makes the plugins known that the file `mustlink.toml` of the working directory names, if there is one.
-pub(crate) fn own_plugins() -> mustlink::Result<()> {
-    let file = Path::new("mustlink.toml");
+/// Makes the plugins known that the file `mustlink.toml` of the working directory names, if there is one. Gives the
+/// complaints that do not matter to a command which starts none of them.
+pub(crate) fn own_plugins(starts: bool) -> Result<Vec<Diagnostic>, Failure> {
+    let (file, mut out) = (Path::new("mustlink.toml"), Vec::new());
     if !file.is_file() {
-        return Ok(());
+        return Ok(out);
     }
-    let document = document(file)?;
-    let mut out = Vec::new();
-    config::validate::<OwnPlugins>(document.root(), "", config::Check::default(), &mut out);
-    if out.is_empty() { Ok(()) } else { Err(Error::Config(out)) }
+    let document = Document::read(file)?;
+    let root = document.root();
+    config::validate::<OwnPlugins>(root, "", config::Check::default(), &mut out);
+    if out.is_empty() {
+        if starts {
+            trust::require_folder(&scripts::commands(root, Path::new("")))?;
+        }
+        scripts::declare(root, Path::new(""), &mut out);
+        if !starts {
+            return Ok(out);
+        }
+    }
+    if out.is_empty() { Ok(out) } else { Err(Error::Config(out).into()) }
 }
 
 /// What `mustlink.toml` may say.

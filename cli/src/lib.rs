@@ -37,6 +37,7 @@ mod progress;
 mod schema;
 mod term;
 mod toml_text;
+mod trust;
 mod validation;
 mod verbs;
 
@@ -50,6 +51,7 @@ use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
 use mustlink::kept_children::Keep;
 use mustlink::registry::Catalogue;
+use mustlink::scripts;
 
 #[doc(hidden)]
 pub use crate::memory::default_limit;
@@ -66,6 +68,9 @@ use crate::verbs::Verb;
     arg_required_else_help = true
 )]
 struct CommandLine {
+    /// Start programs that mustlink.toml or these files name, and remember it
+    #[arg(long, global = true)]
+    trust: bool,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -84,8 +89,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     program::started_as(args.first());
     // A shell that wants to complete a command gets that and nothing else.
     if std::env::var_os(complete::VARIABLE).is_some() {
-        // A mistake in it is told when a command runs.
-        let _ = file_kind::own_plugins();
+        trust::begin(false, &args);
+        scripts::let_start(false);
+        // A mistake in it is reported when a command runs.
+        let _ = file_kind::own_plugins(false);
     }
     let folder = std::env::current_dir().ok();
     let completing = CompleteEnv::with_factory(CommandLine::command).var(complete::VARIABLE);
@@ -105,15 +112,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     };
     interrupt::watch();
     quiet_panics();
+    trust::begin(line.trust, &args);
+    let starts = line.trust || line.verb.starts_programs();
+    scripts::let_start(starts);
     // Programs that take one request after another go on until everything is done.
     let _keep = Keep::start();
     let work = || {
         mustlink_kernels::check_simd()?;
         Catalogue::get()?;
-        file_kind::own_plugins()?;
+        file_kind::own_plugins(starts)?
+            .iter()
+            .for_each(|note| term::tell(&format!("note: {note}")));
         line.verb.run()
     };
-    interrupt::status(match catch_unwind(AssertUnwindSafe(work)) {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    // A program that this command is part of goes on.
+    scripts::let_start(true);
+    interrupt::status(match done {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => complaint::tell(&failure),
         Err(_) => {

@@ -215,11 +215,11 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
             }
         }
         if let Some(script) = &d.script {
-            build.extend(programs::digests(&script.command, &script.base));
+            build.extend(programs::digests(&script.command, &Value::Null, &script.base));
+            build.extend(programs::digests(&[], table, base));
         }
-        for words in marked(d, "x-program").filter_map(|name| table.get(name)?.as_array()) {
-            let words = words.iter().filter_map(Value::as_str).map(str::to_string);
-            build.extend(programs::digests(&words.collect::<Vec<_>>(), base));
+        for words in commands(d, table) {
+            build.extend(programs::digests(&words, &table["options"], base));
         }
         for file in marked(d, "x-file").filter_map(|name| table.get(name)?.as_str()) {
             let digest = programs::digest(&base.join(file));
@@ -227,6 +227,23 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
         }
         true
     });
+}
+
+/// The commands among the options of a plugin.
+fn commands(d: &'static Descriptor, table: &Value) -> impl Iterator<Item = Vec<String>> {
+    let lists = marked(d, "x-program").filter_map(|name| table.get(name)?.as_array());
+    lists.map(|words| words.iter().filter_map(Value::as_str).map(str::to_string).collect())
+}
+
+/// The commands of the programs that a run of this experiment starts.
+pub fn programs(experiment: &Experiment) -> BTreeSet<Vec<String>> {
+    let mut found = BTreeSet::new();
+    visit_plugins(experiment.resolved(), &mut |d, table| {
+        found.extend(d.script.iter().map(|script| script.command.clone()));
+        found.extend(commands(d, table).filter(|words| !words.is_empty()));
+        true
+    });
+    found
 }
 
 /// Whether a tree holds a plugin in another language, of whose time nothing is known beforehand.
@@ -335,7 +352,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("sh"), "notes\n").unwrap();
         let of = |text: &str| Build::from([("sh".to_string(), text.to_string())]);
-        let program = programs::digests(&["sh".to_string()], dir.path());
+        let program = programs::digests(&["sh".to_string()], &Value::Null, dir.path());
         let changed = |there: &Build| Here::at(dir.path()).changed(there).contains("sh");
         assert!(!changed(&program));
         // As an argument the same name is the file.

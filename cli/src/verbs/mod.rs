@@ -69,6 +69,19 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// Whether it runs methods, and so may start the programs that files name. The others only look at files.
+    pub fn starts_programs(&self) -> bool {
+        match self {
+            Verb::Cluster(_) | Verb::Select(_) | Verb::Label(_) | Verb::Consensus(_) => true,
+            Verb::Impute(_) | Verb::SelectK(_) => true,
+            Verb::Run(_) | Verb::Work(_) | Verb::Retry(_) | Verb::Verify(_) => true,
+            Verb::Plan(args) => args.measure.is_some(),
+            Verb::Verdicts(args) => args.null,
+            Verb::Plugin(args) => args.is_test(),
+            _ => false,
+        }
+    }
+
     /// Does it, and gives the exit status.
     pub fn run(&self) -> Result<u8, Failure> {
         match self {

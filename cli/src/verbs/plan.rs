@@ -22,7 +22,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
     /// Run a cell of each method and data set for so many seconds, and estimate the time from these
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    measure: Option<f64>,
+    pub(crate) measure: Option<f64>,
     /// Change a value first: experiment.seed=7 (may be repeated)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,

@@ -25,6 +25,13 @@ enum What {
     New(begin::New),
 }
 
+impl Args {
+    /// Whether a program is tested.
+    pub fn is_test(&self) -> bool {
+        matches!(self.what, What::Test(_))
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     match &args.what {
         What::Test(test) => laws::run(test),

@@ -6,7 +6,7 @@ use mustlink_experiments as experiments;
 
 use crate::failure::Failure;
 use crate::verbs::run::{How, carry_out, limits};
-use crate::{options, term};
+use crate::{options, term, trust};
 
 /// Run the failed cells of a results directory again; ends with 1 when cells fail again
 #[derive(Debug, clap::Args)]
@@ -28,6 +28,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    trust::require_results(&args.dir)?;
     let sets = limits(args.cell_timeout, args.cell_memory);
     if let Some(cell) = &args.cell {
         return carry_out(&args.how, &args.dir, None, |options| {

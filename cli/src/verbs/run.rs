@@ -14,7 +14,7 @@ use crate::file_kind;
 use crate::options::{self, DataDir};
 use crate::progress::{duration, watched};
 use crate::verbs::report::stale;
-use crate::{interrupt, program, term};
+use crate::{interrupt, program, term, trust};
 
 /// Run an experiment, or go on where it stopped: a table to standard output, everything to --out; ends
 /// with 1 when cells failed
@@ -153,7 +153,9 @@ fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
     let word = |p: PathBuf| p.display().to_string();
     // A task has one processor unless more are asked for: its cells share nothing but selections.
     let threads = args.how.threads.unwrap_or(1);
-    let mut command = vec![word(program), "work".into(), "--out".into(), word(whole(out)?)];
+    // The user who runs the experiment has allowed its programs, here and on the cluster's machines.
+    let mut command = vec![word(program), "work".into(), "--trust".into()];
+    command.extend(["--out".into(), word(whole(out)?)]);
     command.extend(["--threads".into(), threads.to_string()]);
     if let Some(bytes) = args.how.memory_limit {
         command.extend(["--memory-limit".into(), bytes.to_string()]);
@@ -192,6 +194,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let limits = limits(args.cell_timeout, args.cell_memory);
     let sets: Vec<String> = args.sets.iter().cloned().chain(limits).collect();
     let experiment = file_kind::experiment(&args.file, &sets)?;
+    trust::run(&experiment);
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let keep = match (args.keep_stale, args.force) {
         (true, _) => Keep::Stale,

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     what: Vec<PathBuf>,
     /// Run the files with k-means and random pairs in place of their methods
     #[arg(long)]
-    null: bool,
+    pub(crate) null: bool,
     /// Keep the verdicts as DIR/verdicts/NAME.csv, and write DIR/README.md with a table of all that are
     /// kept there; the experiment file must stand there as DIR/NAME.toml
     #[arg(long, value_name = "DIR", conflicts_with = "null")]

@@ -7,7 +7,7 @@ use mustlink_experiments::{RunOptions, verify};
 use crate::failure::Failure;
 use crate::options::{self, DataDir};
 use crate::progress::watched;
-use crate::term;
+use crate::{term, trust};
 
 /// Make some finished cells of a results directory again and compare them bit for bit, times aside; ends
 /// with 1 when one differs or none could be compared
@@ -41,6 +41,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    trust::require_results(&args.dir)?;
     let options = RunOptions {
         threads: args.threads,
         memory_limit: crate::memory::default_limit(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use mustlink_experiments::{Keep, RunOptions, slurm};
 
 use crate::failure::Failure;
+use crate::trust;
 use crate::verbs::run::{How, carry_out};
 
 /// Do the cells of one task of an array, which run --executor slurm has submitted
@@ -27,6 +28,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    trust::require_results(&args.out)?;
     let keep = if args.keep_stale { Keep::Stale } else { Keep::Current };
     let status = carry_out(&args.how, &args.out, None, |options| {
         slurm::task(&args.list, args.task, &RunOptions { keep, ..options.clone() })

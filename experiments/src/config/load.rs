@@ -53,6 +53,8 @@ impl Experiment {
     /// As [`Experiment::from_directory`].
     pub(crate) fn from_directory_with(dir: &Path, sets: &[String]) -> Result<Experiment> {
         let stored = stored::read(dir)?;
+        // Results may be somebody else's: looking at them starts nothing.
+        let _still = scripts::Still::start();
         stored.declare_scripts();
         let name = dir.join(stored::FILE).display().to_string();
         let parsed = Experiment::parse(&name, &stored.config.to_string(), &stored.base, sets)?;

@@ -22,5 +22,7 @@ mod reading;
 #[cfg(unix)]
 mod scripts;
 mod slurm;
+#[cfg(unix)]
+mod strangers;
 mod support;
 mod verdicts;

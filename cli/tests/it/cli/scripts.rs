@@ -3,7 +3,7 @@
 use super::support::Bench;
 
 /// Puts the first objects into a cluster of their own: as many as an option and a file beside say.
-const SCRIPT: &str = r#"while read l; do case "$l" in
+pub(super) const SCRIPT: &str = r#"while read l; do case "$l" in
 *'"type":"hello"'*) echo '{"v":1,"type":"hello","name":"first_apart","again":true,"summary":"Puts the first objects apart.",
 "options":{"first":{"type":"integer","default":2,"minimum":1,"description":"How many."}},
 "properties":{"needs_k":false},"references":["MacQueen1967"]}' | tr -d '\n'; echo;;
@@ -14,7 +14,7 @@ echo "{\"type\":\"clustering\",\"labels\":[$(seq 1 $n | awk -v f=$f '{ printf "%
 esac; done
 "#;
 
-const EXPERIMENT: &str = "plugins = [\"plugins/first_apart.sh\"]\n[experiment]\nname = \"e\"\n\
+pub(super) const EXPERIMENT: &str = "plugins = [\"plugins/first_apart.sh\"]\n[experiment]\nname = \"e\"\n\
                           [[dataset]]\nid = \"iris\"\n[[method]]\nid = \"m\"\n\
                           clusterer = { type = \"first_apart\", first = [50, 100] }\n";
 
@@ -30,7 +30,7 @@ fn a_script_is_listed_described_and_run_by_its_name() {
     let bench = bench(SCRIPT);
     assert!(!bench.run("list base-clusterers").out.contains("first_apart"));
     bench.write("mustlink.toml", "plugins = [\"plugins/first_apart.sh\"]\n");
-    let listed = bench.run("list base-clusterers").out;
+    let listed = bench.run("--trust list base-clusterers").out;
     assert!(listed.contains("first_apart") && listed.contains("Puts the first objects apart."));
     let described = bench.run("describe first_apart --format json").json();
     assert_eq!(described["references"][0], "MacQueen1967");
@@ -62,19 +62,19 @@ fn a_script_may_be_several_plugins_by_its_arguments() {
     let bench = Bench::with("named.sh", script);
     let plugins = r#"plugins = [["sh", "named.sh", "one_apart"], ["sh", "named.sh", "two_apart"]]"#;
     bench.write("mustlink.toml", plugins);
-    let listed = bench.run("list base-clusterers").out;
+    let listed = bench.run("--trust list base-clusterers").out;
     assert!(listed.contains("one_apart") && listed.contains("two_apart"), "{listed}");
     bench.write("mustlink.toml", plugins.replace("two_apart", "one_apart"));
     assert!(bench.run("list base-clusterers").out.contains("one_apart"));
     bench.write("mustlink.toml", r#"plugins = [["sh", "named.sh", "pca"]]"#);
-    assert!(bench.run("list").err.contains("the tag \"pca\" is taken twice"));
+    assert!(bench.run("--trust list").err.contains("the tag \"pca\" is taken twice"));
 }
 
 #[test]
 fn options_of_a_script_are_swept_and_an_edit_makes_its_cells_again() {
     let bench = bench(SCRIPT);
     bench.write("e.toml", EXPERIMENT);
-    let planned = bench.run("plan e.toml --out out").out;
+    let planned = bench.run("plan e.toml --out out --trust").out;
     let unknown = "not counted: the programs of m[first=50], m[first=100], whose time shows with the \
                    first cell";
     assert!(planned.contains(unknown), "{planned}");
@@ -118,6 +118,89 @@ fn options_of_a_script_are_swept_and_an_edit_makes_its_cells_again() {
     assert!(report.out.contains("m[first=50]"), "{}", report.out);
     let again = bench.run("run e.toml --out out --force");
     assert!(again.err.contains("no file"), "{}", again.err);
+}
+
+/// Edits of what a program rests on, as users make them.
+#[test]
+fn an_edit_of_any_file_that_is_named_makes_cells_again() {
+    let bench = Bench::new();
+    bench.write("run.sh", "# A comment names other.txt.\nexec sh pp.sh\n");
+    bench.write("pp.sh", SCRIPT);
+    bench.write("whole.sh", SCRIPT);
+    bench.write("helper.sh", format!(". ./reads.sh\n{SCRIPT}"));
+    bench.write("reads.sh", "cat \"$(dirname \"$0\")/k.json\" > /dev/null\n");
+    for file in ["k.txt", "table.txt", "k.json", "other.txt"] {
+        bench.write(file, "1\n");
+    }
+    let methods = [
+        ("wrapper", "command = [\"sh\", \"run.sh\"]"),
+        ("word", "command = [\"sh\", \"whole.sh\", \"--k=k.txt\"]"),
+        ("option", "command = [\"sh\", \"whole.sh\"], options = { table = \"table.txt\" }"),
+        ("helper", "command = [\"sh\", \"helper.sh\"]"),
+    ];
+    let methods = methods.map(|(id, what)| {
+        let head = "clusterer = { type = \"external_clusterer\", needs_k = false";
+        format!("[[method]]\nid = \"{id}\"\n{head}, {what} }}\n")
+    });
+    let head = "[experiment]\nname = \"e\"\n[[dataset]]\nid = \"iris\"\n";
+    bench.write("e.toml", format!("{head}{}", methods.concat()));
+    let before = |count: usize| {
+        let done = bench.run("run e.toml --out out");
+        let said = format!("4 of 4 cells finished ({count} before)");
+        assert!(done.err.contains(&said), "{}", done.err);
+    };
+    before(0);
+    before(4);
+    bench.write("pp.sh", format!("{SCRIPT}\n"));
+    before(3);
+    for file in ["k.txt", "table.txt", "k.json"] {
+        bench.write(file, "2\n");
+        before(3);
+    }
+    bench.write("other.txt", "2\n");
+    before(4);
+}
+
+/// The out-of-memory killer leaves a process no time.
+#[test]
+fn a_killed_process_leaves_no_program_and_no_folder() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+    let bench = bench(SCRIPT);
+    std::fs::create_dir(bench.path("tmp")).unwrap();
+    bench.write("m.toml", "plugins = [\"plugins/first_apart.sh\"]\nclusterer = \"first_apart\"\n");
+    let slow = "sleep 600 & echo $$ $! > pids.new; mv pids.new pids; read l; \
+                echo '{\"v\":1,\"type\":\"hello\",\"name\":\"x\"}'; wait";
+    bench.write("slow.sh", slow);
+    let method = "{ type = \"external_clusterer\", command = [\"sh\", \"slow.sh\"] }";
+    let cluster = ["cluster", "--data", "iris", "--k", "3", "--clusterer", method];
+    let mut command = bench.command(&cluster);
+    command.env("TMPDIR", bench.path("tmp")).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let waits = |done: &dyn Fn() -> bool| {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !done() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        done()
+    };
+    assert!(waits(&|| bench.path("pids").exists()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let pids = bench.read("pids");
+    let runs = |pid: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    if cfg!(target_os = "linux") {
+        assert!(waits(&|| !pids.split_whitespace().any(runs)), "{pids}");
+    }
+    let folders = || std::fs::read_dir(bench.path("tmp")).unwrap().count();
+    assert_eq!(folders(), 1);
+    let mut next = bench.command(&["cluster", "--data", "iris", "--method", "m.toml", "--quiet"]);
+    let done = next.env("TMPDIR", bench.path("tmp")).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(folders(), 0);
 }
 
 #[test]
@@ -211,7 +294,7 @@ fn options_of_a_script_named_by_a_bare_word() {
     let named =
         format!("plugins = [\"plugins/first_apart.sh\"]\n{head}clusterer = \"first_apart\"\n");
     bench.write("e.toml", named);
-    let shown = bench.run("config show e.toml --set method.m.clusterer.first=7");
+    let shown = bench.run("config show e.toml --trust --set method.m.clusterer.first=7");
     assert!(shown.out.contains("first = 7\n"), "{}{}", shown.out, shown.err);
     bench.write("plugins/m.toml", "plugins = [\"first_apart.sh\"]\nclusterer = \"first_apart\"\n");
     bench
@@ -225,7 +308,7 @@ fn what_is_no_plugin_is_said_where_it_is_named() {
     let bench = bench("echo hello");
     let said = |plugins: &str| {
         bench.write("m.toml", format!("plugins = {plugins}\nclusterer = \"kmeans\"\n"));
-        let done = bench.run("check m.toml");
+        let done = bench.run("check m.toml --trust");
         assert_eq!(done.status, 2, "{}", done.err);
         done.err
     };
@@ -314,7 +397,7 @@ fn the_script_of_the_manual_works() {
 #[test]
 fn verify_finds_what_came_from_outside() {
     let other = SCRIPT
-        .replace("*'\"type\":\"cluster\"'*)", "*'\"type\":\"cluster\"'*) more=$(cat more.txt)");
+        .replace("*'\"type\":\"cluster\"'*)", "*'\"type\":\"cluster\"'*) more=$(cat mor\"\"e.txt)");
     let bench = bench(&other.replace("$1 <= f", "$1 <= f + '$more'"));
     bench.write("more.txt", "0");
     bench.write("e.toml", EXPERIMENT);

@@ -9,6 +9,8 @@ use tempfile::TempDir;
 
 pub struct Bench {
     dir: TempDir,
+    /// The user's own folder, where the program remembers.
+    home: TempDir,
 }
 
 #[derive(Debug, PartialEq)]
@@ -34,7 +36,8 @@ impl Done {
 
 impl Bench {
     pub fn new() -> Self {
-        Bench { dir: tempfile::tempdir().expect("a directory") }
+        let folder = || tempfile::tempdir().expect("a directory");
+        Bench { dir: folder(), home: folder() }
     }
 
     /// A bench with one file.
@@ -56,6 +59,11 @@ impl Bench {
         std::fs::read_to_string(self.path(name)).expect("a file")
     }
 
+    /// Makes the program forget what it knew of other runs, as on another machine.
+    pub fn forget(&mut self) {
+        self.home = tempfile::tempdir().expect("a directory");
+    }
+
     pub fn files(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(self.dir.path())
             .expect("a directory")
@@ -70,6 +78,8 @@ impl Bench {
         command
             .args(arguments)
             .current_dir(self.dir.path())
+            .env("XDG_CACHE_HOME", self.home.path().join("cache"))
+            .env("XDG_STATE_HOME", self.home.path().join("state"))
             .env_remove("MUSTLINK_DATA")
             .env_remove("RUST_BACKTRACE");
         command

@@ -57,7 +57,7 @@ impl Scratch {
     /// `Data` where the system gives none.
     pub fn new() -> Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("mustlink-");
+        builder.prefix(running::PREFIX);
         // The data is nobody else's business.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));

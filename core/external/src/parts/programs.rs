@@ -1,11 +1,19 @@
-//! Which files does a command consist of, and have they changed?
+//! The files that a command consists of, and their digests.
 //!
 //! A plugin in another language is a command: an interpreter and a script. Its results depend on
-//! their content and on the files that the script imports, so these are what a result is kept by.
+//! their content and on the files that its words and texts name, so these are what a result is kept by.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// Endings of scripts.
+const ENDINGS: [&str; 9] = ["py", "R", "r", "jl", "sh", "bash", "js", "pl", "rb"];
+/// The longest text that is searched for names of files, in bytes.
+const LONGEST_TEXT: u64 = 1 << 20;
 
 /// The program that a name stands for, as the system would find it; relative paths start at `base`.
 pub fn program(name: &str, base: &Path) -> Option<PathBuf> {
@@ -19,30 +27,76 @@ pub fn program(name: &str, base: &Path) -> Option<PathBuf> {
     places.flat_map(|place| names.clone().map(|n| place.join(n))).find(|p| p.is_file())
 }
 
-/// What a command consists of, each file with a digest of its content: the program, every argument
-/// that names a file, the Python module after `-m`, and the files that those import, as far as they lie
-/// in their folder.
+/// What a command with these options consists of, each file with a digest of its content: the program, every
+/// file that a word of the command or of the options names, the Python module after `-m`, and the files that
+/// the texts of these name in turn.
 ///
-/// A file of the same language counts as imported when its name stands as a word in a file that
-/// counts; a folder of that name counts whole. Relative paths start at `base`, and so do the names.
-pub fn digests(command: &[String], base: &Path) -> BTreeMap<String, String> {
+/// A word may be a text itself (`sh -c "…"`, `--table=k.txt`). A file of the same language also counts when a text
+/// has its name without the ending, and a folder of that name counts whole. Relative paths start at `base`, and so do the names.
+pub fn digests(command: &[String], options: &Value, base: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
+    let mut open = Vec::new();
     if let Some(program) = command.first().and_then(|name| program(name, base)) {
-        add(&program, &command[0], &mut found);
+        // The texts of the system's programs are left alone.
         if Path::new(&command[0]).components().count() > 1 {
-            add_imports(&program, base, &mut found);
+            open.push((program.clone(), folder_of(&program).to_path_buf()));
         }
+        found.extend(digest(&program).map(|digest| (command[0].clone(), digest)));
     }
     let modules = command.windows(2).skip(1).filter(|words| words[0] == "-m");
-    let modules = modules.flat_map(|words| module(&words[1], base));
-    for name in command.iter().skip(1).cloned().chain(modules) {
-        let path = base.join(&name);
+    let modules: Vec<String> = modules.flat_map(|words| module(&words[1], base)).collect();
+    let mut texts: Vec<String> = command.iter().skip(1).cloned().collect();
+    add_texts(options, &mut texts);
+    let named = texts.iter().flat_map(|text| words(text).into_iter().chain([text.as_str()]));
+    for name in named.chain(modules.iter().map(String::as_str)).collect::<BTreeSet<_>>() {
+        let path = base.join(name);
         if path.is_file() {
-            add(&path, &name, &mut found);
-            add_imports(&path, base, &mut found);
+            let is_module = modules.iter().any(|module| module == name);
+            let root = if is_module { base } else { folder_of(&path) };
+            open.push((path.clone(), root.to_path_buf()));
+            found.extend(digest(&path).map(|digest| (name.to_string(), digest)));
+        }
+    }
+    let mut seen: BTreeSet<PathBuf> = open.iter().map(|(path, _)| path.clone()).collect();
+    while let Some((path, root)) = open.pop() {
+        for named in named_in(&path, &root, base) {
+            if seen.insert(named.clone()) {
+                let name = named.strip_prefix(base).unwrap_or(&named).display().to_string();
+                found.extend(digest(&named).map(|digest| (name, digest)));
+                // Elsewhere lie libraries of the system, whose texts name half of it.
+                if named.starts_with(&root) || named.starts_with(base) {
+                    open.push((named, root.clone()));
+                }
+            }
         }
     }
     found
+}
+
+/// The part of [`digests`] that is code: what the command names itself, and what ends as a script does. A file that
+/// the program writes is not among them.
+pub fn code(command: &[String], base: &Path) -> BTreeMap<String, String> {
+    let ending = |name: &str| Path::new(name).extension().map(|ending| ending.to_os_string());
+    let own: Vec<_> = command.iter().filter_map(|word| ending(word)).collect();
+    let is_code = |name: &String| {
+        let ends = |ending| own.contains(&ending) || ENDINGS.iter().any(|code| ending == *code);
+        command.contains(name) || ending(name).is_some_and(ends)
+    };
+    digests(command, &Value::Null, base).into_iter().filter(|(name, _)| is_code(name)).collect()
+}
+
+/// All strings in a tree.
+fn add_texts(tree: &Value, out: &mut Vec<String>) {
+    match tree {
+        Value::String(text) => out.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, out)),
+        Value::Object(map) => map.values().for_each(|item| add_texts(item, out)),
+        _ => {}
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// The files of a module of Python, where it lies below `base`: its own, or all in its folder.
@@ -55,36 +109,64 @@ fn module(name: &str, base: &Path) -> Vec<String> {
     parts.chain([format!("{folder}.py")]).collect()
 }
 
-/// A digest of the content of a file; absent where it cannot be read, which is told when a command
+/// A digest of the content of a file; absent if it cannot be read, which is reported when a command
 /// with it starts.
 pub fn digest(path: &Path) -> Option<String> {
-    fs::read(path).ok().map(|content| blake3::hash(&content).to_hex()[..16].to_string())
-}
-
-fn add(path: &Path, name: &str, found: &mut BTreeMap<String, String>) {
-    found.extend(digest(path).map(|digest| (name.to_string(), digest)));
-}
-
-fn add_imports(script: &Path, base: &Path, found: &mut BTreeMap<String, String>) {
-    if script.extension().is_none() {
-        return;
-    }
-    let near = entries(script.parent().unwrap_or(Path::new("")));
-    let (mut seen, mut open) = (BTreeSet::from([script.to_path_buf()]), vec![script.to_path_buf()]);
-    while let Some(file) = open.pop() {
-        let Ok(text) = fs::read_to_string(&file) else { continue };
-        let words: BTreeSet<&str> =
-            text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').collect();
-        let named = |path: &&PathBuf| {
-            path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| words.contains(stem))
+    let (mut file, mut hasher) = (File::open(path).ok()?, blake3::Hasher::new());
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut part).ok()? {
+            0 => return Some(hasher.finalize().to_hex()[..16].to_string()),
+            length => hasher.update(&part[..length]),
         };
-        let same = |file: &PathBuf| file.extension() == script.extension();
-        let files = near.iter().filter(named).flat_map(|path| files(path)).filter(same);
-        open.extend(files.filter(|file| seen.insert(file.clone())));
-        if file != script {
-            add(&file, &file.strip_prefix(base).unwrap_or(&file).display().to_string(), found);
+    }
+}
+
+/// The files that the text of a file names; relative paths start at `base`, at `root` (the folder of the script
+/// that is run), or at the file's own folder.
+fn named_in(file: &Path, root: &Path, base: &Path) -> Vec<PathBuf> {
+    let short = fs::metadata(file).is_ok_and(|facts| facts.len() <= LONGEST_TEXT);
+    let Some(text) = short.then(|| fs::read_to_string(file).ok()).flatten() else {
+        return Vec::new();
+    };
+    let words = words(&text);
+    let has = |word: Option<&std::ffi::OsStr>| {
+        word.and_then(|word| word.to_str()).is_some_and(|word| words.contains(word))
+    };
+    let same = |path: &Path| file.extension().is_some() && path.extension() == file.extension();
+    let mut named = Vec::new();
+    for folder in BTreeSet::from([base, root, folder_of(file)]) {
+        let paths = words.iter().filter(|word| word.contains('/') || word.starts_with('.'));
+        named.extend(paths.map(|word| folder.join(word)).filter(|path| path.is_file()));
+        for path in entries(folder) {
+            if has(path.file_name()) && path.is_file() || has(path.file_stem()) && same(&path) {
+                named.push(path);
+            } else if has(path.file_name()) && folder == root {
+                named.extend(files(&path).into_iter().filter(|part| same(part)));
+            }
         }
     }
+    named
+}
+
+/// The words of a text that may name a file: paths, their ends after each slash, and their parts between points.
+/// Lines that are comments are left out.
+fn words(text: &str) -> BTreeSet<&str> {
+    let is_comment = |line: &&str| {
+        let line = line.trim();
+        ["# ", "## ", "// "].iter().any(|mark| line.starts_with(mark)) || matches!(line, "#" | "//")
+    };
+    let part = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
+    let lines = text.lines().filter(|line| !is_comment(line));
+    let mut words = BTreeSet::new();
+    for token in lines.flat_map(|line| line.split(|c| !part(c))) {
+        let token = token.trim_end_matches('.');
+        words.insert(token);
+        words.extend(token.match_indices('/').map(|(at, _)| &token[at + 1..]));
+        words.extend(token.split(['.', '/']));
+    }
+    words.remove("");
+    words
 }
 
 /// The file at `path`, or all that are below it.
@@ -125,14 +207,15 @@ mod tests {
             fs::write(path, text).unwrap();
         };
         write("bin/run", "interpreter");
-        write("a.py", "from helper import f\nimport package\n# data\n");
+        write("a.py", "from helper import f\nimport package\n # other, other.py\n");
         write("helper.py", "from more import g\n");
         write("more.py", "x = 1\n");
         write("other.py", "x = 1\n");
         write("data.csv", "1\n");
         write("package/part.py", "x = 1\n");
         write("package/__pycache__/part.py", "x = 1\n");
-        let digests = || digests(&command(&["bin/run", "a.py", "5"]), dir.path());
+        let command = command(&["bin/run", "a.py", "5"]);
+        let digests = || digests(&command, &Value::Null, dir.path());
         let before = digests();
         let names: Vec<&str> = before.keys().map(String::as_str).collect();
         assert_eq!(names, ["a.py", "bin/run", "helper.py", "more.py", "package/part.py"]);
@@ -140,6 +223,34 @@ mod tests {
         let changed: Vec<String> =
             digests().into_iter().filter(|(n, d)| before[n] != *d).map(|(n, _)| n).collect();
         assert_eq!(changed, ["more.py"]);
+    }
+
+    #[test]
+    fn every_word_that_names_a_file_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("sub")).unwrap();
+        for (name, text) in [
+            ("run.sh", "cd \"$(dirname \"$0\")\"\nexec python3 pp.py sub/deep.R >/dev/null\n"),
+            ("pp.py", "read(open('k.json'), f\"{HERE}/table\")\n"),
+            ("sub/deep.R", "read.csv('beside.csv')\n"),
+            ("sub/beside.csv", "1\n"),
+            ("k.json", "{}"),
+            ("table", "1\n"),
+            ("k.txt", "1\n"),
+            ("option.txt", "1\n"),
+            ("unnamed.txt", "1\n"),
+        ] {
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        let names = |words: &[&str], options: Value| {
+            digests(&command(words), &options, dir.path()).into_keys().collect::<Vec<_>>()
+        };
+        let wrapped = ["k.json", "pp.py", "run.sh", "sub/beside.csv", "sub/deep.R", "table"];
+        assert_eq!(names(&["no-such-program", "run.sh"], Value::Null), wrapped);
+        let options = serde_json::json!({ "deep": ["option.txt", 1], "x": "nothing" });
+        assert_eq!(names(&["no-such-program", "--k=k.txt"], options), ["k.txt", "option.txt"]);
+        let text = ["no-such-program", "-c", "python3 sub/deep.R"];
+        assert_eq!(names(&text, Value::Null), ["sub/beside.csv", "sub/deep.R"]);
     }
 
     #[test]
@@ -151,13 +262,13 @@ mod tests {
         }
         fs::write(dir.path().join("package/data.csv"), "1\n").unwrap();
         let names = |module: &str| {
-            let all = digests(&command(&["no-such-program", "-m", module]), dir.path());
-            all.into_keys().collect::<Vec<_>>()
+            let words = command(&["no-such-program", "-m", module]);
+            digests(&words, &Value::Null, dir.path()).into_keys().collect::<Vec<_>>()
         };
         assert_eq!(names("one"), ["helper.py", "one.py"]);
-        let parts = ["package/__main__.py", "package/inner/part.py"];
+        let parts = ["helper.py", "package/__main__.py", "package/inner/part.py"];
         assert_eq!(names("package"), parts);
-        assert_eq!(names("package.inner"), parts[1..]);
+        assert_eq!(names("package.inner"), [parts[0], parts[2]]);
         assert_eq!(names("installed"), [""; 0]);
     }
 
@@ -166,6 +277,8 @@ mod tests {
         assert_eq!(program("no-such-program-here", Path::new(".")), None);
         assert_eq!(program("./no-such-program-here", Path::new(".")), None);
         #[cfg(unix)]
-        assert_eq!(digests(&command(&["sh", "-c", "true"]), Path::new(".")).len(), 1);
+        let words = command(&["sh", "-c", "true"]);
+        #[cfg(unix)]
+        assert_eq!(digests(&words, &Value::Null, Path::new(".")).len(), 1);
     }
 }

@@ -1,20 +1,26 @@
-//! How does a program in another language become a plugin with a name of its own?
+//! Programs in other languages as plugins with names of their own.
 //!
-//! A file names it under `plugins`. It is started once and greeted with the protocol `describe`; what
-//! it answers (name, role, options, properties, references) becomes an entry of the catalogue. Where
-//! it stands in a configuration, its options are checked like those of any plugin and handed over with
-//! each request.
+//! A file names one under `plugins`. It is started once and greeted with the protocol `describe`; its answer
+//! (name, role, options, properties, references) becomes an entry of the catalogue. Its options in a
+//! configuration are checked like those of any plugin and handed over with each request.
+//!
+//! A command that only looks at files starts nothing ([`let_start`]): it knows the programs by the answers that
+//! a command which started them has left in a cache ([`keep_answers_in`]).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::parts::child::Child;
-use crate::parts::programs;
+pub use crate::parts::running::let_start;
+use crate::parts::{programs, running};
 use mustlink_config::{Node, NodeKind};
 use mustlink_core::context::Context;
 use mustlink_core::error::{Diagnostic, Error, Result};
@@ -58,36 +64,54 @@ impl Source {
 
 /// Makes the programs under `plugins` in `root` known by name; relative paths start at `base`.
 pub fn declare(root: &Node, base: &Path, out: &mut Vec<Diagnostic>) {
-    let Some(list) = root.get("plugins") else { return };
-    if !matches!(list.kind, NodeKind::Array(_)) {
-        let message = "must be a list of files: plugins = [\"my_method.py\"]";
-        return out.push(list.diagnostic("plugins", message));
-    }
-    for (at, node) in list.items().iter().enumerate() {
-        // What is neither is refused with the rest of the file.
-        let words = node.items().iter().map(Node::as_str).collect::<Option<Vec<_>>>();
-        let source = match (node.as_str(), words) {
-            (Some(file), _) => Source::File(file.into()),
-            (None, Some(words)) if !words.is_empty() => {
-                Source::Command(words.into_iter().map(str::to_string).collect())
-            }
-            (None, Some(_)) if matches!(node.kind, NodeKind::Array(_)) => {
-                let message = "names no program: [\"python3\", \"my_method.py\"]";
-                out.push(node.diagnostic(&format!("plugins[{at}]"), message));
-                continue;
-            }
-            _ => continue,
-        };
+    for (node, place, source) in sources(root, out) {
         if let Err(e) = add(&source, base) {
-            out.push(node.diagnostic(&format!("plugins[{at}]"), e.to_string()));
+            out.push(node.diagnostic(&place, e.to_string()));
         }
     }
 }
 
+/// The commands of the programs under `plugins` in `root`, as far as they are in order.
+pub fn commands(root: &Node, base: &Path) -> Vec<Vec<String>> {
+    let sources = sources(root, &mut Vec::new());
+    sources.iter().filter_map(|(_, _, source)| command(source, &absolute(base)).ok()).collect()
+}
+
+/// The programs under `plugins`, each with its place.
+fn sources<'a>(root: &'a Node, out: &mut Vec<Diagnostic>) -> Vec<(&'a Node, String, Source)> {
+    let Some(list) = root.get("plugins") else { return Vec::new() };
+    if !matches!(list.kind, NodeKind::Array(_)) {
+        let message = "must be a list of files: plugins = [\"my_method.py\"]";
+        out.push(list.diagnostic("plugins", message));
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (at, node) in list.items().iter().enumerate() {
+        let place = format!("plugins[{at}]");
+        // What is neither is refused with the rest of the file.
+        let words = node.items().iter().map(Node::as_str).collect::<Option<Vec<_>>>();
+        match (node.as_str(), words) {
+            (Some(file), _) => found.push((node, place, Source::File(file.into()))),
+            (None, Some(words)) if !words.is_empty() => {
+                let words = words.into_iter().map(str::to_string).collect();
+                found.push((node, place, Source::Command(words)));
+            }
+            (None, Some(_)) if matches!(node.kind, NodeKind::Array(_)) => {
+                let message = "names no program: [\"python3\", \"my_method.py\"]";
+                out.push(node.diagnostic(&place, message));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// A command, and the folder where its relative paths start.
 type Program = (Vec<String>, PathBuf);
-/// Digests of the files of a program when it described itself, and its name.
-type Described = (BTreeMap<String, String>, &'static str);
+/// Digests of the files of a program, by name.
+type Files = BTreeMap<String, String>;
+/// The files of a program when it described itself, and its name.
+type Described = (Files, &'static str);
 
 /// Makes one program known by name, and gives the name; relative paths start at `base`.
 ///
@@ -98,30 +122,35 @@ pub fn add(source: &Source, base: &Path) -> Result<&'static str> {
     let base = absolute(base);
     start(source, &base).or_else(|e| {
         let remembered = REMEMBERED.lock().unwrap_or_else(|e| e.into_inner());
-        remembered.get(&(source.words(), base)).copied().ok_or(e)
+        remembered.get(&(source.words(), base)).cloned().unwrap_or(Err(e))
     })
 }
 
-/// Programs that cannot be started here, by their words and base.
-static REMEMBERED: Mutex<BTreeMap<Program, &'static str>> = Mutex::new(BTreeMap::new());
+/// Programs that are not started here, by their words and base.
+static REMEMBERED: Mutex<BTreeMap<Program, Result<&'static str>>> = Mutex::new(BTreeMap::new());
 
-/// Makes one program known by what it said of itself once, unless it can be asked again: results that
-/// it made can be read where it is no more, and beside those that a copy of it made.
+/// Makes one program known by its earlier answer, unless it is known already: results that
+/// it made can be read without it, together with those that a copy of it made. Starts nothing.
 ///
 /// # Errors
 /// What it said describes no plugin, or a name that another plugin has.
 pub fn remember(source: &Source, base: &Path, hello: &Value) -> Result<()> {
+    let _still = Still::start();
     if add(source, base).is_ok() {
         return Ok(());
     }
-    let (words, base) = (source.words(), absolute(base));
-    let descriptor = described(&words, &base, hello)?;
-    let tag = descriptor.tag;
-    if !is_copied(tag, source, &base, hello) {
-        Catalogue::add(descriptor)?;
-    }
-    REMEMBERED.lock().unwrap_or_else(|e| e.into_inner()).insert((words, base), tag);
-    Ok(())
+    let base = absolute(base);
+    let command = command(source, &base).unwrap_or_else(|_| source.words());
+    let tag = described(&command, &base, hello).and_then(|descriptor| {
+        let tag = descriptor.tag;
+        if !is_copied(tag, source, &base, hello) {
+            Catalogue::add(descriptor)?;
+        }
+        Ok(tag)
+    });
+    let mut remembered = REMEMBERED.lock().unwrap_or_else(|e| e.into_inner());
+    remembered.insert((source.words(), base), tag.clone());
+    tag.map(drop)
 }
 
 /// Whether the catalogue has a copy of a program by this name: a file called alike that said the same of itself.
@@ -131,8 +160,8 @@ fn is_copied(tag: &str, source: &Source, base: &Path, hello: &Value) -> bool {
     let Some(other) = found.and_then(|d| d.script.as_ref()) else { return false };
     let words = command(source, base).unwrap_or_else(|_| source.words());
     let file = |words: &[String]| words.last().map(|w| w.trim_start_matches("./").to_string());
-    let here = programs::digests(&words, base);
-    let there = programs::digests(&other.command, &other.base);
+    let here = programs::code(&words, base);
+    let there = programs::code(&other.command, &other.base);
     let agrees = |(name, digest): (&String, &String)| there.get(name).is_none_or(|d| d == digest);
     other.hello == *hello && file(&words) == file(&other.command) && here.iter().all(agrees)
 }
@@ -148,11 +177,75 @@ fn absolute(base: &Path) -> PathBuf {
     std::path::absolute(here).unwrap_or_else(|_| here.to_path_buf())
 }
 
+/// Where answers of programs are kept.
+static CACHE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps the answers of programs in this folder from now on, by the content of their files.
+pub fn keep_answers_in(folder: PathBuf) {
+    // The first call counts, as long as the process lives.
+    let _ = CACHE.set(folder);
+}
+
+thread_local! {
+    /// How many [`Still`] this thread holds.
+    static STILL: Cell<usize> = const { Cell::new(0) };
+}
+
+/// While one of these lives, its thread starts no program to have it describe itself.
+#[derive(Debug)]
+pub struct Still(PhantomData<*const ()>);
+
+impl Still {
+    /// Starts no program from now on.
+    pub fn start() -> Self {
+        STILL.set(STILL.get() + 1);
+        Still(PhantomData)
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        STILL.set(STILL.get() - 1);
+    }
+}
+
+/// The answer of a program to `describe`: its own, or the kept one while nothing is to be started.
+fn answer(command: &[String], base: &Path, digests: &Files) -> Result<Value> {
+    let content = json!([command, digests]).to_string();
+    let name = format!("{}.json", blake3::hash(content.as_bytes()).to_hex());
+    let file = CACHE.get().map(|folder| folder.join(name));
+    if STILL.get() == 0 && running::may_start() {
+        let answer = asked(command, base, PATIENCE)?;
+        if let Some(file) = file {
+            // Without it, commands that start nothing do not know the program and report that.
+            let _ = keep(&file, &answer);
+        }
+        return Ok(answer);
+    }
+    let kept = file.and_then(|file| std::fs::read(file).ok());
+    kept.and_then(|text| serde_json::from_slice(&text).ok()).ok_or_else(|| {
+        Error::Usage(format!(
+            "`{}` has not been started here since it was last changed, so its name and options are unknown. Add \
+             --trust to start it now",
+            command.join(" ")
+        ))
+    })
+}
+
+fn keep(file: &Path, answer: &Value) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    std::fs::create_dir_all(folder)?;
+    let mut whole = tempfile::NamedTempFile::new_in(folder)?;
+    whole.write_all(answer.to_string().as_bytes())?;
+    whole.persist(file)?;
+    Ok(())
+}
+
 fn start(source: &Source, base: &Path) -> Result<&'static str> {
     static KNOWN: Mutex<BTreeMap<Program, Described>> = Mutex::new(BTreeMap::new());
     let base = base.to_path_buf();
     let command = command(source, &base)?;
-    let digests = programs::digests(&command, &base);
+    let digests = programs::code(&command, &base);
     let mut known = KNOWN.lock().unwrap_or_else(|e| e.into_inner());
     let key = (command, base);
     if let Some((as_it_was, tag)) = known.get(&key)
@@ -160,7 +253,7 @@ fn start(source: &Source, base: &Path) -> Result<&'static str> {
     {
         return Ok(tag);
     }
-    let descriptor = describe(&key.0, &key.1, PATIENCE)?;
+    let descriptor = described(&key.0, &key.1, &answer(&key.0, &key.1, &digests)?)?;
     let tag = descriptor.tag;
     Catalogue::add(descriptor)?;
     known.insert(key, (digests, tag));

@@ -1,0 +1,128 @@
+//! The user's consent to start programs that a folder names: `mustlink.toml`, or results that may be somebody else's.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use mustlink::scripts;
+use mustlink_datasets::shell_word;
+use mustlink_experiments::{Experiment, programs};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::term;
+
+/// Whether `--trust` is given, and the arguments of this command.
+static GIVEN: Mutex<(bool, String)> = Mutex::new((false, String::new()));
+
+/// Notes the command line, and where programs that are known are kept.
+pub(crate) fn begin(trust: bool, args: &[OsString]) {
+    let words = args.iter().skip(1).map(|word| shell_word(&word.to_string_lossy()).to_string());
+    let words = words.collect::<Vec<_>>().join(" ");
+    *GIVEN.lock().unwrap_or_else(|e| e.into_inner()) = (trust, words);
+    if let Some(folder) = user_folder("XDG_CACHE_HOME", ".cache") {
+        scripts::keep_answers_in(folder.join("plugins"));
+    }
+}
+
+/// A folder of this program among those of the user.
+fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let at_home = || absolute("HOME").map(|home| home.join(below_home));
+    let folder = absolute(variable).or_else(at_home).or_else(|| absolute("LOCALAPPDATA"))?;
+    Some(folder.join("mustlink"))
+}
+
+/// A program, and what consent to it is remembered by.
+struct Program {
+    shown: String,
+    key: String,
+}
+
+impl Program {
+    fn new(command: &[String], key: &Value) -> Self {
+        let words: Vec<_> = command.iter().map(|word| shell_word(word)).collect();
+        Program {
+            shown: words.join(" "),
+            key: blake3::hash(key.to_string().as_bytes()).to_hex().to_string(),
+        }
+    }
+}
+
+/// Makes sure that the user wants the programs of `mustlink.toml` started, with their files as they are.
+pub(crate) fn require_folder(commands: &[Vec<String>]) -> Result<(), Failure> {
+    let base = std::env::current_dir().unwrap_or_default();
+    let program = |command: &Vec<String>| {
+        let digests = mustlink::programs::code(command, &base);
+        Program::new(command, &json!([base, command, digests]))
+    };
+    require("mustlink.toml", &commands.iter().map(program).collect::<Vec<_>>())
+}
+
+/// Makes sure that the user wants the programs started that results in `dir` were made by. Those of an experiment that
+/// ran here are the user's own.
+pub(crate) fn require_results(dir: &Path) -> Result<(), Failure> {
+    let named = dir.join("config.json").display().to_string();
+    require(&named, &of_experiment(&Experiment::from_directory(dir)?))
+}
+
+/// Remembers the programs of an experiment that the user runs.
+pub(crate) fn run(experiment: &Experiment) {
+    remember(&of_experiment(experiment));
+}
+
+fn of_experiment(experiment: &Experiment) -> Vec<Program> {
+    let base = experiment.base();
+    let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+    let base = base.canonicalize().unwrap_or_else(|_| base.to_path_buf());
+    let commands: BTreeSet<Vec<String>> = programs(experiment);
+    commands.iter().map(|command| Program::new(command, &json!([base, command]))).collect()
+}
+
+fn store() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state").map(|folder| folder.join("trusted"))
+}
+
+fn remember(programs: &[Program]) {
+    let Some(store) = store() else { return };
+    for program in programs {
+        // Where nothing can be kept, consent is asked for again.
+        let _ = std::fs::create_dir_all(&store)
+            .and_then(|()| std::fs::write(store.join(&program.key), &program.shown));
+    }
+}
+
+fn require(place: &str, programs: &[Program]) -> Result<(), Failure> {
+    let store = store();
+    let is_known =
+        |program: &Program| store.as_ref().is_some_and(|s| s.join(&program.key).is_file());
+    let new: Vec<&Program> = programs.iter().filter(|program| !is_known(program)).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = new.iter().map(|program| format!("`{}`", program.shown)).collect();
+    let shown = shown.join(", ");
+    let (given, words) = GIVEN.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    if !given
+        && !confirmed(&format!("{place} names programs that you have not allowed yet: {shown}"))
+    {
+        return Err(Failure::usage(format!(
+            "{place} names programs that you have not allowed yet: {shown}. Read them, then run: mustlink --trust {words}"
+        )));
+    }
+    remember(programs);
+    Ok(())
+}
+
+/// Asks at the terminal; without one the answer is no.
+fn confirmed(text: &str) -> bool {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return false;
+    }
+    term::tell(&format!("{text}\nStart them, now and from now on? [y/N]"));
+    let mut reply = String::new();
+    std::io::stdin().read_line(&mut reply).is_ok() && matches!(reply.trim(), "y" | "Y" | "yes")
+}
