@@ -126,9 +126,14 @@ pub(crate) fn csv_text(
 /// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early. Devices
 /// and pipes are written to, links followed.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
+    write_with(path, |out| out.write_all(content))
+}
+
+/// The same for content that is made while it is written.
+fn write_with(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     if path.as_os_str() == "-" {
         let mut out = io::stdout().lock();
-        return match out.write_all(content).and_then(|()| out.flush()) {
+        return match fill(&mut out).and_then(|()| out.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
                 Err(bad("standard output", e.to_string()))
             }
@@ -141,7 +146,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
         // Renaming onto a device or a pipe would put a file in its place.
         Ok(there) if !there.is_file() && !there.is_dir() => {
             let mut out = std::fs::OpenOptions::new().write(true).open(path).map_err(fail)?;
-            return out.write_all(content).and_then(|()| out.flush()).map_err(fail);
+            return fill(&mut out).and_then(|()| out.flush()).map_err(fail);
         }
         // And onto a link, in place of the link.
         Ok(_) => &std::fs::canonicalize(path).map_err(fail)?,
@@ -158,7 +163,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
         // Before anything stands in it: what its owner closed to others stays closed.
         part.as_file().set_permissions(before.permissions()).map_err(fail)?;
     }
-    part.write_all(content).map_err(fail)?;
+    fill(&mut part).map_err(fail)?;
     part.as_file().sync_all().map_err(fail)?;
     part.persist(path).map(drop).map_err(|e| fail(e.error))
 }
@@ -179,8 +184,11 @@ pub fn write_rows<R>(path: &str, rows: impl IntoIterator<Item = R>) -> Result<()
 where
     R: IntoIterator<Item: AsRef<[u8]>>,
 {
-    let text = csv_text(path, |out| rows.into_iter().try_for_each(|row| out.write_record(row)))?;
-    write(Path::new(path), &text)
+    write_with(Path::new(path), |out| {
+        let mut out = csv::Writer::from_writer(out);
+        rows.into_iter().try_for_each(|row| out.write_record(row))?;
+        out.flush()
+    })
 }
 
 /// Whether a file could be written by this name.

@@ -72,6 +72,7 @@ pub use config::{
 pub use costs::first_generator;
 pub use data::{Facts, MOST_OF_CLASSES, Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
+#[doc(hidden)]
 pub use identity::programs;
 pub use journal::{io, write_whole};
 pub use merge::{Merged, merge};

@@ -48,7 +48,7 @@ pub(crate) struct Response {
 #[derive(Default)]
 struct Open {
     count: usize,
-    /// Those whose request has not arrived whole, oldest first.
+    /// Those whose request has not arrived whole, or is refused, oldest first.
     waiting: VecDeque<Arc<TcpStream>>,
 }
 
@@ -131,7 +131,10 @@ impl Listener {
     /// Ends the connection that has waited longest for its request, and gives it a moment.
     fn shed(&self) {
         let mut open = self.open();
-        if let Some(oldest) = open.waiting.pop_front() {
+        // The only one may be a browser whose request is on its way.
+        if open.waiting.len() > 1
+            && let Some(oldest) = open.waiting.pop_front()
+        {
             let _ = oldest.shutdown(Shutdown::Both);
         }
         drop(self.left.wait_timeout(open, BREATH));
@@ -155,10 +158,12 @@ impl Listener {
         answer: impl Fn(&Request) -> Response,
     ) -> io::Result<()> {
         let read = read(stream)?;
-        self.stop_waiting(stream);
         stream.set_write_timeout(Some(PATIENCE))?;
         match read {
-            Ok(request) => write(stream, &answer(&request)),
+            Ok(request) => {
+                self.stop_waiting(stream);
+                write(stream, &answer(&request))
+            }
             Err(status) => {
                 let policy = ("Content-Security-Policy", "default-src 'none'".to_string());
                 write(stream, &Response { status, headers: vec![policy], body: Vec::new() })?;

@@ -1112,7 +1112,8 @@ class DBSCAN(Clusterer):
 
     **Cost and randomness**
 
-    n searches in a k-d tree, in the worst case O(n²·d); nothing is random.
+    n searches in a k-d tree, in the worst case O(n²·d); of equal rows only `min_points` are searched for. Nothing is
+    random.
 
     **References**
 

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+/// Folders of the system without files of their own.
+const MADE_UP: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// Endings of scripts.
 const ENDINGS: [&str; 9] = ["py", "R", "r", "jl", "sh", "bash", "js", "pl", "rb"];
 /// The longest text that is searched for names of files, in bytes.
@@ -32,7 +34,8 @@ pub fn program(name: &str, base: &Path) -> Option<PathBuf> {
 /// the texts of these name in turn.
 ///
 /// A word may be a text itself (`sh -c "…"`, `--table=k.txt`). A file of the same language also counts when a text
-/// has its name without the ending, and a folder of that name counts whole. Relative paths start at `base`, and so do the names.
+/// has its name without the ending, and a folder of that name counts whole. Relative paths start at `base`, and so do
+/// the names.
 pub fn digests(command: &[String], options: &Value, base: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = Vec::new();
@@ -73,14 +76,15 @@ pub fn digests(command: &[String], options: &Value, base: &Path) -> BTreeMap<Str
     found
 }
 
-/// The part of [`digests`] that is code: what the command names itself, and what ends as a script does. A file that
-/// the program writes is not among them.
+/// The part of [`digests`] that is code of its own: what the command names itself, and what ends as a script does.
+/// Files that the program writes are not among them, nor is an interpreter of the system.
 pub fn code(command: &[String], base: &Path) -> BTreeMap<String, String> {
     let ending = |name: &str| Path::new(name).extension().map(|ending| ending.to_os_string());
     let own: Vec<_> = command.iter().filter_map(|word| ending(word)).collect();
+    let of_system = command.first().filter(|name| Path::new(name).components().count() == 1);
     let is_code = |name: &String| {
         let ends = |ending| own.contains(&ending) || ENDINGS.iter().any(|code| ending == *code);
-        command.contains(name) || ending(name).is_some_and(ends)
+        of_system != Some(name) && (command.contains(name) || ending(name).is_some_and(ends))
     };
     digests(command, &Value::Null, base).into_iter().filter(|(name, _)| is_code(name)).collect()
 }
@@ -137,7 +141,10 @@ fn named_in(file: &Path, root: &Path, base: &Path) -> Vec<PathBuf> {
     let mut named = Vec::new();
     for folder in BTreeSet::from([base, root, folder_of(file)]) {
         let paths = words.iter().filter(|word| word.contains('/') || word.starts_with('.'));
-        named.extend(paths.map(|word| folder.join(word)).filter(|path| path.is_file()));
+        // What the system makes up when it is read differs each time.
+        let is_kept = |path: &PathBuf| !MADE_UP.iter().any(|place| path.starts_with(place));
+        let paths = paths.map(|word| folder.join(word)).filter(is_kept);
+        named.extend(paths.filter(|path| path.is_file()));
         for path in entries(folder) {
             if has(path.file_name()) && path.is_file() || has(path.file_stem()) && same(&path) {
                 named.push(path);
@@ -230,7 +237,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("sub")).unwrap();
         for (name, text) in [
-            ("run.sh", "cd \"$(dirname \"$0\")\"\nexec python3 pp.py sub/deep.R >/dev/null\n"),
+            (
+                "run.sh",
+                "cd \"$(dirname \"$0\")\"\nexec python3 pp.py sub/deep.R </proc/self/stat\n",
+            ),
             ("pp.py", "read(open('k.json'), f\"{HERE}/table\")\n"),
             ("sub/deep.R", "read.csv('beside.csv')\n"),
             ("sub/beside.csv", "1\n"),
