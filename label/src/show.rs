@@ -61,11 +61,6 @@ const IMAGES: [(&str, &str); 6] = [
     ("bmp", "image/bmp"),
 ];
 
-/// A number of things.
-pub(crate) fn count(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
-}
-
 /// The file that a cell names inside `folder`, with the kind of its image. None for one that is elsewhere,
 /// also by a link, that does not exist or is no image.
 pub(crate) fn image(folder: &Path, cell: &str) -> Option<(PathBuf, &'static str)> {

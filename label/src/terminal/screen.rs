@@ -6,7 +6,7 @@ use mustlink_core::text::count;
 
 use crate::chain::Link;
 use crate::keys::Keys;
-use crate::show::{Objects, Shown, count};
+use crate::show::{Objects, Shown};
 use crate::terminal::mode::{Face, Mode, Typed};
 use crate::terminal::text::{Line, Style, beside, common, curve, lines, wrapped};
 use crate::view::{Clusters, Entry, View};
