@@ -506,7 +506,7 @@ mod tests {
     #[test]
     fn constrained_objects_start_with_their_labels() {
         // Two groups that overlap, each tied together, and an object without constraints at either end.
-        let place = |i: usize| if i % 2 == 0 { i as f64 } else { i as f64 + 9.0 };
+        let place = |i: usize| i as f64 + 9.0 * (i % 2) as f64;
         let x = Array2::from_shape_fn((22, 1), |(i, _)| place(i));
         let must = (0..18).map(|i| Constraint::must(i, i + 2));
         let links = Constraints::new(22, must.chain([Constraint::cannot(0, 1)])).unwrap();

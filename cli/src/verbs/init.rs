@@ -202,25 +202,26 @@ repeats = 5
     )
 }
 
-/// What stands beside k-means.
-fn others(known: bool, asks: bool) -> String {
+/// The methods to compare with k-means.
+fn others(known: bool, asks: bool) -> &'static str {
     match (known, asks) {
-        (false, _) => "
+        (false, _) => {
+            "
 [[method]]
 id = \"hierarchical\"
 k = 3
 clusterer = \"hierarchical\"
 "
-        .into(),
-        (true, false) => format!(
+        }
+        (true, false) => {
             "
 # The same under must-links and cannot-links of the known classes: do they help?
 [[method]]
 id = \"PCK-means, known classes\"
 clusterer = \"pck_means\"
 "
-        ),
-        (true, true) => format!(
+        }
+        (true, true) => {
             "
 [[method]]
 id = \"PCK-means, random pairs\"
@@ -235,7 +236,7 @@ selector = \"explore_consolidate\"
 # The paper's comparison of the two: does choosing pairs pay?
 # [[criterion]] sections state such claims, and the report judges them.
 "
-        ),
+        }
     }
 }
 

@@ -392,7 +392,7 @@ impl PenalisedKMeans {
             |ctx: &Context| (soft.descend)(&soft, &of_part, &links, 1.0, start(ctx)?, ctx);
         let best = soft.best(descend, &ctx)?;
         let mut labels = vec![NONE; points.n()];
-        rows.iter().zip(&best.labels).for_each(|(&i, &label)| labels[i as usize] = label);
+        rows.iter().zip(&best.labels).for_each(|(&i, &label)| labels[i] = label);
         Ok(best.extras.centers.map(|centres| (centres, labels)))
     }
 
