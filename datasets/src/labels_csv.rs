@@ -11,7 +11,7 @@ use crate::bytes::{bad, write_rows};
 use crate::columns::{column, says_class, shell_word};
 use crate::dataset::{Classes, Dataset};
 use crate::records::Records;
-use crate::table::{classes_of, ids};
+use crate::table::{ONCE, classes_of, ids};
 
 /// One label per object, as a file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +159,8 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
         );
         return Err(bad(format!("{place}, line 1"), message));
     }
-    let ids = id.filter(|&id| id != label).map(|id| ids(records.column(id), place)).transpose()?;
+    let ids =
+        id.filter(|&id| id != label).map(|id| ids(records.column(id), place, ONCE)).transpose()?;
     let cells = |c: usize| -> Vec<String> { records.cells(c).map(str::to_string).collect() };
     let differ = |c: &usize| records.cells(*c).collect::<HashSet<_>>().len() == records.len();
     let candidates = others.into_iter().filter(|&c| c != label && ids.is_none()).filter(differ);
@@ -306,7 +307,10 @@ mod tests {
         let short = of("id,label\nb,0\n").in_order_of(&truth).unwrap_err().to_string();
         assert_eq!(short, "l.csv: 1 object, but l.csv has 2");
         let twice = read("id,label\na,0\na,1\n", None, None).unwrap_err().to_string();
-        assert_eq!(twice, "l.csv, line 3: the id \"a\" stands on line 2 already");
+        assert_eq!(
+            twice,
+            "l.csv, line 3: the id \"a\" stands on line 2 already; 1 row repeats an id in all. Name each object once"
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::bytes::bad;
 use crate::columns::{check_names, column, option_word};
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::records::Records;
-use crate::table::{classes_of, ids};
+use crate::table::{ONCE, classes_of, ids};
 
 /// Partitions of the same objects, one per column of a file.
 #[derive(Debug, Clone)]
@@ -102,7 +102,7 @@ fn parse(
         ..Reading::default()
     };
     let objects = Dataset {
-        ids: id.map(|c| ids(records.column(c), place)).transpose()?,
+        ids: id.map(|c| ids(records.column(c), place, ONCE)).transpose()?,
         classes: class.map(|c| classes_of(&cells(c), &header[c], place)).transpose()?,
         reading,
         ..Dataset::new(name, Data::dense(Array2::zeros((n, 1)))?)
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(error("one\n"), "p.csv: the file has a header and no rows");
         assert_eq!(
             error("id,one\na,1\na,2\n"),
-            "p.csv, line 3: the id \"a\" stands on line 2 already"
+            "p.csv, line 3: the id \"a\" stands on line 2 already; 1 row repeats an id in all. Name each object once"
         );
     }
 }

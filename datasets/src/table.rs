@@ -200,7 +200,7 @@ pub(crate) fn read(
             data.with_weights(all.weights).map_err(named)?
         }
     };
-    let ids = roles.id.map(|_| ids(all.ids, &place)).transpose()?;
+    let ids = roles.id.map(|_| ids(all.ids, &place, NAMES)).transpose()?;
     let called = |c: usize| match header[c].as_str() {
         "" => format!("column {}", c + 1),
         name => name.to_string(),
@@ -354,8 +354,15 @@ pub(crate) fn classes_of<S: AsRef<str>>(cells: &[S], name: &str, place: &str) ->
     }
 }
 
-/// Ids, each of which stands there once.
-pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str) -> Result<Arc<[String]>> {
+/// The way out of a column with names that are not unique.
+const NAMES: &str = "Use a column without duplicates, or --name instead of --id: rows are then numbered from 0, and \
+                     the column says what they are called";
+
+/// The same for files about objects of a table.
+pub(crate) const ONCE: &str = "Name each object once";
+
+/// Ids, each of which stands there once; the error ends with `remedy`.
+pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str, remedy: &str) -> Result<Arc<[String]>> {
     let mut lines: HashMap<&str, u64> = HashMap::with_capacity(cells.len());
     let mut twice: Option<(u64, &str, u64)> = None;
     let mut more = 0;
@@ -375,10 +382,8 @@ pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str) -> Result<Arc<[String]
         } else {
             format!("{more} rows repeat ids")
         };
-        let message = format!(
-            "the id \"{id}\" stands on line {before} already; {rows} in all. Use a column without duplicates, or \
-             --name instead of --id: rows are then numbered from 0, and the column says what they are called"
-        );
+        let message =
+            format!("the id \"{id}\" stands on line {before} already; {rows} in all. {remedy}");
         return Err(bad(format!("{place}, line {line}"), message));
     }
     drop(lines);

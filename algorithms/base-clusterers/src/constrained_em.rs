@@ -563,10 +563,8 @@ mod tests {
         let ctx = Context::new(1);
         let c = ConstrainedEm { start, ..ConstrainedEm::default() }.cluster(&p, &ctx).unwrap();
         assert_eq!(p.constraints.violations(&c.labels).total(), 0);
-        assert_eq!(
-            ctx.warnings(),
-            ["constrained_em: 1 constraint marked soft is enforced as if hard"]
-        );
+        let warning = "constrained_em: 1 constraint marked soft is enforced as if hard";
+        assert_eq!(ctx.warnings(), [warning]);
     }
 
     /// Mean negative log-likelihood of a mixture of objects alone, the slow road.
@@ -691,12 +689,8 @@ mod tests {
             (Covariance::Spherical, 3.3978083102),
             (Covariance::Tied, 3.3862044105),
         ] {
-            let em = ConstrainedEm {
-                covariance,
-                start: from_labels(),
-                tolerance: 1e-12,
-                ..ConstrainedEm::default()
-            };
+            let (start, tolerance) = (from_labels(), 1e-12);
+            let em = ConstrainedEm { covariance, start, tolerance, ..ConstrainedEm::default() };
             let found = run_of(&em, &p).objective.unwrap();
             assert!((found - expected).abs() < 1e-8, "{covariance:?}: {found} {expected}");
         }

@@ -113,7 +113,7 @@ struct Trained {
     "penta_training",
     cites = ["DomeniconiAlRazgan2008", "AlRazganDomeniconi2006"],
     version = 3,
-    waives = ["far_objects_stand_alone" => "its components weigh the features, and a far object takes all weight", "contradictions_are_survived" => "the components are clustered under hard constraints"]
+    waives = ["contradictions_are_survived" => "the components are clustered under hard constraints"]
 )]
 impl BaseClusterer for PentaTraining {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {

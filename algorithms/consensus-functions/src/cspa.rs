@@ -16,8 +16,9 @@ use crate::parts::weights::Weights;
 /// have no edge. Objects that all members treat alike are one vertex, up to a twentieth of a part.
 /// Constraints as in `hbgf`.
 /// # Input and output
-/// Any ensemble; a member that misses an object puts it with nobody. At most k clusters, of about the sizes that the
-/// members' clusters have; members that agree are returned. With `imbalance` they are of about equal size, as published.
+/// Any ensemble; a member that misses an object puts it with nobody. At most k clusters, of about the sizes that
+/// the members' clusters have; members that agree are returned. With `imbalance` they are of about equal size, as
+/// published.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` above `max_n`.
 /// # Cost and randomness

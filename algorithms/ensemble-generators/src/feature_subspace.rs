@@ -98,8 +98,10 @@ mod tests {
     #[test]
     fn sparse_rows_lose_the_same_features() {
         let (dense, sparse) = (fixtures::dense(1).0, fixtures::sparse(1).0);
+        let kmeans = serde_json::json!({ "type": "kmeans", "distortion": "squared_euclidean" });
+        let kmeans = <dyn BaseClusterer as RoleObject>::from_value(kmeans).unwrap();
         let g = FeatureSubspace {
-            recipe: Recipe { members: 4, ..Recipe::default() },
+            recipe: Recipe { members: 4, clusterer: Some(kmeans), ..Recipe::default() },
             ..FeatureSubspace::default()
         };
         let labels = |p: &Problem| -> Vec<Vec<u32>> {

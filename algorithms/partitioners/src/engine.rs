@@ -10,11 +10,12 @@ use crate::greedy_ncut::GreedyNcut;
 #[cfg(feature = "metis")]
 use crate::metis::Metis;
 use crate::multilevel::Multilevel;
-use crate::refine::{Bounds, refine};
+use crate::refine::refine;
 use crate::repair::{separate, separate_all};
 use crate::sample;
 use crate::sides::{Held, Sides};
 use crate::spectral::Spectral;
+use crate::task::Bounds;
 use crate::task::{Cut, Partition, Partitioner, Task};
 #[cfg(not(feature = "metis"))]
 use crate::without_metis::Metis;

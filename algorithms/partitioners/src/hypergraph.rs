@@ -7,7 +7,7 @@ use mustlink_core::random::Stream;
 use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::graph::Apart;
-use crate::refine::Bounds;
+use crate::task::Bounds;
 use crate::task::{Cut, Guide};
 
 /// Vertices and sets of them.

@@ -5,7 +5,8 @@ use mustlink_core::{Context, Result, reduce};
 
 use crate::coarsen::coarsen;
 use crate::graph::CutGraph;
-use crate::refine::{Bounds, State, level_out, refine, whole};
+use crate::refine::{State, level_out, refine};
+use crate::task::{Bounds, whole};
 use crate::task::{Cut, Partitioner, Task};
 
 /// Our own multilevel scheme [KarypisKumar1998].

@@ -6,7 +6,8 @@ use mustlink_kernels::constrained::colouring::{
 };
 
 use crate::graph::{Apart, CutGraph};
-use crate::refine::{Bounds, State, is_forbidden};
+use crate::refine::{State, is_forbidden};
+use crate::task::Bounds;
 
 /// Nodes that a search for parts may visit among the vertices that chains of forbidden pairs connect.
 pub const REPAIR_NODES: u64 = 100_000;

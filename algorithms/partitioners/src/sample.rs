@@ -14,9 +14,10 @@ use mustlink_core::{Context, Result};
 use rayon::prelude::*;
 
 use crate::graph::{CutGraph, GraphBuilder};
-use crate::refine::{Bounds, refine};
+use crate::refine::refine;
 use crate::sides::{Held, Sides};
 use crate::spectral::Spectral;
+use crate::task::Bounds;
 use crate::task::{Cut, Guide, Partitioner, Task};
 
 /// Objects of a sample: at least so many, and for each part so many.

@@ -3,7 +3,6 @@
 use mustlink_core::{Context, Error, Result};
 
 use crate::graph::{Apart, CutGraph};
-use crate::refine::Bounds;
 
 /// A graph to be cut.
 #[derive(Debug, Clone, Copy)]
@@ -139,4 +138,43 @@ pub trait Partitioner: Sync {
     /// # Errors
     /// `NumericalFailure` where the arithmetic has no answer; cancellation.
     fn parts(&self, task: &Task, ctx: &Context) -> Result<Vec<u32>>;
+}
+
+/// The least whole number that is not less, up to rounding.
+pub(crate) fn whole(weight: f64) -> f64 {
+    (weight * (1.0 - 1e-12)).ceil()
+}
+
+/// What each part may weigh.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bounds(pub Vec<u64>);
+
+impl Bounds {
+    /// (1 + ε)·⌈W/k⌉, or its own share of W in place of 1/k; the heaviest vertex if that is more.
+    pub fn new(sizes: &[u32], cut: &Cut) -> Self {
+        let total: u64 = sizes.iter().map(|&s| u64::from(s)).sum();
+        let heaviest = u64::from(sizes.iter().copied().max().unwrap_or(0));
+        // Decimal shares such as 0.03 · 100 are meant exactly.
+        let bound =
+            |share: f64| ((share * (1.0 + cut.imbalance) + 1e-9).floor() as u64).max(heaviest);
+        Bounds(match cut.guide {
+            None => vec![bound(total.div_ceil(cut.k as u64) as f64); cut.k],
+            Some(guide) => guide.shares.iter().map(|s| bound(whole(s * total as f64))).collect(),
+        })
+    }
+
+    /// No bound.
+    pub fn none(k: usize) -> Self {
+        Bounds(vec![u64::MAX / 4; k])
+    }
+
+    /// The largest.
+    pub fn largest(&self) -> u64 {
+        self.0.iter().copied().max().unwrap_or(0)
+    }
+
+    /// How much weight lies above the bounds.
+    pub fn excess(&self, sizes: &[u64]) -> u64 {
+        self.0.iter().zip(sizes).map(|(b, s)| s.saturating_sub(*b)).sum()
+    }
 }

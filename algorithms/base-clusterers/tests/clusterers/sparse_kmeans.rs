@@ -131,7 +131,8 @@ fn equal_rows_and_one_feature() {
         assert!(same.objective.unwrap().abs() < 1e-12);
     }
     let line = array![[0.0], [1.0], [10.0], [11.0]];
-    let c = cluster(&KMeans::default(), sparse(&line), 2);
+    let squared = Distortion::SquaredEuclidean.into();
+    let c = cluster(&KMeans { distortion: squared, ..KMeans::default() }, sparse(&line), 2);
     assert_eq!((canonical(&c.labels), c.objective), (vec![0, 0, 1, 1], Some(1.0)));
     // Under cosine one feature leaves the sign.
     let signs = array![[1.0], [-2.0], [3.0], [-4.0]];

@@ -4,11 +4,15 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::nmi_geometric;
 use rayon::prelude::*;
 
-use crate::parts::typical::some_of;
-
 /// The two labels of every object that both members saw.
 pub(crate) fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     a.iter().zip(b).filter(|(x, y)| **x != NONE && **y != NONE).map(|(x, y)| (*x, *y)).unzip()
+}
+
+/// At most so many of `all`, evenly spaced.
+pub(crate) fn some_of(all: &[usize], most: usize) -> Vec<usize> {
+    let count = all.len().min(most);
+    (0..count).map(|at| all[at * all.len() / count]).collect()
 }
 
 /// Normalised mutual information of two members on the objects both saw; `None` where these are fewer than

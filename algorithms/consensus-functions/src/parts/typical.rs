@@ -8,7 +8,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use rayon::prelude::*;
 
-use crate::parts::agreement::shared;
+use crate::parts::agreement::{shared, some_of};
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::matching::matched;
 
@@ -80,12 +80,6 @@ fn nearest_k(view: &CanonicalEnsemble, mut candidates: Vec<usize>) -> Vec<usize>
     let least = candidates.iter().map(|&t| distance(t)).min().unwrap_or(0);
     candidates.retain(|&t| distance(t) == least);
     candidates
-}
-
-/// At most so many of `all`, evenly spaced.
-pub(crate) fn some_of(all: &[usize], most: usize) -> Vec<usize> {
-    let count = all.len().min(most);
-    (0..count).map(|at| all[at * all.len() / count]).collect()
 }
 
 /// The one of `candidates` with the highest mean adjusted Rand index to other members; both a few of many.

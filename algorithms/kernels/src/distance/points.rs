@@ -64,7 +64,8 @@ impl DistortionOption for AutoOr<Distortion> {
         let sparse = shape.entries < shape.n * shape.d;
         match self.on(if sparse { DataKind::Csr } else { DataKind::Dense }) {
             Distortion::SquaredEuclidean => 0,
-            Distortion::Cosine => 12 * shape.entries + 16 * shape.n,
+            Distortion::Cosine if sparse => 12 * shape.entries + 16 * shape.n,
+            Distortion::Cosine => 8 * (shape.entries + shape.n),
         }
     }
 }

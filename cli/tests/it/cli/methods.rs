@@ -347,26 +347,6 @@ fn infeasible_constraints_are_shown_and_lived_with() {
 }
 
 #[test]
-fn sparse_data_is_clustered_by_cosine_and_says_so() {
-    let matrix = "%%MatrixMarket matrix coordinate real general\n4 3 6\n1 1 1\n1 2 1\n2 1 5\n2 2 5\n3 3 1\n4 3 2\n";
-    let bench = Bench::with("m.mtx", matrix);
-    let done = bench.run("cluster --data ./m.mtx --k 2 --format json");
-    assert_eq!(done.json()["scores"], serde_json::json!({}));
-    assert_eq!(done.json()["method"]["clusterer"]["distortion"], "cosine");
-    // The same method by its name and in a file.
-    bench.write("m.toml", "clusterer = \"kmeans\"\n");
-    let unnamed = bench.run("cluster --data ./m.mtx --k 2 --out -").out;
-    for line in ["--clusterer kmeans", "--method m.toml"] {
-        assert!(unnamed == bench.run(&format!("cluster --data ./m.mtx --k 2 --out - {line}")).out);
-    }
-    let plain = "--clusterer {type=\"kmeans\",distortion=\"squared_euclidean\"}";
-    let plain = bench.run(&format!("cluster --data ./m.mtx --k 2 --out - {plain}")).out;
-    assert_ne!(plain, unnamed);
-    let summary = bench.run("cluster --data ./m.mtx --k 2").out;
-    assert!(summary.contains("method       kmeans (cosine distances)\n"), "{summary}");
-}
-
-#[test]
 fn scores_come_in_order() {
     let bench = Bench::with("t.csv", "id,label\n1,a\n2,a\n3,b\n4,\n");
     bench.write("l.csv", "id,label\n4,0\n3,1\n2,0\n1,0\n");
@@ -692,32 +672,4 @@ fn scores_are_those_of_the_labels_that_are_written() {
             "{scores} {made}"
         );
     }
-}
-
-#[test]
-fn classes_known_of_some_objects_are_not_taken_for_all() {
-    let rows =
-        |i: usize| format!("{i},{},{}\n", 10 * (i % 4), if i < 4 { ["a", "b"][i % 2] } else { "" });
-    let text: String = (0..24).map(rows).collect();
-    let bench = Bench::with("n.csv", "id,x,kind\n".to_string() + &text);
-    let line =
-        "cluster --data n.csv --id id --labels kind --clusterer pck_means --profile p --plot f";
-    let done = bench.run(&format!("{line} --format json"));
-    let warning = "k = 2, the number of classes of the 4 of 24 objects whose class is known; there may be more: --k sets \
-                   their number";
-    assert_eq!(done.json()["warnings"][0], warning);
-    // What is known of a cluster has its own count, and objects without a class their own mark.
-    let clusters = bench.read("p/clusters.csv");
-    let known: usize = clusters
-        .lines()
-        .skip(1)
-        .map(|l| l.split(',').nth(2).unwrap().parse::<usize>().unwrap())
-        .sum();
-    assert!(
-        clusters.starts_with("cluster,objects,known,class,share_of_known,typical\n") && known == 4
-    );
-    assert!(bench.read("f/projection.svg").contains("class unknown"));
-    // A block of labels is worth an answer for each object.
-    let done = bench.run("recommend --data n.csv --id id --labels kind");
-    assert!(done.out.contains("\n4 answers\n"), "{}", done.out);
 }

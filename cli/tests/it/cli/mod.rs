@@ -8,6 +8,7 @@ mod columns;
 mod consensus;
 mod experiments;
 mod faults;
+mod hints;
 mod kill;
 mod label;
 mod ledger;

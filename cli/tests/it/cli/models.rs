@@ -136,8 +136,8 @@ fn a_mixture_puts_new_objects_by_its_posterior() {
     let own = bench.read("own.csv");
     for line in clusters.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
-        assert_eq!((cells[1], cells[3]), ("100", "1"), "{line}");
-        for id in cells[4].split("; ") {
+        assert_eq!((cells[1], cells[2], cells[4]), ("100", "100", "1"), "{line}");
+        for id in cells[5].split("; ") {
             assert!(own.contains(&format!("\n{id},{}\n", cells[0])), "{id} in {line}");
         }
     }
