@@ -25,8 +25,8 @@ use crate::parts::weights::Weights;
 /// (`cannot_links_together`), those marked hard an error. Those marked soft are enforced too, with a warning, or all
 /// left out if the others cannot be met with them.
 /// # Input and output
-/// Any ensemble; a missing label is a missing edge. At most k clusters. The objective is the weight of the cut edges, memberships
-/// are shares of edges.
+/// Any ensemble; a missing label is a missing edge. At most k clusters. The objective is the weight of the cut
+/// edges, memberships are shares of edges.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`; `InconsistentConstraints`, `InfeasibleConstraints`,
 /// `UndecidedConstraints` for cannot-links marked hard.

@@ -18,8 +18,8 @@ use crate::parts::cutting::{Cutting, Units};
 /// are random. Moves that tear no cluster less count if they gather the torn ones. Must-linked objects
 /// are one vertex; cannot-linked ones go to different parts if single moves lead there. Soft marks as in `hbgf`.
 /// # Input and output
-/// Any ensemble; all members count the same. At most k clusters; members that agree are returned. The objective is the number of
-/// torn clusters.
+/// Any ensemble; all members count the same. At most k clusters; members that agree are returned. The objective is
+/// the number of torn clusters.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness

@@ -36,7 +36,8 @@ pub(crate) fn graph(
     Ok(builder.build(sizes, scale)?.with_first_side(m))
 }
 
-/// Cuts that graph; objects may `follow` their clusters in the end. Memberships are the shares of an object's edges that lead into each part.
+/// Cuts that graph; objects may `follow` their clusters in the end. Memberships are the shares of an object's edges
+/// that lead into each part.
 pub(crate) fn cut(
     view: &CanonicalEnsemble,
     units: &Units,
