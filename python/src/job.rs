@@ -117,7 +117,6 @@ impl Job {
         let mut warnings = Vec::new();
         if single.problem.k.is_none() && single.needs_k() {
             single.problem.k = single.classes();
-            warnings.extend(single.part_of_classes());
         }
         judge(&single, request)?;
         if told > 0 || !request.quiet_unread {

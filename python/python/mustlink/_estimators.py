@@ -552,8 +552,9 @@ class ConstrainedKMeans(WeightedClusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     empty : "keep", "reseed" or "error"; default 'reseed'
         What happens to a cluster without objects.
     max_iter : an integer in 1..=1000000000; default 100
@@ -603,7 +604,7 @@ class ConstrainedKMeans(WeightedClusterer):
         self,
         n_clusters: int | None = None,
         *,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
         max_iter: int = 100,
         perturb: Literal["additive", "multiplicative"] = 'additive',
@@ -675,8 +676,9 @@ class ConstrainedSpectral(Clusterer):
         Q̄, or a rule.
     dense_limit : an integer in 0..=1000000000; default 1000
         Objects up to which the matrices are decomposed whole.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far objects are apart, for the neighbour graph.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared
+        Euclidean otherwise.
     hard_as_soft : a number >= 0; optional
         Weight of constraints marked hard; absent: they are refused.
     knn : an integer in 1..=1000000000; default 10
@@ -722,7 +724,7 @@ class ConstrainedSpectral(Clusterer):
         *,
         beta: Literal["loose", "printed"] | float = 'loose',
         dense_limit: int = 1000,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         hard_as_soft: float | None = None,
         knn: int = 10,
         n_init: int = 10,
@@ -786,8 +788,9 @@ class COPKMeans(WeightedClusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     empty : "keep", "reseed" or "error"; default 'reseed'
         What happens to a cluster without objects; `reseed` moves whole components.
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
@@ -845,7 +848,7 @@ class COPKMeans(WeightedClusterer):
         self,
         n_clusters: int | None = None,
         *,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
         init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
         max_iter: int = 100,
@@ -1002,8 +1005,9 @@ class COSC(Clusterer):
         Number of clusters; absent: that of the classes in `y`, or else 8.
     balance : "normalized" or "ratio"; default 'normalized'
         What clusters are balanced by.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far objects are apart, for the neighbour graph.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared
+        Euclidean otherwise.
     gamma : "schedule" or a number >= 0; default 'schedule'
         Cost of a broken cannot-link (γ), in units of the largest weight of the graph, or
         "schedule": raised until enough of them hold.
@@ -1061,7 +1065,7 @@ class COSC(Clusterer):
         n_clusters: int | None = None,
         *,
         balance: Literal["normalized", "ratio"] = 'normalized',
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         gamma: Literal["schedule"] | float = 'schedule',
         inner_max: int | None = None,
         knn: int = 10,
@@ -1124,8 +1128,8 @@ class DBSCAN(Clusterer):
     min_samples : an integer in 2..=1000000000; default 5
         Neighbours within the radius that make an object a core, itself among them (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no dense region count in an ensemble and in a study; in files and in Python they are
-        noise, -1.
+        How objects in no dense region count in an ensemble and in a study; in files and in Python
+        they are noise, -1.
     radius : a number > 0; optional
         The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
         in ten objects a core.
@@ -1490,8 +1494,8 @@ class FOSC(Clusterer):
         Neighbours, itself among them, that make an object a core (m_pts), for `density` and
         `optics` alone; absent: `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no cluster count in an ensemble and in a study; in files and in Python they are noise,
-        -1.
+        How objects in no cluster count in an ensemble and in a study; in files and in Python they
+        are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Which clusters are taken.
     stability_weight : a number in 0..=1; default 0.0
@@ -1799,8 +1803,8 @@ class HDBSCAN(Clusterer):
         Neighbours, itself among them, that make an object a core (m_pts); absent:
         `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no cluster count in an ensemble and in a study; in files and in Python they are noise,
-        -1.
+        How objects in no cluster count in an ensemble and in a study; in files and in Python they
+        are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Which clusters are taken.
     stability_weight : a number in 0..=1; default 0.0
@@ -2130,8 +2134,9 @@ class KMeans(Centres, WeightedClusterer):
         Number of clusters; absent: that of the classes in `y`, or else 8.
     algorithm : "auto", "lloyd", "hamerly" or "yinyang"; default 'auto'
         How nearest centres are found; the labels are the same.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     empty : "keep", "reseed" or "error"; default 'reseed'
         What happens to a cluster without objects.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
@@ -2187,7 +2192,7 @@ class KMeans(Centres, WeightedClusterer):
         n_clusters: int | None = None,
         *,
         algorithm: Literal["auto", "lloyd", "hamerly", "yinyang"] = 'auto',
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
         init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
         max_iter: int = 300,
@@ -2447,8 +2452,9 @@ class MiniBatchKMeans(Centres, Clusterer):
         Number of clusters; absent: that of the classes in `y`, or else 8.
     batch_size : an integer in 1..=1000000000; default 1024
         Objects of a batch, drawn with replacement.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         How the first centres are chosen, from a sample of three batches or of 3k objects.
     max_iter : an integer in 1..=1000000000; default 100
@@ -2496,7 +2502,7 @@ class MiniBatchKMeans(Centres, Clusterer):
         n_clusters: int | None = None,
         *,
         batch_size: int = 1024,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         patience: int = 10,
@@ -2734,8 +2740,8 @@ class OPTICS(Clusterer):
     min_samples : an integer in 2..=1000000000; default 5
         Neighbours that make an object a core, itself among them (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no dense region count in an ensemble and in a study; in files and in Python they are
-        noise, -1.
+        How objects in no dense region count in an ensemble and in a study; in files and in Python
+        they are noise, -1.
     radius : a number > 0; optional
         Distance at which the order is cut (ε′, in feature units); absent: the smallest at which
         nine in ten objects are cores.
@@ -2829,8 +2835,9 @@ class Pccc(Clusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     empty : "keep", "reseed" or "error"; default 'reseed'
         What happens to a cluster without objects; `reseed` moves joined objects together.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
@@ -2891,7 +2898,7 @@ class Pccc(Clusterer):
         self,
         n_clusters: int | None = None,
         *,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
         init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
         max_iter: int = 100,
@@ -2959,8 +2966,9 @@ class PCKMeans(WeightedClusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     empty : "keep", "reseed" or "error"; default 'keep'
         What happens to a cluster without objects.
     entail : "full", "neighbourhoods_only", "largest_neighbourhoods" or "off"; default 'full'
@@ -3034,7 +3042,7 @@ class PCKMeans(WeightedClusterer):
         self,
         n_clusters: int | None = None,
         *,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'keep',
         entail: Literal["full", "neighbourhoods_only", "largest_neighbourhoods", "off"] = 'full',
         half_distortion: bool = False,
@@ -3239,8 +3247,9 @@ class SCOPKMeans(Clusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     empty : "keep", "reseed" or "error"; default 'reseed'
         What happens to a cluster without objects.
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
@@ -3293,7 +3302,7 @@ class SCOPKMeans(Clusterer):
         self,
         n_clusters: int | None = None,
         *,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
         init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
         max_iter: int = 100,
@@ -3349,8 +3358,9 @@ class SeededKMeans(WeightedClusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     empty : "keep", "reseed" or "error"; default 'reseed'
         What happens to a cluster without objects.
     max_iter : an integer in 1..=1000000000; default 100
@@ -3400,7 +3410,7 @@ class SeededKMeans(WeightedClusterer):
         self,
         n_clusters: int | None = None,
         *,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
         max_iter: int = 100,
         perturb: Literal["additive", "multiplicative"] = 'additive',
@@ -3456,8 +3466,9 @@ class SizeConstrainedKMeans(Clusterer):
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    distortion : "squared_euclidean" or "cosine"; default 'squared_euclidean'
-        How far an object is from a centre.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
+        otherwise.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         How the first centres are chosen.
     max_iter : an integer in 1..=1000000000; default 100
@@ -3505,7 +3516,7 @@ class SizeConstrainedKMeans(Clusterer):
         self,
         n_clusters: int | None = None,
         *,
-        distortion: Literal["squared_euclidean", "cosine"] = 'squared_euclidean',
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         max_size: int | None = None,

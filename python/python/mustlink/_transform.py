@@ -39,7 +39,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _matrix(self, X: Any, reset: bool) -> Any:
         accepts = self._plugin().properties["accepts"]
         least = _LEAST.get(self._tag, 1) if reset else 1
-        if self._tag == "one_hot" and hasattr(X, "iloc"):
+        if self._tag == "one_hot" and hasattr(X, "iloc") and hasattr(X, "columns"):
             X = X.astype({name: "category" for name in self.get_params()["columns"]})
         rows, x = _data.checked(self, X, accepts, reset, least)
         if self._tag == "tf_idf":

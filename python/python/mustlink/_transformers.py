@@ -479,8 +479,8 @@ class OneHot(Transformer):
     Parameters
     ----------
     columns : a list; default ()
-        Columns of a file that hold categories, by name: their numbers are words too. In other columns
-        numbers stay numbers.
+        Columns of a file that hold categories, by name: their numbers are words too. In other
+        columns numbers stay numbers.
     max_words : an integer in 1..=1000000000; default 100
         The most different words a column may hold: more are ids or text, not categories.
     random_state : int, RandomState or None; default 0
