@@ -45,10 +45,13 @@ def test_layouts_give_the_same():
     for name, x in layouts():
         assert np.array_equal(KMeans(3).fit(x).labels_, expected), name
     # Sparse data draws other numbers than dense data: the same clusters under other names.
+    # The default distortion of sparse data is cosine.
     dense = np.where(np.abs(X) > 1, X, 0)
-    sparse = [KMeans(3).fit(form(dense)).labels_ for form in (sp.csr_matrix, sp.csc_array)]
+    squared = KMeans(3, distortion="squared_euclidean")
+    sparse = [squared.fit(form(dense)).labels_ for form in (sp.csr_matrix, sp.csc_array)]
     assert np.array_equal(*sparse)
-    assert metrics.ari(KMeans(3).fit(dense).labels_, sparse[0]) == 1.0
+    assert metrics.ari(squared.fit(dense).labels_, sparse[0]) == 1.0
+    assert not np.array_equal(KMeans(3).fit(sp.csr_matrix(dense)).labels_, sparse[0])
     single = X.astype(np.float32)
     same = KMeans(3).fit(single.astype(np.float64)).labels_
     assert np.array_equal(KMeans(3).fit(single).labels_, same)
