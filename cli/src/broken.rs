@@ -1,4 +1,4 @@
-//! Which constraints does a clustering break, and where do they come from?
+//! Constraints that a clustering breaks, and their sources.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,28 +6,28 @@ use mustlink::constraints::{Constraint, Constraints, Kind, Origin};
 use mustlink_datasets::{Dataset, write_rows};
 use serde::Serialize;
 
-/// Most pairs that a summary holds; a file holds all.
+/// Maximum number of pairs in a summary; a file contains all.
 const MOST: usize = 1000;
 
-/// A pair that does not hold.
+/// A violated pair.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Broken {
     i: String,
     j: String,
     r#type: &'static str,
     weight: f64,
-    /// `broken` by the clustering, or `overruled`: left out, because other answers contradict it.
+    /// `broken`: the clustering violates it. `overruled`: it was left out because other answers contradict it.
     status: &'static str,
-    /// The file, the column and its group, or the answers.
+    /// A file, a column with a group, or the answers.
     source: String,
 }
 
-/// The first broken pairs, as a summary has them.
+/// The first [`MOST`] pairs, for a summary.
 pub(crate) fn first(all: &[Broken]) -> Vec<Broken> {
     all[..all.len().min(MOST)].to_vec()
 }
 
-/// All of `overruled`, and what `labels` break of `constraints`; objects are called by `id`.
+/// The constraints that `labels` violate, followed by all `overruled` ones. `id` gives the id of an object.
 pub(crate) fn broken(
     constraints: &Constraints,
     labels: &[u32],
@@ -49,7 +49,7 @@ pub(crate) fn broken(
     constraints.violated(labels).map(of("broken")).chain(left_out).collect()
 }
 
-/// Writes them as CSV.
+/// Writes the pairs as CSV.
 pub(crate) fn write(path: &str, all: &[Broken]) -> mustlink::Result<()> {
     let head = ["i", "j", "type", "weight", "status", "source"].map(String::from);
     let row = |b: &Broken| {
@@ -59,16 +59,16 @@ pub(crate) fn write(path: &str, all: &[Broken]) -> mustlink::Result<()> {
     write_rows(path, std::iter::once(head).chain(all.iter().map(row)))
 }
 
-/// Where constraints come from.
+/// The sources of constraints.
 #[derive(Default)]
 pub(crate) struct Sources<'a> {
-    /// The file, its pairs, and for each object the groups of the file that it is in.
+    /// The name of the file, its pairs, and its groups by object.
     file: Option<(&'a str, Pairs, Groups<'a>)>,
     /// The column of known classes, and the class of each object.
     known: Option<(String, Vec<Option<u32>>)>,
     /// The column of groups.
     apart: Option<(&'a str, Groups<'a>)>,
-    /// Other pairs are answers.
+    /// If true, a pair without another source is an answer.
     asks: bool,
 }
 
@@ -79,7 +79,7 @@ type Pairs = HashSet<(u32, u32, Kind)>;
 type Groups<'a> = HashMap<u32, Vec<&'a str>>;
 
 impl<'a> Sources<'a> {
-    /// Those of constraints that the file `name` has, about rows that became an `object`.
+    /// Adds the constraints `given` of the file `name`; `object` maps a row to its object.
     pub fn of_file(
         mut self,
         name: Option<&'a str>,
@@ -96,7 +96,7 @@ impl<'a> Sources<'a> {
         self
     }
 
-    /// Those of the columns of a data set, `apart` that of groups; `asks`: there are answers, too.
+    /// Adds the columns of known classes and of groups (`apart`). `asks` is true if there are answers, too.
     pub fn of_columns(
         mut self,
         set: &'a Dataset,
@@ -115,7 +115,7 @@ impl<'a> Sources<'a> {
         self
     }
 
-    /// Where a constraint comes from, in a few words; empty if that is not known.
+    /// The source of a constraint in a few words; empty if it is not known.
     pub fn of(&self, c: &Constraint) -> String {
         let mut found = Vec::new();
         let shared = |groups: &Groups<'_>| {

@@ -35,8 +35,8 @@ pub(crate) fn document(file: &Path) -> mustlink::Result<Document> {
     if out.is_empty() { Ok(document) } else { Err(Error::Config(out)) }
 }
 
-/// Makes the plugins known that the file `mustlink.toml` of the working directory names, if there is one. Gives the
-/// complaints that do not matter to a command which starts none of them.
+/// Registers the plugins of the file `mustlink.toml` in the working directory, if there is one. Returns the
+/// diagnostics that a command that starts no plugins can continue with.
 pub(crate) fn own_plugins(starts: bool) -> Result<Vec<Diagnostic>, Failure> {
     let (file, mut out) = (Path::new("mustlink.toml"), Vec::new());
     if !file.is_file() {

@@ -40,9 +40,9 @@ pub(crate) struct Job {
     own_oracle: bool,
     spinner: Arc<Spinner>,
     warnings: Vec<String>,
-    /// The file of constraints, and what it says.
+    /// The name of the constraints file, and its constraints.
     file: Option<(String, Constraints)>,
-    /// Columns of known classes and of groups.
+    /// The names of the columns of known classes and of groups.
     columns: [Option<String>; 2],
 }
 
@@ -227,7 +227,7 @@ impl Job {
         self.warnings.push(text);
     }
 
-    /// Where the constraints come from.
+    /// The sources of the constraints.
     pub fn sources(&self) -> Sources<'_> {
         let rows: Vec<u32> = (0..self.set.n() as u32).map(|i| self.row(i)).collect();
         let [known, apart] = self.columns.each_ref().map(Option::as_deref);
@@ -242,9 +242,9 @@ impl Job {
         }
     }
 
-    /// A message in the user's names, with the sources of constraints that contradict each other.
+    /// An error message with the user's names, and the sources of constraints that contradict each other.
     fn rendered(&self, error: &Error) -> String {
-        // With one source there is nothing to tell apart.
+        // If there is only one source, naming it does not help.
         if self.columns.iter().all(Option::is_none) && self.method.selector.is_none() {
             return error.render(&|i| self.called(i));
         }
@@ -252,7 +252,7 @@ impl Job {
         error.render_with_sources(&|i| self.called(i), &|c| sources.of(c))
     }
 
-    /// What is broken of the constraints of `clustered`, and the answers that were overruled.
+    /// The constraints that `clustered` violates, and the answers that were overruled.
     pub fn broken(
         &self,
         clustered: &Clustered,

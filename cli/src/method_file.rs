@@ -161,12 +161,12 @@ pub(crate) fn set_options(
     complaints
 }
 
-/// The columns of the data that a method, with what `--set` says of it, declares to be categories.
+/// The columns that a method declares to be categories, with the changes of `--set` applied.
 pub(crate) fn categories(document: Option<&Document>, sets: &[String]) -> Vec<String> {
     let Some(mut document) = document.cloned().or_else(|| Document::parse("", "").ok()) else {
         return Vec::new();
     };
-    // What is wrong with an option is complained of where the method is built.
+    // Errors in options are reported when the method is built.
     sets.iter().for_each(|set| drop(document.set(set)));
     let transforms = document.root().get("transforms").map(Node::to_value).unwrap_or_default();
     OpenOptions::declared_categories(&transforms)

@@ -66,7 +66,7 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// Those that are in clusters.
+    /// The neighbours that are in clusters.
     fn without_noise(&self) -> Neighbours {
         let kept: Vec<usize> = (0..self.labels.len()).filter(|&i| self.labels[i] >= 0).collect();
         let labels = kept.iter().map(|&i| self.labels[i]).collect();
@@ -235,7 +235,7 @@ impl Model {
         Some(format!("an object of cluster {label}, expected 0..{k}"))
     }
 
-    /// The cluster of every object of `set`; with `assign_noise` of what is nearest to noise, too.
+    /// The cluster of every object of `set`. With `assign_noise`, an object nearest to noise gets a cluster, too.
     ///
     /// # Errors
     /// `Data` for other features than those of the model; what a transform returns.
@@ -311,7 +311,7 @@ impl Model {
         Ok(Predicted { labels, distances, probabilities, far, unseen })
     }
 
-    /// Whether some of its objects are noise.
+    /// True if some of its objects are noise.
     pub fn knows_noise(&self) -> bool {
         self.neighbours.as_ref().is_some_and(|known| known.labels.contains(&-1))
     }
@@ -368,11 +368,11 @@ pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
 const WITHOUT: &str = "the model was made without a transform that takes this: drop the rows, or cluster again with \
                        transforms = [\"impute_missing\", …] and --save-model";
 
-/// The rows of `set` that `model` can place, with their numbers, and the others as they were read: rows without a
-/// number where the model has one. `None` where every row is one of the others.
+/// The rows of `set` that `model` can place, as a data set, and the row numbers of the bad ones, in which the model
+/// needs a number and finds none. `None` if all rows are bad.
 ///
 /// # Errors
-/// What a transform of the model returns.
+/// The errors of a transform of the model.
 pub(crate) fn sorted_out(model: &Model, set: Dataset) -> Result<(Option<Dataset>, Vec<usize>)> {
     let (n, d) = (set.n(), set.d());
     let needs_all = model.needs_numbers();
@@ -391,7 +391,7 @@ pub(crate) fn sorted_out(model: &Model, set: Dataset) -> Result<(Option<Dataset>
     let mut words: Vec<_> = (0..d).map(|s| set.data.words(s).cloned()).collect();
     let mut is_bad = vec![false; n];
     for s in numeric {
-        // In a column with a word its numbers were read as words, too.
+        // If a column contains a word, its numbers were read as words, too.
         let list = words[s].take();
         for (v, is_bad) in x.column_mut(s).iter_mut().zip(&mut is_bad) {
             let number = |list: &Words| list[*v as usize].parse::<f64>().ok();

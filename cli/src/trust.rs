@@ -1,4 +1,4 @@
-//! The user's consent to start programs that a folder names: `mustlink.toml`, or results that may be somebody else's.
+//! The user's consent to start programs that are named by `mustlink.toml` or by results of somebody else.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::term;
 
-/// Whether `--trust` is given, and the arguments of this command.
+/// The flag `--trust`, and the arguments of this command.
 static GIVEN: Mutex<(bool, String)> = Mutex::new((false, String::new()));
 
-/// Notes the command line, and where programs that are known are kept.
+/// Stores the command line, and sets the cache for descriptions of programs.
 pub(crate) fn begin(trust: bool, args: &[OsString]) {
     let words = args.iter().skip(1).map(|word| shell_word(&word.to_string_lossy()).to_string());
     let words = words.collect::<Vec<_>>().join(" ");
@@ -27,7 +27,7 @@ pub(crate) fn begin(trust: bool, args: &[OsString]) {
     }
 }
 
-/// A folder of this program among those of the user.
+/// The folder of mustlink below one of the user's standard folders.
 fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
@@ -36,7 +36,7 @@ fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     Some(folder.join("mustlink"))
 }
 
-/// A program, and what consent to it is remembered by.
+/// A program, and the key under which the user's consent is stored.
 struct Program {
     shown: String,
     key: String,
@@ -52,7 +52,7 @@ impl Program {
     }
 }
 
-/// Makes sure that the user wants the programs of `mustlink.toml` started, with their files as they are.
+/// Makes sure that the user has allowed the programs of `mustlink.toml` with the current content of their files.
 pub(crate) fn require_folder(commands: &[Vec<String>]) -> Result<(), Failure> {
     let base = std::env::current_dir().unwrap_or_default();
     let program = |command: &Vec<String>| {
@@ -62,14 +62,14 @@ pub(crate) fn require_folder(commands: &[Vec<String>]) -> Result<(), Failure> {
     require("mustlink.toml", &commands.iter().map(program).collect::<Vec<_>>())
 }
 
-/// Makes sure that the user wants the programs started that results in `dir` were made by. Those of an experiment that
-/// ran here are the user's own.
+/// Makes sure that the user has allowed the programs that made the results in `dir`. If the user ran the experiment
+/// here, its programs are allowed already.
 pub(crate) fn require_results(dir: &Path) -> Result<(), Failure> {
     let named = dir.join("config.json").display().to_string();
     require(&named, &of_experiment(&Experiment::from_directory(dir)?))
 }
 
-/// Remembers the programs of an experiment that the user runs.
+/// Stores consent to the programs of an experiment that the user runs.
 pub(crate) fn run(experiment: &Experiment) {
     remember(&of_experiment(experiment));
 }
@@ -89,7 +89,7 @@ fn store() -> Option<PathBuf> {
 fn remember(programs: &[Program]) {
     let Some(store) = store() else { return };
     for program in programs {
-        // Where nothing can be kept, consent is asked for again.
+        // If consent cannot be stored, the user is asked again next time.
         let _ = std::fs::create_dir_all(&store)
             .and_then(|()| std::fs::write(store.join(&program.key), &program.shown));
     }
@@ -117,7 +117,7 @@ fn require(place: &str, programs: &[Program]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks at the terminal; without one the answer is no.
+/// Asks the user at the terminal. Without a terminal the result is false.
 fn confirmed(text: &str) -> bool {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return false;

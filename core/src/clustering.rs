@@ -88,8 +88,8 @@ pub struct Extras {
     pub diagnostics: BTreeMap<String, f64>,
     /// What a method that chooses among methods tried.
     pub tried: Vec<Tried>,
-    /// Which objects the method leaves in no cluster: their labels are those of noise alone. Empty where it leaves
-    /// none.
+    /// True for each object that the method leaves in no cluster; only noise has the labels of such objects. Empty if
+    /// there is no noise.
     pub noise: Vec<bool>,
 }
 
@@ -167,7 +167,7 @@ impl Clustering {
         sizes
     }
 
-    /// The labels by which constraints are counted: an object of noise is apart from all others.
+    /// Labels for counting violated constraints, in which each noise object is apart from all others.
     pub fn apart(&self) -> Cow<'_, [u32]> {
         let own = |(i, (&label, &is_noise)): (usize, (&u32, &bool))| {
             if is_noise { (self.k + i) as u32 } else { label }

@@ -170,17 +170,17 @@ impl Context {
         u64::MAX - left.unwrap_or(u64::MAX)
     }
 
-    /// Bytes that work on some data may use, these data included, if limited: the limit less what else is held.
+    /// The bytes that work on data may use, including the data: the limit minus what else is held. `None`: no limit.
     pub fn memory_limit(&self) -> Option<u64> {
         self.shared.memory_limit.map(|limit| limit.saturating_sub(self.held))
     }
 
-    /// The memory limit of the run, and how many bytes of it are held in addition to the data that are worked on.
+    /// The memory limit of the run, and the bytes that are held in addition to the data in use.
     pub(crate) fn memory_of_run(&self) -> (Option<u64>, u64) {
         (self.shared.memory_limit, self.held)
     }
 
-    /// This context for work while so many more bytes are held.
+    /// This context for work during which `bytes` more bytes are held.
     pub fn holding(&self, bytes: u64) -> Self {
         Context { held: self.held.saturating_add(bytes), ..self.clone() }
     }

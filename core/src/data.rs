@@ -298,7 +298,7 @@ impl Data {
         }
     }
 
-    /// Whether both have their numbers in one place.
+    /// True if both use the same copy of the numbers.
     pub fn shares(&self, other: &Data) -> bool {
         Arc::ptr_eq(&self.store, &other.store)
     }

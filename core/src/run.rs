@@ -180,7 +180,7 @@ pub(crate) fn admit_hard(
     }
 }
 
-/// Whether data and a step that needs `beyond` bytes more fit into the memory limit, together with what the run holds.
+/// Checks that the data, a step that needs `beyond` more bytes, and what the run holds fit into the memory limit.
 ///
 /// # Errors
 /// `Memory`, with both figures.

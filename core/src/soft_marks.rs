@@ -1,16 +1,16 @@
-//! What a method that can only obey constraints does with those marked soft.
+//! Soft constraints for methods that can only obey constraints.
 
 use crate::closure::OnConflict;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 
-/// Runs a method that can only obey constraints. It is given those marked soft without their marks, and a warning
-/// says that they are enforced; they are left out, with another warning, if the constraints contradict each other or
-/// cannot be met because of them.
+/// Runs a method that can only obey constraints. The method gets the soft constraints without their marks, and a
+/// warning reports that they are enforced. If they contradict the others, or if the constraints cannot be met because
+/// of them, all soft constraints are left out, with another warning.
 ///
 /// # Errors
-/// Those of the method, where the constraints that are not marked soft lead to them.
+/// The errors of the method, except those that only soft constraints cause.
 pub fn obeying<T>(
     tag: &str,
     problem: &Problem,

@@ -29,9 +29,9 @@ pub(crate) struct Roles {
     pub features: Vec<usize>,
     /// Left out, whatever they hold.
     pub ignored: Vec<usize>,
-    /// Their cells are words, numbers too.
+    /// Columns of categories: all their cells are words, even numbers.
     pub categories: Vec<usize>,
-    /// The names are 0, 1, 2 … or 1, 2, 3 …, and no option calls a column by one: a row of data perhaps.
+    /// True if the names are 0, 1, 2 … or 1, 2, 3 … and no option uses one; the header may be a row of data.
     pub counted: bool,
     /// Nothing says that the features are features.
     pub guessed: bool,
@@ -156,8 +156,8 @@ pub(crate) fn check_names(
     Ok(())
 }
 
-/// Whether the names count from `from`, as programs name columns without names. Other numbers are a row of data
-/// that would be lost without a word.
+/// True if the names count up from `from`, as programs name columns without names. Other numbers are a row of data,
+/// which would be lost silently.
 fn counts(header: &[String], from: usize) -> bool {
     header.iter().enumerate().all(|(i, name)| *name == (i + from).to_string())
 }
@@ -353,12 +353,12 @@ fn one_role_each(
 /// Most values of a column that may hold classes.
 const FEW_VALUES: usize = 10;
 
-/// Most values of a column with the name of an outcome.
+/// Maximum number of values of a class column that is recognised by its name.
 const FEW_OUTCOMES: usize = 20;
 
 impl Roles {
-    /// A note on features that may be classes or ids and were not chosen: few whole numbers in the last column, among
-    /// decimals or under the name of an outcome; numbers that count rows.
+    /// A note about features that were guessed and may be classes or ids. A class may be a column of few whole
+    /// numbers that is the last one, the only one without decimals, or named like an outcome. An id counts rows.
     pub fn doubtful(
         &self,
         header: &[String],
@@ -411,7 +411,7 @@ impl Roles {
     }
 }
 
-/// Whether the name of a column is that of an outcome, or of what objects were grouped by beforehand.
+/// True if a column is named like an outcome (`status`), or like a grouping made before (`cohort`, `batch`).
 fn says_outcome(name: &str) -> bool {
     const WORDS: [&str; 22] = [
         "status",
@@ -440,7 +440,7 @@ fn says_outcome(name: &str) -> bool {
     words_of(name).last().is_some_and(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Whether most values are one more than that of the row before, as of numbers of samples that begin again.
+/// True if most values are one more than the value in the row before. Sample numbers may start again now and then.
 fn count_up(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
     let mut breaks = 0;
     let goes_on = |i: usize| {
@@ -450,7 +450,7 @@ fn count_up(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
     rows >= RISING && (1..rows).all(goes_on)
 }
 
-/// The words of a name in small letters, also of customerId and CLASS_LABEL.
+/// The words of a name in lower case; splits names such as customerId and CLASS_LABEL.
 fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before = ' ';
@@ -468,7 +468,7 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// What the name of a column says.
+/// The role that the name of a column suggests.
 fn suspicion(name: &str) -> Option<Suspicion> {
     let lower = name.to_lowercase();
     if lower == "y" {

@@ -311,8 +311,8 @@ impl Dataset {
         self.ids.as_ref().and_then(|ids| ids.get(i).cloned()).unwrap_or_else(|| i.to_string())
     }
 
-    /// What people are shown of object `i`, in a few words: of the first column that is kept for them, otherwise
-    /// of its text.
+    /// The beginning of what the annotator sees of object `i`: the first shown column, otherwise its text. `None` if it
+    /// is empty or the same as the id.
     fn glimpse(&self, i: usize) -> Option<String> {
         let shown = self.shown.first().map(|(_, cells)| cells.as_slice());
         let cell = shown.or(self.display.as_deref())?.get(i)?;
@@ -323,14 +323,14 @@ impl Dataset {
         (!text.is_empty() && text != self.id(i)).then_some(text)
     }
 
-    /// What object `i` is called in texts for people: its id, and in brackets the beginning of what they are shown.
+    /// The name of object `i` in messages: its id, followed in brackets by the beginning of what the annotator sees.
     pub fn called(&self, i: usize) -> String {
         let id = self.id(i);
         self.glimpse(i).map_or(id.clone(), |text| format!("{id} ({text})"))
     }
 
-    /// Whether people may mean object `i` by this text: all of [`Dataset::called`], or what is in its brackets, in
-    /// small or capital letters.
+    /// True if the text names object `i`: the whole of [`Dataset::called`], or the part in brackets. Case does not
+    /// matter.
     pub fn is_called(&self, i: usize, text: &str) -> bool {
         let text = text.to_lowercase();
         self.glimpse(i).is_some_and(|glimpse| {

@@ -10,9 +10,9 @@ use crate::thousands;
 /// Places shown of cells that are no numbers.
 const SHOWN: usize = 5;
 
-/// Most different whole numbers of a column of codes.
+/// Maximum number of different whole numbers in a column of codes.
 const MOST_CODES: usize = 10;
-/// A column of codes has a word in one of this number of cells at least; rarer ones are slips.
+/// A column of codes has a word in at least one of this number of cells; rarer words are typing errors.
 const CODES_TO_A_WORD: usize = 20;
 
 /// What spreadsheets write where a formula has no value.
@@ -30,10 +30,10 @@ pub struct NotNumbers {
     pub missing: Option<String>,
     /// How many cells are no numbers, with the first places.
     pub words: Option<String>,
-    /// A column that holds nothing, of which nothing makes numbers.
+    /// An empty column, which no transform can turn into numbers.
     pub empty: Option<String>,
-    /// Cells that are not numbers in columns of numbers, with the ways out: `one_hot` would make a column of 0 and 1
-    /// of each number.
+    /// Cells that are not numbers in columns of numbers, with the remedies. `one_hot` would turn each number into a
+    /// column of 0 and 1.
     pub among_numbers: Option<String>,
     /// What can be done about it.
     pub ways: Vec<Way>,
@@ -46,14 +46,14 @@ pub enum Way {
     Read(String),
     /// They are dates, of which words make nothing.
     Dates(String),
-    /// A transform makes numbers of such words, or they are slips.
+    /// A transform turns such words into numbers, or they are typing errors.
     Words(String),
     /// A transform fills them in, or the column is not a feature.
     Other(String),
 }
 
 impl Way {
-    /// The way in words.
+    /// The text of the remedy.
     pub fn text(&self) -> &str {
         match self {
             Way::Read(text) | Way::Dates(text) | Way::Words(text) | Way::Other(text) => text,
@@ -181,8 +181,8 @@ impl<'a> Incomplete<'a> {
         Some(format!("{told}; {}", ways.join("; ")))
     }
 
-    /// Whether most filled cells in the column of these words are numbers, so that the words are slips. A few whole
-    /// numbers together with words that are not rare are codes: 0, 1, 2 and 3+.
+    /// True if most filled cells in the column of these words are numbers, so that the words are typing errors. Few
+    /// whole numbers together with words that are not rare are codes instead, such as 0, 1, 2 and 3+.
     fn is_numeric(&self, words: &[&Odd]) -> bool {
         let Some(&&Odd { feature, .. }) = words.first() else { return false };
         let filled = self.data.n() - self.gaps.of(feature);
@@ -199,7 +199,7 @@ impl<'a> Incomplete<'a> {
         2 * (plain + written) > filled && !codes && !is_category
     }
 
-    /// Whether a word is a number, or a date, that is written in another way than numbers are read.
+    /// True if a word is a number or a date in a notation that is not read as a number.
     fn is_written_number(&self, word: &str) -> bool {
         thousands::without_sign(word).is_some()
             || thousands::mark(word, self.decimal).is_some()
@@ -301,7 +301,7 @@ impl<'a> Incomplete<'a> {
         format!("--set 'transforms=[{}]'", steps.join(","))
     }
 
-    /// What can be done about these words; a column of `sparse` ones has its own way.
+    /// The remedies for these words; a column of `sparse` words has its own remedy.
     fn word_ways(&self, words: Vec<&Odd>, sparse: &[&str]) -> Vec<Way> {
         use Way::{Dates, Other, Read};
         let features = 0..self.roles.features.len();

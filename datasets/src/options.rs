@@ -46,7 +46,7 @@ pub struct OpenOptions {
     /// Cells that stand for a missing value, beside empty ones. Empty: `?`, `NA`, `N/A`, `NaN`, `null`,
     /// `none`, in any case.
     pub missing: Vec<String>,
-    /// Most bytes of its numbers. Absent: as many as there are.
+    /// Maximum size of the numbers in bytes. Absent: no limit.
     pub memory_limit: Option<u64>,
 }
 

@@ -354,14 +354,14 @@ pub(crate) fn classes_of<S: AsRef<str>>(cells: &[S], name: &str, place: &str) ->
     }
 }
 
-/// The way out of a column with names that are not unique.
+/// The remedy for an id column whose names are not unique.
 const NAMES: &str = "Use a column without duplicates, or --name instead of --id: rows are then numbered from 0, and \
                      the column says what they are called";
 
-/// The same for files about objects of a table.
+/// The remedy for files that refer to objects of a table.
 pub(crate) const ONCE: &str = "Name each object once";
 
-/// Ids, each of which stands there once; the error ends with `remedy`.
+/// Ids, each of which must occur once. The error about a repeated id ends with `remedy`.
 pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str, remedy: &str) -> Result<Arc<[String]>> {
     let mut lines: HashMap<&str, u64> = HashMap::with_capacity(cells.len());
     let mut twice: Option<(u64, &str, u64)> = None;

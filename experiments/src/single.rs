@@ -129,7 +129,7 @@ impl Single {
         self.original.id(self.row(i as u32) as usize)
     }
 
-    /// What object `i` is called in texts for people.
+    /// The name of object `i` in messages.
     pub fn called(&self, i: usize) -> String {
         self.original.called(self.row(i as u32) as usize)
     }
@@ -174,7 +174,7 @@ impl Single {
         all.into_iter().map(|label| label.filter(|&l| l != NONE)).collect()
     }
 
-    /// The same, in which objects of noise have the label [`NONE`].
+    /// The same labels, but noise objects have the label [`NONE`].
     pub fn labels_and_noise(&self, labels: &[u32]) -> Vec<Option<u32>> {
         match &self.rows {
             Some(rows) => rows.expand(labels),
@@ -293,7 +293,7 @@ impl Single {
         Ok(ledger)
     }
 
-    /// Whether a ledger without ids is about the first rows of these data: their values are in its hash.
+    /// True if a ledger without ids is about the first rows of these data; its hash includes their values.
     pub fn begins_with(&self, ledger: &Header, seed: u64) -> bool {
         let appended = self.rows.is_none() && ledger.n < self.original.n();
         appended && {

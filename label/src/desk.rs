@@ -84,7 +84,7 @@ impl Desk<'_> {
     fn take(&mut self, question: &Question, said: Said, start: Instant) -> Outcome {
         let Said { reply, note, later } = said;
         let (cost, annotator) = if later { (0.0, Some(LATER.to_string())) } else { (1.0, None) };
-        // Nobody read the question before the page was opened.
+        // The annotator cannot have read the question before the page was opened.
         let start = self.shared.lock().begun.map_or(start, |begun| begun.max(start));
         let elapsed_ms = u64::try_from(start.elapsed().as_millis()).ok();
         let answer = Answer { cost, annotator, note, elapsed_ms, at: now(), ..Answer::of(reply) };
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_question_takes_no_time_before_somebody_looks() {
         let shared: Arc<Shared> = Arc::default();
-        // After the question was put, however fast this machine is.
+        // An hour from now is later than the question, however slow this machine is.
         shared.lock().begun = Some(Instant::now() + Duration::from_secs(3600));
         let (_send, mut commands) = std::sync::mpsc::channel();
         let mut desk = Desk {

@@ -40,7 +40,7 @@ impl Found {
         (a != NONE && b != NONE).then_some(a == b)
     }
 
-    /// How alike the two are on the objects that have a cluster in both.
+    /// The similarity of both clusterings on the objects that have a cluster in both.
     pub fn similarity(&self, other: &Found) -> f64 {
         let both =
             self.labels.iter().zip(&other.labels).filter(|(a, b)| **a != NONE && **b != NONE);

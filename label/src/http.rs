@@ -1,4 +1,4 @@
-//! Connections of the page: one request each, within limits of number, size and time that hold for strangers too.
+//! HTTP connections of the page: one request each. Limits on number, size and time apply before a sender is checked.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -8,20 +8,21 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
-/// Most connections at a time; a browser opens six. One more closes the one that has waited longest for its request.
+/// Maximum number of open connections; a browser opens six. A further one closes the one that has waited longest for
+/// its request.
 const MOST: usize = 64;
 /// Longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 32 << 10;
 /// Longest body of a request, in bytes.
 const LONGEST_BODY: usize = 64 << 10;
-/// Most headers of a request.
+/// Maximum number of headers of a request.
 const HEADERS: usize = 100;
-/// How long a request may take to arrive, and an answer to leave.
+/// Time limit for reading a request, and for writing a response.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait where the system has no connection to give.
+/// Waiting time if the system cannot provide a connection.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// A request that arrived whole.
+/// A complete request.
 pub(crate) struct Request {
     pub method: String,
     pub target: String,
@@ -37,18 +38,18 @@ impl Request {
     }
 }
 
-/// An answer.
+/// A response.
 pub(crate) struct Response {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
 }
 
-/// Connections that are open.
+/// Open connections.
 #[derive(Default)]
 struct Open {
     count: usize,
-    /// Those whose request has not arrived whole, or is refused, oldest first.
+    /// Connections whose request is incomplete or rejected, oldest first.
     waiting: VecDeque<Arc<TcpStream>>,
 }
 
@@ -62,10 +63,10 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Listens on 127.0.0.1; port 0: one that is free.
+    /// Listens on 127.0.0.1; port 0 means any free port.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn bind(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port))?;
         let (address, ended) = (listener.local_addr()?, AtomicBool::new(false));
@@ -80,7 +81,7 @@ impl Listener {
     /// Ends [`Listener::serve`].
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
-        // Wakes it. Where this machine has no connection left, it wakes by itself.
+        // A connection wakes `serve`. If the system has none left, `accept` fails, which wakes it as well.
         let _ = TcpStream::connect_timeout(&self.address, PATIENCE);
     }
 
@@ -103,7 +104,7 @@ impl Listener {
                 self.shed();
             }
             let Ok((stream, _)) = self.listener.accept() else {
-                // No descriptor is left, or the other side is gone already.
+                // No file descriptor is left, or the other side has closed the connection.
                 self.shed();
                 continue;
             };
@@ -115,7 +116,7 @@ impl Listener {
             }
             let own = stream.clone();
             let spawned = Builder::new().spawn_scoped(scope, move || {
-                // Who breaks off needs no answer.
+                // A client that closes the connection needs no response.
                 let _ = self.exchange(&own, answer);
                 self.leave(&own);
             });
@@ -123,15 +124,15 @@ impl Listener {
                 self.leave(&stream);
             }
         }
-        // Their threads end, too.
+        // This ends their threads, too.
         let waiting = std::mem::take(&mut self.open().waiting);
         waiting.iter().for_each(|stream| drop(stream.shutdown(Shutdown::Both)));
     }
 
-    /// Ends the connection that has waited longest for its request, and gives it a moment.
+    /// Closes the connection that has waited longest for its request, and waits a moment until it has ended.
     fn shed(&self) {
         let mut open = self.open();
-        // The only one may be a browser whose request is on its way.
+        // A single waiting connection may be a browser that is still sending its request.
         if open.waiting.len() > 1
             && let Some(oldest) = open.waiting.pop_front()
         {
@@ -140,7 +141,7 @@ impl Listener {
         drop(self.left.wait_timeout(open, BREATH));
     }
 
-    /// The request of a connection is there, or will not come.
+    /// Removes a connection from the waiting ones, because its request has arrived or will not arrive.
     fn stop_waiting(&self, stream: &Arc<TcpStream>) {
         self.open().waiting.retain(|other| !Arc::ptr_eq(other, stream));
     }
@@ -167,7 +168,7 @@ impl Listener {
             Err(status) => {
                 let policy = ("Content-Security-Policy", "default-src 'none'".to_string());
                 write(stream, &Response { status, headers: vec![policy], body: Vec::new() })?;
-                // Closing at once would take the answer back where the rest of the request is still on its way.
+                // If the client is still sending, closing the connection now would discard the response.
                 stream.shutdown(Shutdown::Write)?;
                 stream.set_read_timeout(Some(BREATH))?;
                 let mut rest = [0; 1 << 12];

@@ -24,9 +24,9 @@ pub struct Shown {
 
 /// What is known of objects for people.
 pub struct Objects<'a> {
-    /// What one is called: its id, with what a person saw of it.
+    /// The name of an object: its id, with what the annotator saw of it.
     pub id: &'a (dyn Fn(u32) -> String + Sync),
-    /// The one of an id, or the only one that is called so.
+    /// The object with an id, or the only object with a name.
     pub find: &'a (dyn Fn(&str) -> Option<u32> + Sync),
     /// All that is shown of one.
     pub shown: &'a (dyn Fn(u32) -> Shown + Sync),
@@ -35,7 +35,7 @@ pub struct Objects<'a> {
 }
 
 impl Objects<'_> {
-    /// What it is called, with nothing in it that steers a terminal.
+    /// The name of an object without control characters.
     pub fn name(&self, object: u32) -> String {
         visible(&(self.id)(object))
     }

@@ -26,14 +26,14 @@ pub(crate) struct State {
     pub given: Constraints,
     pub n: usize,
     pub budget: Option<usize>,
-    /// When somebody first looked at it.
+    /// The time when the annotator first opened the session.
     pub begun: Option<Instant>,
     /// The act of this turn is under way, or the first question.
     pub busy: bool,
     /// What the method made of the answers so far.
     pub found: Option<Found>,
     similarity: Option<f64>,
-    /// Whether an answer of this session was what the method had said before.
+    /// For each answer of this session, true if the method had predicted it.
     agreed: HashMap<QueryId, bool>,
     /// No more clusterings are wanted.
     pub closed: bool,
@@ -99,7 +99,7 @@ impl State {
     fn judge(&mut self) {
         let Some(found) = &self.found else { return };
         let says = self.view.open.as_ref().and_then(|q| found.says(q.subject, q.reference));
-        // Answers that were taken back are no entries any more.
+        // Answers that were taken back are not among the entries.
         let judged = self.view.entries.iter().rev().filter_map(|e| self.agreed.get(&e.id));
         let last: Vec<&bool> = judged.take(LAST).collect();
         let agreed = (last.iter().filter(|&&&a| a).count(), last.len());

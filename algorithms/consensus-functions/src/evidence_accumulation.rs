@@ -239,7 +239,7 @@ fn ends(heights: &[f64], n: usize) -> Option<f64> {
 }
 
 impl EvidenceAccumulation {
-    /// What takes more objects.
+    /// A suggestion that accepts more objects.
     fn instead(&self) -> &'static str {
         if self.cut == CutAt::K { INSTEAD } else { WITHOUT_K }
     }

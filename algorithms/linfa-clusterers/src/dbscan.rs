@@ -77,7 +77,8 @@ fn groups(
     ctx: &Context,
 ) -> Result<(Vec<Option<usize>>, f64)> {
     let (x, factor) = adapting::bounded(data);
-    // Equal rows have the same neighbours, and as many as make them cores stand for all: each would list all others.
+    // Equal rows have the same neighbours. `min_points` of them are kept, which is enough to make them cores; if all
+    // were kept, each would list all others.
     let (kept, place) = without_repeats(&x.view(), min_points);
     let x = if kept.len() < x.nrows() { x.select(Axis(0), &kept).into() } else { x };
     let radius = match radius {
@@ -101,7 +102,7 @@ fn without_repeats(x: &ArrayView2<'_, f64>, most: usize) -> (Vec<usize>, Vec<usi
     });
     let mut equal: Vec<usize> = (0..x.nrows()).collect();
     for group in order.chunk_by(|&i, &j| x.row(i) == x.row(j)) {
-        // The order is not that of rows where the sign of a zero differs.
+        // If zeros differ in sign, the sorted order is not the order of rows.
         let first = *group.iter().min().expect("a group has a row");
         group.iter().skip(most).for_each(|&i| equal[i] = first);
     }

@@ -67,7 +67,7 @@ pub struct HyperTask<'a> {
     pub k: usize,
     /// No part is heavier than 1 + this times its share.
     pub imbalance: f64,
-    /// The share of all weight that each part has; absent: the same.
+    /// The share of the total weight for each part; absent: equal shares.
     pub shares: Option<&'a [f64]>,
     /// Starts; the first is `first` where given, the others are random.
     pub starts: usize,
@@ -152,7 +152,7 @@ impl HyperTask<'_> {
         starts as f64 * ends as f64 * (MOVES * k as f64 + SWAPS * swapped)
     }
 
-    /// Random parts of about these shares: the part that is lightest for its share takes the next vertex.
+    /// Random parts of about these shares: the part that is lightest relative to its share takes the next vertex.
     fn random(&self, shares: &[f64], stream: &mut Stream) -> Vec<u32> {
         let mut parts = vec![0; self.hypergraph.len()];
         let mut sizes = vec![0u64; self.k];

@@ -49,7 +49,7 @@ pub(crate) fn parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Res
     Ok(if task.value(&sampled) < task.value(&whole) { sampled } else { whole })
 }
 
-/// The parts that the engine finds, or those that the known ones lead to if they are no worse.
+/// The parts that the engine finds, or the parts that follow from the known ones if these are not worse.
 fn best_parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
     let found = engine.parts(task, ctx)?;
     let Some(guide) = task.guide else { return Ok(found) };
@@ -125,8 +125,8 @@ fn part_of(sides: &dyn Sides, chosen: &[u32]) -> Result<CutGraph> {
     Ok(CutGraph::new(offsets, neighbours, weights, sizes)?.with_first_side(count))
 }
 
-/// The vertices of so many objects drawn at random, ascending: a vertex is drawn as often as the objects that it
-/// stands for. Drawn by vertex, objects like many others would be as rare as those like none.
+/// The vertices of `count` objects drawn at random, ascending. A vertex may be drawn once for each object that it
+/// stands for. If vertices were drawn instead, objects that resemble many others would be too rare in the sample.
 fn drawn(sides: &dyn Sides, count: usize, stream: &mut Stream) -> Vec<u32> {
     let sizes = &sides.sizes()[..sides.objects()];
     let total: usize = sizes.iter().map(|&s| s as usize).sum();
@@ -200,7 +200,7 @@ fn by_sample(
         follow(sides, &mut parts, k);
         return Ok(parts);
     }
-    // For every object its k sums, one after the other, as one of the objects that it stands for has them.
+    // The k sums of every vertex, one vertex after the other, as for one of the objects that it stands for.
     let weights = sides.sizes();
     let mut towards = vec![0.0; objects * k];
     towards.par_chunks_mut(k).enumerate().for_each_init(Vec::new, |row, (v, to)| {
@@ -248,7 +248,7 @@ fn by_sample(
     Ok(parts)
 }
 
-/// Renames parts of any order so that heavier ones have larger shares.
+/// Renumbers the parts so that heavier ones have larger shares.
 fn by_weight(graph: &CutGraph, parts: &mut [u32], shares: &[f64]) {
     let sizes = graph.part_sizes(parts, shares.len());
     let mut heaviest: Vec<usize> = (0..shares.len()).collect();
@@ -260,8 +260,8 @@ fn by_weight(graph: &CutGraph, parts: &mut [u32], shares: &[f64]) {
     parts.iter_mut().for_each(|p| *p = name[*p as usize]);
 }
 
-/// Sends every object where most of the weight of its edges leads; one that its own part draws as much stays. `parts`
-/// holds those of the clusters.
+/// Moves every object to the part to which most of the weight of its edges leads; in a tie with its own part it stays.
+/// `parts` contains the parts of objects and clusters.
 pub(crate) fn follow(sides: &dyn Sides, parts: &mut [u32], k: usize) {
     let (own, clusters) = parts.split_at_mut(sides.objects());
     let buffers = || (Vec::new(), vec![0u64; k]);

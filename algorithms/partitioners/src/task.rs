@@ -19,18 +19,18 @@ pub struct Task<'a> {
     pub apart: Option<&'a Apart>,
     /// Those of them that come first where all cannot be kept.
     pub firm: Option<&'a Apart>,
-    /// What is known of the parts; absent: they weigh the same.
+    /// Known shares and parts; absent: all parts weigh the same.
     pub guide: Option<Guide<'a>>,
 }
 
-/// What a known partition says about the parts (balanced engines).
+/// Shares and parts of a known partition, for balanced engines.
 #[derive(Debug, Clone, Copy)]
 pub struct Guide<'a> {
-    /// The share of all weight that each part has; the shares sum to 1.
+    /// The share of the total weight for each part; the shares sum to 1.
     pub shares: &'a [f64],
     /// A part of every vertex. They are improved, and kept if no other start leads to a lower cut.
     pub parts: &'a [u32],
-    /// These parts are the result, and no others are looked for.
+    /// True if these parts are the result, so that no others are searched for.
     pub settled: bool,
     /// The objects of a bipartite graph go where most of the weight of their edges leads in the end, whatever the
     /// parts weigh then.
@@ -81,7 +81,7 @@ pub struct Cut<'a> {
     pub imbalance: f64,
     /// Starts of the engine; absent: as many as are affordable.
     pub trials: Option<usize>,
-    /// What is known of the parts.
+    /// The known shares and parts.
     pub guide: Option<Guide<'a>>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn whole(weight: f64) -> f64 {
     (weight * (1.0 - 1e-12)).ceil()
 }
 
-/// What each part may weigh.
+/// The maximum weight of each part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bounds(pub Vec<u64>);
 
@@ -173,7 +173,7 @@ impl Bounds {
         self.0.iter().copied().max().unwrap_or(0)
     }
 
-    /// How much weight lies above the bounds.
+    /// The weight above the bounds.
     pub fn excess(&self, sizes: &[u64]) -> u64 {
         self.0.iter().zip(sizes).map(|(b, s)| s.saturating_sub(*b)).sum()
     }

@@ -39,7 +39,7 @@ impl Transform for OneHot {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
         let words: Vec<Option<Words>> = (0..data.d()).map(|s| data.words(s).cloned()).collect();
-        // Whoever reads the file makes words of them.
+        // The reader of the file has already turned declared columns into words.
         if words.iter().flatten().count() < self.columns.len() {
             let legal = "columns of a file or a frame that is read with this option";
             return Err(Error::bad_param("columns", self.columns.join(", "), legal));

@@ -94,7 +94,7 @@ struct Summary {
     constraints: usize,
     constraints_read: bool,
     violations: Violations,
-    /// The first of them, and of answers that were overruled.
+    /// The first violated constraints and overruled answers.
     broken: Vec<Broken>,
     scores: Scores,
     scored: Scored,
@@ -117,7 +117,7 @@ struct Scored {
     constrained: usize,
     /// The scores of the others alone.
     others: Scores,
-    /// Those that are noise, which count in no score.
+    /// Objects that are noise, which every score leaves out.
     noise: usize,
     /// Rows of the data but for those that were dropped.
     #[serde(skip)]
@@ -422,7 +422,7 @@ fn write(
     Ok(())
 }
 
-/// How many objects are in no cluster.
+/// The number of objects in no cluster.
 fn noise(labels: &[u32]) -> usize {
     labels.iter().filter(|&&label| label == NONE).count()
 }

@@ -121,7 +121,7 @@ struct Summary {
     mean_nmi: f64,
     constraints: usize,
     violations: Violations,
-    /// The first of them.
+    /// The first violated constraints.
     broken: Vec<Broken>,
     scores: Scores,
     seconds: f64,

@@ -69,7 +69,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Whether it runs methods, and so may start the programs that files name. The others only look at files.
+    /// True for a command that runs methods and so may start programs named in files. The others only read files.
     pub fn starts_programs(&self) -> bool {
         match self {
             Verb::Cluster(_) | Verb::Select(_) | Verb::Label(_) | Verb::Consensus(_) => true,

@@ -26,7 +26,7 @@ enum What {
 }
 
 impl Args {
-    /// Whether a program is tested.
+    /// True for `plugin test`.
     pub fn is_test(&self) -> bool {
         matches!(self.what, What::Test(_))
     }

@@ -64,7 +64,7 @@ pub(crate) struct Args {
 /// Status of a run in which more objects are far than `--max-far` allows.
 const TOO_FAR: u8 = 5;
 
-/// What became of the objects.
+/// The result of a prediction.
 #[derive(Serialize)]
 struct Summary {
     data: String,
@@ -205,7 +205,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     Ok(if too_far { TOO_FAR } else { 0 })
 }
 
-/// Writes the rows that the model cannot place to `--skip-bad`: what is left, and how many they are.
+/// Writes the rows that the model cannot place to `--skip-bad`. Returns the other rows, and the number of bad ones.
 fn without_bad(
     args: &Args,
     model: &Model,

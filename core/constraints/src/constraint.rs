@@ -114,7 +114,7 @@ impl Constraint {
         self.origin = origin;
         self
     }
-    /// Whether `labels` break it; an object without one (`u32::MAX`) is apart from all others.
+    /// True if `labels` violate the constraint. An object without a label (`u32::MAX`) is apart from all others.
     pub fn is_violated(&self, labels: &[u32]) -> bool {
         let label = labels[self.i as usize];
         let together = label == labels[self.j as usize] && label != u32::MAX;

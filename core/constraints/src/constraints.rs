@@ -265,7 +265,7 @@ impl Constraints {
         listed + grouped.map(Group::pair_count).sum::<u64>()
     }
 
-    /// The same with what is marked soft unmarked, or without it.
+    /// The constraints with the marks of soft ones removed (`kept`), or without the soft ones.
     pub fn soft_settled(&self, kept: bool) -> Self {
         let stays = |strength| kept || strength != Some(Strength::Soft);
         let unmarked = |strength: Option<Strength>| strength.filter(|s| *s == Strength::Hard);
@@ -338,7 +338,7 @@ impl Constraints {
         v
     }
 
-    /// The pairs that `labels` violate, those of groups after the listed ones.
+    /// The pairs that `labels` violate: listed pairs first, then pairs of groups.
     pub fn violated<'a>(&'a self, labels: &'a [u32]) -> impl Iterator<Item = Constraint> + 'a {
         let listed = self.listed.iter().copied().filter(|c| c.is_violated(labels));
         listed.chain(self.groups.iter().flat_map(|group| group.violated_pairs(labels)))

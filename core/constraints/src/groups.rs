@@ -98,7 +98,8 @@ impl Group {
         own.chunk_by(|a, b| a == b).map(|same| pairs_among(same.len())).sum()
     }
 
-    /// Those pairs, without looking at the others; an object without a label (`u32::MAX`) is apart from all.
+    /// The pairs of the group that `labels` put into one cluster, found without visiting all pairs. An object without
+    /// a label (`u32::MAX`) is apart from all others.
     pub fn violated_pairs(&self, labels: &[u32]) -> Vec<Constraint> {
         let mut own: Vec<(u32, u32)> =
             self.members.iter().map(|&i| (labels[i as usize], i)).collect();

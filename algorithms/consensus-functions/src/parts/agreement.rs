@@ -9,7 +9,7 @@ pub(crate) fn shared(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     a.iter().zip(b).filter(|(x, y)| **x != NONE && **y != NONE).map(|(x, y)| (*x, *y)).unzip()
 }
 
-/// At most so many of `all`, evenly spaced.
+/// At most `most` elements of `all`, evenly spaced.
 pub(crate) fn some_of(all: &[usize], most: usize) -> Vec<usize> {
     let count = all.len().min(most);
     (0..count).map(|at| all[at * all.len() / count]).collect()

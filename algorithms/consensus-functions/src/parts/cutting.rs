@@ -209,10 +209,10 @@ pub(crate) fn check_imbalance(imbalance: Option<f64>, k: usize) -> Result<()> {
     Ok(())
 }
 
-/// How far parts may be heavier than the members say.
+/// The share by which parts may be heavier than the members suggest.
 pub(crate) const SLACK: f64 = 0.03;
 
-/// What the typical member says about the parts of a graph.
+/// The sizes and parts that the typical member suggests for a graph.
 struct Known {
     shares: Vec<f64>,
     parts: Vec<u32>,
@@ -240,7 +240,7 @@ pub(crate) struct Units {
     pub apart: Option<Apart>,
     /// Those marked hard, with their closure.
     pub firm: Option<(Closure, Apart)>,
-    /// The partition that the members suggest; absent where the options say what parts weigh.
+    /// The partition that the members suggest; absent if the options determine the weights of parts.
     pub typical: Option<Typical>,
 }
 

@@ -1,12 +1,12 @@
-//! Which clusters of a member and of a reference mean the same?
+//! Clusters of a member that correspond to clusters of a reference partition.
 
 use std::cmp::Reverse;
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::sparse_matching::{Worth, first_of_largest};
 
-/// How many objects each cluster of a member, of `rows`, shares with each of the reference, of `columns`: where
-/// they share some, sorted.
+/// The number of objects that each of the `rows` clusters of a member shares with each of the `columns` clusters of the
+/// reference. Sorted; pairs of clusters that share no object are left out.
 fn overlap(labels: &[u32], reference: &[u32], rows: usize, columns: usize) -> Vec<Worth> {
     let both = labels.iter().copied().zip(reference.iter().copied());
     let both = both.filter(|&(l, c)| l != NONE && c != NONE);
@@ -24,8 +24,8 @@ fn overlap(labels: &[u32], reference: &[u32], rows: usize, columns: usize) -> Ve
     pairs.chunk_by(|a, b| a == b).map(cell).collect()
 }
 
-/// The cluster of the reference, of `columns`, that each cluster of a member, of `rows`, means: one to one with the
-/// largest overlap in all; surplus clusters go where they overlap most.
+/// For each of the `rows` clusters of a member, the corresponding one of the `columns` clusters of the reference. The
+/// matching is one to one with the largest total overlap; each surplus cluster goes to the one it overlaps most with.
 ///
 /// # Errors
 /// Cancellation.

@@ -1,4 +1,4 @@
-//! Which partition do the members suggest before anything is cut?
+//! The partition that the members suggest before a graph is cut.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,21 +17,21 @@ const COMPARED: usize = 10;
 
 /// The member that agrees most with the others, in k parts.
 ///
-/// How large groups are is something that the members know: parts of equal weight contradict members that agree on
-/// groups of unequal size, and without any bound the lightest cut takes single objects off.
+/// The members determine the sizes of the parts. Parts of equal weight would contradict members that agree on groups
+/// of unequal size; without any bound, the lightest cut would separate single objects.
 pub(crate) struct Typical {
     /// Part of each object.
     pub labels: Vec<u32>,
-    /// Part that each cluster of all members means.
+    /// Part that each cluster of each member corresponds to.
     pub clusters: Vec<u32>,
-    /// Share of the objects that each part has, in the mean over the members.
+    /// Share of the objects in each part, averaged over the members.
     pub shares: Vec<f64>,
-    /// All members are this partition.
+    /// True if all members are this partition.
     pub agreed: bool,
 }
 
 impl Typical {
-    /// That of `view`.
+    /// The typical member of `view`.
     ///
     /// # Errors
     /// Cancellation.
@@ -54,7 +54,7 @@ impl Typical {
         let agreed = own == k && is_complete && view.labels.windows(2).all(|w| w[0] == w[1]);
         let mut shares = vec![0.0; k];
         if own == k {
-            // Members of as many clusters; others would count some parts twice and some not at all.
+            // Only members of k clusters count; others would count some parts twice and others not at all.
             for t in (0..view.len()).filter(|&t| view.columns(t).len() == k) {
                 let mut sizes = vec![0.0; k];
                 let mut seen = 0.0;
@@ -74,7 +74,7 @@ impl Typical {
     }
 }
 
-/// Those of `candidates` whose number of clusters is nearest to k.
+/// The `candidates` whose number of clusters is nearest to k.
 fn nearest_k(view: &CanonicalEnsemble, mut candidates: Vec<usize>) -> Vec<usize> {
     let distance = |t: usize| view.columns(t).len().abs_diff(view.k);
     let least = candidates.iter().map(|&t| distance(t)).min().unwrap_or(0);
@@ -82,7 +82,8 @@ fn nearest_k(view: &CanonicalEnsemble, mut candidates: Vec<usize>) -> Vec<usize>
     candidates
 }
 
-/// The one of `candidates` with the highest mean adjusted Rand index to other members; both a few of many.
+/// The candidate with the highest mean adjusted Rand index to other members. If there are many candidates or members,
+/// an evenly spaced choice of [`COMPARED`] is used.
 fn medoid(view: &CanonicalEnsemble, candidates: &[usize], ctx: &Context) -> Result<usize> {
     let candidates = some_of(candidates, COMPARED);
     let members = some_of(&(0..view.len()).collect::<Vec<usize>>(), COMPARED);
@@ -100,8 +101,8 @@ fn medoid(view: &CanonicalEnsemble, candidates: &[usize], ctx: &Context) -> Resu
     Ok(candidates[best])
 }
 
-/// A partition of `own` clusters as one of k parts: the two smallest clusters are put together, or the largest is
-/// halved, until there are k. Objects without a label are in the first.
+/// Turns a partition of `own` clusters into one of k parts: merges the two smallest clusters, or halves the largest,
+/// until there are k. Objects without a label go to the first cluster.
 fn in_parts(labels: &[u32], own: usize, k: usize) -> Vec<u32> {
     let mut groups: Vec<Vec<u32>> = vec![Vec::new(); own.max(1)];
     for (i, &l) in labels.iter().enumerate() {
@@ -162,7 +163,7 @@ mod tests {
         assert!(found.agreed && found.labels == member);
         assert_eq!(found.clusters, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
         assert!(found.shares.iter().zip([0.7, 0.2, 0.1]).all(|(s, x)| (s - x).abs() < 1e-12));
-        // In another number of parts the smallest go together, and the largest is halved.
+        // For another number of parts, the smallest are merged or the largest is halved.
         assert_eq!(typical(&vec![member.clone(); 3], 2).labels, [0, 0, 0, 0, 0, 0, 0, 1, 1, 1]);
         assert_eq!(typical(&vec![member; 3], 4).labels, [0, 0, 0, 0, 1, 1, 1, 2, 2, 3]);
     }

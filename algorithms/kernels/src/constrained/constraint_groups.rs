@@ -34,7 +34,7 @@ pub enum Entail {
     Off,
 }
 
-/// A component is a hub to those that have so many times fewer neighbours.
+/// A component is a hub for components that have at least this many times fewer neighbours.
 const UNEVEN: usize = 16;
 
 /// Bytes for each pair of the closure where pairs are listed: what follows, and both its ends as partners.
@@ -307,7 +307,7 @@ impl ConstraintGroups {
         }
     }
 
-    /// The components apart from `p` that do not tell it.
+    /// The components apart from `p` that do not report their moves to it.
     pub(crate) fn asked_by(&self, p: usize) -> impl Iterator<Item = usize> + '_ {
         self.asked.of(p).iter().map(|&at| self.hubs[at as usize].0 as usize)
     }

@@ -6,7 +6,7 @@ use super::{Part, Phase, Refining};
 use crate::parts::representative_pairs::Near;
 
 impl Refining {
-    /// The super-instances there are, and how many of them, the first ones, the last split left alone.
+    /// All super-instances, and the number of those, at the beginning, that the last split did not touch.
     pub(super) fn standing(&self) -> (Vec<&Part>, usize) {
         let mut parts: Vec<&Part> = self.parts.iter().collect();
         let mut settled = parts.len();
@@ -24,7 +24,7 @@ impl Refining {
     /// A name for the cluster of each object.
     pub(super) fn clusters(&self) -> Vec<u32> {
         let (parts, settled) = self.standing();
-        // What is assumed from here on never contradicts what is known.
+        // Assumptions made from here on never contradict known pairs.
         let mut known = self.knowledge.clone();
         let (old, new) = parts.split_at(settled);
         let rest = |part: &Part| {

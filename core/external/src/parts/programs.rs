@@ -1,7 +1,8 @@
 //! The files that a command consists of, and their digests.
 //!
-//! A plugin in another language is a command: an interpreter and a script. Its results depend on
-//! their content and on the files that its words and texts name, so these are what a result is kept by.
+//! A plugin in another language is a command: an interpreter and a script. Its results depend on their content, and
+//! on the files that are named in the command and in these files. A result is therefore kept by the digests of all
+//! of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Folders of the system without files of their own.
+/// Folders of the system whose files are not stored on a disk.
 const MADE_UP: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// Endings of scripts.
 const ENDINGS: [&str; 9] = ["py", "R", "r", "jl", "sh", "bash", "js", "pl", "rb"];
@@ -29,18 +30,17 @@ pub fn program(name: &str, base: &Path) -> Option<PathBuf> {
     places.flat_map(|place| names.clone().map(|n| place.join(n))).find(|p| p.is_file())
 }
 
-/// What a command with these options consists of, each file with a digest of its content: the program, every
-/// file that a word of the command or of the options names, the Python module after `-m`, and the files that
-/// the texts of these name in turn.
+/// Digests of the files that a command with these options depends on, by name: the program, every file that is
+/// named in the command or in the options, the Python module after `-m`, and the files that these files name in turn.
 ///
-/// A word may be a text itself (`sh -c "…"`, `--table=k.txt`). A file of the same language also counts when a text
-/// has its name without the ending, and a folder of that name counts whole. Relative paths start at `base`, and so do
-/// the names.
+/// A file name may be part of a word (`sh -c "…"`, `--table=k.txt`). A file of the same language also counts if a
+/// text contains its name without the ending; of a folder of that name, every such file counts. Relative paths, and
+/// the names in the result, start at `base`.
 pub fn digests(command: &[String], options: &Value, base: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = Vec::new();
     if let Some(program) = command.first().and_then(|name| program(name, base)) {
-        // The texts of the system's programs are left alone.
+        // A program found through PATH belongs to the system: its text is not searched for names.
         if Path::new(&command[0]).components().count() > 1 {
             open.push((program.clone(), folder_of(&program).to_path_buf()));
         }
@@ -66,7 +66,7 @@ pub fn digests(command: &[String], options: &Value, base: &Path) -> BTreeMap<Str
             if seen.insert(named.clone()) {
                 let name = named.strip_prefix(base).unwrap_or(&named).display().to_string();
                 found.extend(digest(&named).map(|digest| (name, digest)));
-                // Elsewhere lie libraries of the system, whose texts name half of it.
+                // Other places hold libraries of the system, which name very many files.
                 if named.starts_with(&root) || named.starts_with(base) {
                     open.push((named, root.clone()));
                 }
@@ -76,8 +76,8 @@ pub fn digests(command: &[String], options: &Value, base: &Path) -> BTreeMap<Str
     found
 }
 
-/// The part of [`digests`] that is code of its own: what the command names itself, and what ends as a script does.
-/// Files that the program writes are not among them, nor is an interpreter of the system.
+/// The part of [`digests`] that is code: files that the command itself names, and files with the ending of a script.
+/// It contains neither files that the program writes nor an interpreter of the system.
 pub fn code(command: &[String], base: &Path) -> BTreeMap<String, String> {
     let ending = |name: &str| Path::new(name).extension().map(|ending| ending.to_os_string());
     let own: Vec<_> = command.iter().filter_map(|word| ending(word)).collect();
@@ -141,7 +141,7 @@ fn named_in(file: &Path, root: &Path, base: &Path) -> Vec<PathBuf> {
     let mut named = Vec::new();
     for folder in BTreeSet::from([base, root, folder_of(file)]) {
         let paths = words.iter().filter(|word| word.contains('/') || word.starts_with('.'));
-        // What the system makes up when it is read differs each time.
+        // Such files have other content each time that they are read.
         let is_kept = |path: &PathBuf| !MADE_UP.iter().any(|place| path.starts_with(place));
         let paths = paths.map(|word| folder.join(word)).filter(is_kept);
         named.extend(paths.filter(|path| path.is_file()));

@@ -1,8 +1,8 @@
 //! The programs that run, and the folders that were written for them.
 //!
-//! Programs lead process groups of their own, so that no signal of the terminal reaches them. An orderly end
-//! ends them by dropping their handles; a process that ends where it stands calls [`end_all`]; after one that is
-//! killed, its [`Keeper`] ends them, and the next process removes its folders.
+//! Each program leads a process group of its own, so that signals of the terminal do not reach it. When mustlink
+//! returns normally, dropped handles end the programs. When it exits early, it calls [`end_all`]. When it is killed,
+//! its [`Keeper`] ends the programs, and the next process removes the folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,17 +14,17 @@ use std::sync::{Mutex, MutexGuard};
 
 use tempfile::TempDir;
 
-/// How the names of folders begin.
+/// The beginning of the names of folders.
 pub(super) const PREFIX: &str = "mustlink-";
-/// A file in each folder that its process has locked as long as it lives.
+/// The name of a file in each folder, which the process that owns the folder keeps locked until it ends.
 const LOCK: &str = "lock";
 
 struct Open {
     programs: BTreeSet<u32>,
-    /// Each with its lock, where the system has locks.
+    /// Each folder with its lock, if the system supports locks.
     folders: BTreeMap<PathBuf, Option<File>>,
     keeper: Option<Keeper>,
-    /// Folders of processes that are gone were looked for.
+    /// True once the folders of ended processes have been removed.
     swept: bool,
 }
 
@@ -39,21 +39,21 @@ fn open() -> MutexGuard<'static, Open> {
     OPEN.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Whether programs may not be started.
+/// True if this process must not start programs.
 static STILL: AtomicBool = AtomicBool::new(false);
 
-/// Lets this process start programs from now on, or none: for a command that only looks at files.
+/// Allows or forbids this process to start programs. Commands that only read files forbid it.
 pub fn let_start(may: bool) {
     STILL.store(!may, Ordering::Relaxed);
 }
 
-/// Whether this process may start programs.
+/// True if this process may start programs.
 pub(super) fn may_start() -> bool {
     !STILL.load(Ordering::Relaxed)
 }
 
-/// A shell that ends the programs of this process when that was killed: it reads which groups run, and its input
-/// closes with this process, whatever ends it.
+/// A shell that ends the programs of this process if the process is killed. It reads from its input which groups run;
+/// however this process ends, the input closes then.
 struct Keeper(ChildStdin);
 
 impl Keeper {
@@ -76,7 +76,7 @@ impl Keeper {
 }
 
 impl Open {
-    /// Tells the keeper that a group runs, or runs no more. Without a keeper, only a killed process leaves programs.
+    /// Informs the keeper that a group has started or ended. Without a keeper, only a killed mustlink leaves programs.
     fn tell(&mut self, sign: char, group: u32) {
         if cfg!(unix) && self.keeper.is_none() && sign == '+' {
             self.keeper = Keeper::start();
@@ -105,7 +105,7 @@ pub fn end_all() {
     std::mem::forget(open);
 }
 
-/// Makes a folder that is removed by [`end_all`] as long as its owner does not. The first one also removes those
+/// Makes a folder that [`end_all`] removes unless its owner has removed it. The first call also removes the folders
 /// of processes that were killed.
 ///
 /// # Errors
@@ -121,7 +121,7 @@ pub(super) fn open_folder(builder: &tempfile::Builder<'_, '_>) -> io::Result<Tem
     Ok(folder)
 }
 
-/// The lock of a folder. It has its name once it is held, so that a free one by that name is of a dead process.
+/// The lock of a folder. It is renamed to [`LOCK`] once it is held, so a free file of that name is from a dead process.
 fn locked(folder: &Path) -> io::Result<File> {
     let (new, path) = (folder.join("lock.new"), folder.join(LOCK));
     let file = File::create(&new)?;
@@ -137,7 +137,7 @@ fn sweep(temporary: &Path) {
         let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let lock = ours.then(|| File::open(folder.join(LOCK)).ok()).flatten();
         if lock.is_some_and(|lock| lock.try_lock().is_ok()) {
-            // One that cannot be removed is another's, or is tried again by the next process.
+            // If it cannot be removed, it belongs to another user, or the next process tries again.
             let _ = std::fs::remove_dir_all(folder);
         }
     }
@@ -154,7 +154,7 @@ pub(super) fn close_folder(folder: &Path) {
 /// Starts a program as the leader of a group, with no signal held back.
 ///
 /// # Errors
-/// Those of the system, and where nothing is to be started.
+/// Errors of the system; an error if this process must not start programs.
 pub(super) fn start(command: &mut Command) -> io::Result<Child> {
     if !may_start() {
         return Err(io::Error::other("this command starts no programs"));

@@ -110,7 +110,7 @@ fn sources<'a>(root: &'a Node, out: &mut Vec<Diagnostic>) -> Vec<(&'a Node, Stri
 type Program = (Vec<String>, PathBuf);
 /// Digests of the files of a program, by name.
 type Files = BTreeMap<String, String>;
-/// The files of a program when it described itself, and its name.
+/// Digests of the files of a program at the time when it described itself, and its name.
 type Described = (Files, &'static str);
 
 /// Makes one program known by name, and gives the name; relative paths start at `base`.
@@ -126,14 +126,14 @@ pub fn add(source: &Source, base: &Path) -> Result<&'static str> {
     })
 }
 
-/// Programs that are not started here, by their words and base.
+/// Programs that are known without being started, by command and base.
 static REMEMBERED: Mutex<BTreeMap<Program, Result<&'static str>>> = Mutex::new(BTreeMap::new());
 
-/// Makes one program known by its earlier answer, unless it is known already: results that
-/// it made can be read without it, together with those that a copy of it made. Starts nothing.
+/// Registers a program with its earlier description, unless it is known already, and starts nothing. Results that it
+/// made can then be read without it, together with results that a copy of it made.
 ///
 /// # Errors
-/// What it said describes no plugin, or a name that another plugin has.
+/// The description is not one of a plugin, or another plugin has the same name.
 pub fn remember(source: &Source, base: &Path, hello: &Value) -> Result<()> {
     let _still = Still::start();
     if add(source, base).is_ok() {
@@ -177,7 +177,7 @@ fn absolute(base: &Path) -> PathBuf {
     std::path::absolute(here).unwrap_or_else(|_| here.to_path_buf())
 }
 
-/// Where answers of programs are kept.
+/// The folder in which the descriptions of programs are kept.
 static CACHE: OnceLock<PathBuf> = OnceLock::new();
 
 /// Keeps the answers of programs in this folder from now on, by the content of their files.
@@ -187,11 +187,11 @@ pub fn keep_answers_in(folder: PathBuf) {
 }
 
 thread_local! {
-    /// How many [`Still`] this thread holds.
+    /// The number of [`Still`] values that this thread holds.
     static STILL: Cell<usize> = const { Cell::new(0) };
 }
 
-/// While one of these lives, its thread starts no program to have it describe itself.
+/// While a value of this type lives, its thread starts no program to get its description.
 #[derive(Debug)]
 pub struct Still(PhantomData<*const ()>);
 
@@ -209,7 +209,7 @@ impl Drop for Still {
     }
 }
 
-/// The answer of a program to `describe`: its own, or the kept one while nothing is to be started.
+/// The answer of a program to `describe`. If no program may be started, it is taken from the cache.
 fn answer(command: &[String], base: &Path, digests: &Files) -> Result<Value> {
     let content = json!([command, digests]).to_string();
     let name = format!("{}.json", blake3::hash(content.as_bytes()).to_hex());
@@ -217,7 +217,7 @@ fn answer(command: &[String], base: &Path, digests: &Files) -> Result<Value> {
     if STILL.get() == 0 && running::may_start() {
         let answer = asked(command, base, PATIENCE)?;
         if let Some(file) = file {
-            // Without it, commands that start nothing do not know the program and report that.
+            // If the answer is not kept, commands that start nothing report that the program is unknown.
             let _ = keep(&file, &answer);
         }
         return Ok(answer);
