@@ -46,7 +46,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     #: Name of the plugin.
     _tag: str
-    #: Further names of options, which scikit-learn uses.
+    #: Names that scikit-learn uses for options, with the plugin's own names.
     _aliases: dict[str, str] = {}
 
     labels_: Array
@@ -77,7 +77,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return {"type": self._tag, **_config.options(given)}
 
     def _params(self) -> dict[str, Any]:
-        """The parameters, each under its own name only."""
+        """The parameters under the plugin's own names: values given by scikit-learn's names are moved there."""
         params: dict[str, Any] = self.get_params(deep=False)
         for alias, name in self._aliases.items():
             value = params.pop(alias)
@@ -188,7 +188,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _missing_k(self, missing: MissingKError, y: Any, n: int, known: Any) -> int:
-        """The number of clusters where neither the caller nor the method determines it."""
+        """The number of clusters if neither the caller nor the method determines it."""
         if y is not None and known is None and self._facts()["reads_constraints"]:
             _data.warn(
                 [
@@ -296,7 +296,7 @@ class WeightedClusterer(Clusterer):
 
 
 class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
-    """The further methods of the clusterers that scikit-learn has too."""
+    """Methods of scikit-learn's k-means for clusterers that scikit-learn has too."""
 
     inertia_: float
     distortion: str
@@ -388,7 +388,7 @@ class Method(WeightedClusterer):
         raise MissingKError(f"{missing} ({why})") from None
 
     def _part(self, name: str, path: str) -> Any:
-        # The name of a clusterer is a method too.
+        # A config may be only the name of a clusterer, which is short for a table with it.
         alone = isinstance(self.config, str) and name == "config" and path.partition("__")[0] in _config.SECTIONS
         return {"clusterer": self.config} if alone else super()._part(name, path)
 

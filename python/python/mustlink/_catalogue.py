@@ -28,14 +28,14 @@ NAMES = {
 }
 
 
-#: Second names of options, which scikit-learn uses, by plugin.
+#: For each plugin, scikit-learn's names of options with the plugin's own names.
 ALIASES = {
     "dbscan": {"eps": "radius"},
     "hdbscan": {"cluster_selection_epsilon": "epsilon", "cluster_selection_method": "selection"},
     "optics": {"eps": "radius"},
 }
 
-#: Values of such options as scikit-learn calls them.
+#: Scikit-learn's names of values of such options, with the plugin's own names.
 VALUES = {"eom": "excess_of_mass"}
 
 

@@ -37,7 +37,7 @@ _SHARES = ("kappa_must", "kappa_cannot")
 
 #: Where the name of one may stand alone.
 _SLOTS = ("clusterer", "metric", "selector")
-#: What a method consists of.
+#: The sections of a method.
 SECTIONS = ("transforms", "clusterer", "selector", "oracle")
 
 
@@ -47,7 +47,7 @@ def slot(value: PluginLike) -> Any:
 
 
 def _in_slot(key: str, value: Any) -> Any:
-    """The value of a key, which may be the name of a plugin or a list of names."""
+    """The value of a key as the core takes it; it may be the name of a plugin or a list of names."""
     if key == "metrics" and isinstance(value, (list, tuple)):
         return [slot(v) for v in value]
     return slot(value) if key in _SLOTS else plain(value)

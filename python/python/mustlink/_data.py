@@ -189,7 +189,7 @@ def all_pairs(x: Any, kind: str) -> Any:
     n = x.shape[0]
     memory = float("inf")
     with suppress(AttributeError, OSError, ValueError):
-        # Not every system tells.
+        # Not every system reports its memory.
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if 8 * n * n > memory:
         raise MemoryLimitError(
@@ -216,7 +216,7 @@ def row_names(X: Any) -> Any:
         part = getattr(origin.parent, origin.attrname)
         for key in origin.keys:
             part = part[key]
-        # NumPy passes the origin on to arrays with fewer rows, or with rows in another order.
+        # NumPy copies this attribute to arrays with fewer rows, or with rows in another order.
         return origin.parent.obs_names if np.array_equal(np.asarray(part), np.asarray(X)) else None
     names = getattr(X, "obs_names", None)
     return names if names is not None else getattr(X, "index", None) if hasattr(X, "iloc") else None
@@ -339,8 +339,8 @@ _MOST_MEMBERS = 10
 
 
 def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Partitions by number, a row per member; -1, NaN and None are missing labels. Each column of a
-    frame is one."""
+    """The partitions as numbers, one row per member; -1, NaN and None are missing labels. Each row of an array, or each
+    column of a frame, is a partition."""
     if hasattr(given, "columns") and np.ndim(given) == 2:
         members = [given.iloc[:, at] if hasattr(given, "iloc") else given[:, at] for at in range(given.shape[1])]
     else:

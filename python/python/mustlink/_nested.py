@@ -1,4 +1,4 @@
-"""Parameters of parts that are in the parameters of an estimator."""
+"""Access to the parameters of parts that are nested in the parameters of an estimator."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Nested:
-    """Reaches into tables and lists that are parameters, by the names that scikit-learn has for parameters of parts:
+    """Access to parts of parameters that are tables or lists, by names in the style of scikit-learn:
     ``config__clusterer__weight``, and ``config__transforms__0__deviation`` for a list."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters, with those of parts if ``deep``."""
+        """The parameters; if ``deep``, also the parameters of parts."""
         params: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
         if deep:
             for name in list(super().get_params(deep=False)):  # type: ignore[misc]
@@ -26,7 +26,7 @@ class Nested:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Sets parameters, those of parts too."""
+        """Sets parameters, including parameters of parts."""
         own: dict[str, Any] = super().get_params(deep=False)  # type: ignore[misc]
         plain: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {}
@@ -38,7 +38,7 @@ class Nested:
                 plain[name] = value
         super().set_params(**plain)  # type: ignore[misc]
         for name, values in parts.items():
-            # The caller may use the parts elsewhere, so a copy is changed.
+            # The caller may use the parts elsewhere, so copies are changed.
             for path, value in values.items():
                 part = self._part(name, path)
                 setattr(self, name, _changed(part, path.split("__"), value, f"{name}__{path}"))
@@ -50,7 +50,7 @@ class Nested:
 
 
 def _within(name: str, part: Any) -> Iterator[tuple[str, Any]]:
-    """The parameters in a part, by their names."""
+    """The names and values of all parameters in a part."""
     inner: Any = ()
     if isinstance(part, Mapping):
         inner = part.items()
@@ -64,7 +64,7 @@ def _within(name: str, part: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _changed(part: Any, path: list[str], value: Any, whole: str) -> Any:
-    """A copy of a part in which the parameter at the path is another one."""
+    """A copy of a part in which the parameter at ``path`` has the new value."""
     if not path:
         return value
     first, rest = path[0], path[1:]

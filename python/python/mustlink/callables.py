@@ -19,7 +19,7 @@ __all__ = ["clusterer", "metric", "selector"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-#: The parameter that a function may have in addition.
+#: The name of an optional parameter of functions.
 _IF_NAMED = "eligible"
 
 
@@ -105,7 +105,7 @@ def _handed(function: Callable[..., Any], x: Any, k: Any, constraints: Any, seed
 
 
 def _excused(waives: Mapping[str, str] | None) -> dict[str, str]:
-    """The laws that a function is excused from, each with the reason."""
+    """The laws that are waived for a function, each with the reason."""
     excused = dict(waives or {})
     for law, reason in excused.items():
         if not isinstance(reason, str) or not reason.strip():
@@ -125,7 +125,7 @@ def clusterer(
     waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """Makes a function a clusterer: it is handed ``X``, ``n_clusters``, ``constraints`` and ``seed`` and
-    gives one label per row. If it has a parameter ``eligible``, it is handed one truth value per row: whether the row
+    gives one label per row. If it has a parameter ``eligible``, it also gets one truth value per row: true if the row
     may be asked about or be a representative. All other parameters are its options, each with a default.
 
     Parameters
@@ -140,7 +140,7 @@ def clusterer(
         Whether it looks at constraints; obeys all must-links, all cannot-links; and minds their weights.
     waives : dict, optional
         Laws that cannot hold for it, each with the reason: ``{"any_unit": "gamma is in the unit of the data"}``.
-        ``mustlink.testing.check_plugin`` excuses it from them.
+        ``mustlink.testing.check_plugin`` does not report them.
 
     Examples
     --------
@@ -206,9 +206,9 @@ def selector(
     """Makes a generator function a selector: it is handed ``X``, ``n_clusters``, ``constraints`` and
     ``seed``, yields pairs of rows and is sent the answers: True, False, or None.
 
-    Some rows may not be asked about: in an experiment with folds, those of the test part. If the function has a
-    parameter ``eligible``, it is handed one truth value per row, and yielding a pair with any other row is an error. If
-    it does not, such pairs are skipped, and their answer is None.
+    Some rows may not be asked about, for example rows of the test part in an experiment with folds. If the function has
+    a parameter ``eligible``, it gets one truth value per row: true if the row may be asked about. Yielding a pair with
+    another row is then an error. Without this parameter, such pairs are skipped, and the function is sent None.
 
     Parameters
     ----------

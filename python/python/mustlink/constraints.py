@@ -35,8 +35,8 @@ class Constraints:
     n : int, optional
         Number of objects.
     ids : sequence, optional
-        The id of each object, in the order of the rows; in place of ``n``. A frame stands for its index, an AnnData
-        for its ``obs_names``.
+        The id of each object, in the order of the rows; in place of ``n``. If it is a frame, its index is used; if it
+        is an AnnData, its ``obs_names``.
     weights : (array, array) or number, optional
         What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given. An array
         alone is that of the one kind that is given.
@@ -440,7 +440,7 @@ def _listed(ids: Any) -> Any:
 
 
 def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
-    """The id of each row of ``X``: ``sample_id``, or the index of ``X`` if the constraints have ids. None if the
+    """The id of each row of ``X``: ``sample_id``, otherwise the index of ``X`` if the constraints have ids. None if the
     constraints refer to the rows by position."""
     if sample_id is not None:
         return _listed(sample_id)

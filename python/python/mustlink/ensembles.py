@@ -31,7 +31,7 @@ def consensus(
     Parameters
     ----------
     partitions : array of shape (n_members, n_samples), or frame with a column per member
-        A partition per row of an array, per column of a frame; -1, NaN and None are missing labels.
+        Each row of an array, or each column of a frame, is a partition; -1, NaN and None are missing labels.
     n_clusters : int, optional
         Number of clusters; functions in which the members decide take none.
     method : str, dict, optional

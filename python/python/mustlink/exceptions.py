@@ -68,7 +68,7 @@ class MemoryLimitError(MustlinkError, MemoryError):
     """A method that needs more memory than is allowed."""
 
     def __init__(self, text: str) -> None:
-        # An estimator has no limit of its own to raise.
+        # Estimators have no parameter for the limit, so the advice to raise it is left out.
         super().__init__(text.replace("raise --memory-limit, or choose", "choose"))
 
 

@@ -175,7 +175,7 @@ def run_experiment(
 
 
 def _with_functions(path: Path) -> str | None:
-    """The file as JSON, with functions of Python in the form that the core reads; None if there are none in it."""
+    """The file as JSON, with Python functions in the form that the core reads. None if it names no Python function."""
     if not _config.CALLABLES:
         return None
     written = json.loads(_mustlink.read_experiment(os.fspath(path)))

@@ -55,8 +55,8 @@ class ConstraintKFold:
     """Folds of constraints, so that no pair that is held back follows from those that are kept.
 
     Must-links on a common cycle are held back together, and so are cannot-links between the same two
-    groups of objects that must-links hold together. If such a set is too large for one fold, as with the pairs of
-    known classes, its objects are divided into the folds instead, and all pairs of an object are held back with it.
+    groups of objects that must-links hold together. If such a set is too large for one fold, as pairs from
+    known classes are, its objects are divided into folds instead. All pairs of an object are held back with it.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class ConstraintKFold:
 
 
 def _follow(constraints: Constraints, pairs: Array, signs: Array, others: Array) -> Array:
-    """Of each other pair, whether it follows from these pairs and the groups that are apart."""
+    """One truth value for each of ``others``: true if it follows from ``pairs`` and the groups that are apart."""
     component = _components(pairs[signs > 0], constraints.n)
     apart = {frozenset(ends) for ends in component[pairs[signs < 0]].tolist()}
     groups_of: dict[int, set[int]] = defaultdict(set)
@@ -343,7 +343,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
 
 
 def _of_classes(estimator: Any, known: Any) -> Any:
-    """The estimator; if it has no number of clusters, it gets the number of known classes."""
+    """The estimator, with the number of known classes as its number of clusters if it has none."""
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if known is None or getattr(last, "n_clusters", 0) is not None:
         return estimator

@@ -77,7 +77,7 @@ class Answer:
 
 
 class _NoLabelsError(OracleError, AttributeError):
-    """An attribute that does not exist, so that tools that list all attributes skip it."""
+    """The error about labels without a clusterer. It is an AttributeError, so tools that list attributes skip them."""
 
 
 def _asking(
@@ -147,7 +147,7 @@ def select(
     ledger : path, optional
         File that keeps every question and answer as they come; given again, nothing is asked twice.
     ids : array of shape (n_samples,), optional
-        The id of each row. Constraints and ledger find their rows by it, and the result refers to it.
+        The id of each row. Constraints and ledger find their rows by their ids, and the result contains the ids.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -185,7 +185,7 @@ def select(
 
 
 def _names(X: Any, n: int, constraints: Any, ids: Any) -> tuple[Any, list[str] | None]:
-    """The ids of the rows, by which constraints find theirs, and those that the ledger has."""
+    """The ids by which constraints find their rows, and the ids for the ledger."""
     names = row_ids(constraints, X, ids)
     if names is not None and len(names) != n:
         raise DataError(f"ids: must hold one id per row, {n}, got {len(names)}")
@@ -199,9 +199,9 @@ def _own_ids(constraints: Constraints | None, names: Any) -> Any:
 class Session:
     """Questions, one after the other, that whoever likes may answer.
 
-    You can look at the labels and constraints under the answers so far at any time, and take the last answer back with
-    ``undo()``; only ``close()`` and the end of a ``with`` block end the session. It belongs to the process that made
-    it. With a ledger another process goes on where it stopped.
+    At any time you can read the labels and constraints for the answers so far, and take back the last answer with
+    ``undo()``. Only ``close()`` and the end of a ``with`` block end the session. A session belongs to the process that
+    made it. With a ledger, another process can continue where it stopped.
 
     Parameters
     ----------
@@ -224,9 +224,9 @@ class Session:
     constraints : Constraints, optional
         What is known beforehand.
     ids : array of shape (n_samples,), optional
-        The id of each row. Constraints and ledger find their rows by it, and questions and answers contain it.
+        The id of each row. Constraints and ledger find their rows by their ids; questions and answers contain the ids.
     texts : sequence of length n_samples, optional
-        A text for each row, to show to the annotator; questions contain those of their rows.
+        A text for each row, to show to the annotator. Each question contains the texts of its two rows.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -235,7 +235,7 @@ class Session:
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The clusters under the answers so far. Reading them runs the selector and the clusterer once per answer.
+        The clusters for the answers so far. The first reading after each answer runs the selector and the clusterer.
     constraints_ : Constraints
         The constraints given and answered so far.
     answers_ : list of Answer
@@ -334,7 +334,7 @@ class Session:
         self._forget()
 
     def undo(self) -> Answer:
-        """Take the last answer back and return it; its question is open again. The ledger records both."""
+        """Take back the last answer and return it. Its question is open again, and the ledger records that."""
         self._here()
         if self._closed:
             raise OracleError("the session is over; undo answers before close() and the end of with")
@@ -356,7 +356,7 @@ class Session:
         self._finish()
 
     def _finish(self) -> None:
-        """Ends the selection and clusters."""
+        """Ends the questions and runs the clusterer."""
         if isinstance(self._failed, Exception):
             raise self._failed
         if self._failed is not None:
@@ -374,13 +374,13 @@ class Session:
             _data.warn(self._found.warnings)
 
     def _now(self, clustering: bool) -> Any:
-        """The result under the answers so far."""
+        """The result for the answers so far."""
         if self._found is not None:
             return self._found
         self._here()
         if clustering not in self._looked:
             with TemporaryDirectory() as folder:
-                # A copy, since the session is writing to its ledger; it may be about to begin it.
+                # The session is writing to its ledger, so a copy is read. The ledger may not exist yet.
                 begun = self._ledger is not None and os.path.exists(self._ledger)
                 copy = shutil.copy(self._ledger, folder) if begun else None
                 self._looked[clustering] = self._session.so_far(clustering, copy)
@@ -426,8 +426,8 @@ class Session:
 
     @property
     def constraints_(self) -> Constraints:
-        """The constraints given and answered so far. If the method rejects them, for example because they contradict
-        one another, these are the answers unchanged."""
+        """The constraints given and answered so far. If the method rejects them, for example because they contradict one
+        another, the given constraints and the answers are returned unchanged."""
         self._here()
         try:
             found = self._now(False).constraints
@@ -440,7 +440,7 @@ class Session:
 
     @property
     def labels_(self) -> Any:
-        """The clusters under the answers so far."""
+        """The clusters for the answers so far."""
         if not self._clusters:
             raise _NoLabelsError(
                 "the session has no clusterer, and its selector does not cluster by itself; give "

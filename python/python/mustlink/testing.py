@@ -39,8 +39,8 @@ NEED_SETUP = ("ExternalClusterer",)
 
 
 def estimators(n_clusters: int | None = None) -> list[Any]:
-    """One estimator of every class, or of every class that takes a number of clusters if one is given, for
-    ``parametrize_with_checks``."""
+    """One estimator of every class, for ``parametrize_with_checks``. With ``n_clusters``, only classes that take a
+    number of clusters."""
     made = []
     for module in (_estimators, _transformers):
         for name in module.__all__:
@@ -65,7 +65,7 @@ def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[st
     """Try every law of its role on a plugin, and give the names of those that it keeps.
 
     Raises AssertionError with the broken ones, each on the smallest problem that breaks it. A broken law that the
-    plugin waives is left out. A waiver of a law that is kept, or that does not exist, is an error too.
+    plugin waives is not reported. It is also an error to waive a law that the plugin keeps or that does not exist.
 
     Parameters
     ----------
