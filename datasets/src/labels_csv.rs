@@ -199,7 +199,7 @@ fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
     }
 }
 
-/// Writes `id,label` for all objects of `dataset`, empty where there is no label and -1 for noise
+/// Writes `id,label` for all objects of `dataset`. The label is empty if it is unknown and -1 for noise
 /// (`clustering::NONE`); `-` is the standard output.
 ///
 /// # Errors

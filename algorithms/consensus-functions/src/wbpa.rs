@@ -221,7 +221,7 @@ mod tests {
         });
         assert_eq!(ours.unwrap(), theirs.unwrap());
         for partitioner in [Engine::Multilevel, Engine::Spectral] {
-            // Of given sizes: objects of `hbgf` follow their clusters otherwise.
+            // With `imbalance`, because otherwise the objects of `hbgf` follow their clusters.
             let cutting = Cutting { partitioner, imbalance: Some(0.03), ..Cutting::default() };
             let a = Wbpa { cutting: cutting.clone(), ..Wbpa::default() }
                 .combine(&soft, &problem, &Context::new(1))

@@ -25,7 +25,7 @@ pub struct Needs {
     pub complete: bool,
     /// It cannot run without k.
     pub fixed_k: bool,
-    /// Parts are of about equal size, because an option says so: even members that agree may be contradicted.
+    /// An option asks for parts of about equal size, so the result may contradict even members that agree.
     pub balanced: bool,
     /// It looks at the constraints of the problem.
     pub reads_constraints: bool,

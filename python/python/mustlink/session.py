@@ -426,8 +426,8 @@ class Session:
 
     @property
     def constraints_(self) -> Constraints:
-        """The constraints given and answered so far. If the method rejects them, for example because they contradict one
-        another, the given constraints and the answers are returned unchanged."""
+        """The constraints given and answered so far. If the method rejects them, for example because they contradict
+        one another, the given constraints and the answers are returned unchanged."""
         self._here()
         try:
             found = self._now(False).constraints
