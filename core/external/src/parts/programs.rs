@@ -33,9 +33,9 @@ pub fn program(name: &str, base: &Path) -> Option<PathBuf> {
 /// Digests of the files that a command with these options depends on, by name: the program, every file that is
 /// named in the command or in the options, the Python module after `-m`, and the files that these files name in turn.
 ///
-/// A file name may be part of a word (`sh -c "…"`, `--table=k.txt`). A file of the same language also counts if a
-/// text contains its name without the ending; of a folder of that name, every such file counts. Relative paths, and
-/// the names in the result, start at `base`.
+/// A file name may be part of a word (`sh -c "…"`, `--table=k.txt`). A file with the same ending also counts if a
+/// text contains its name without the ending; if a folder has that name, every file with the ending in it counts.
+/// Relative paths, and the names in the result, start at `base`.
 pub fn digests(command: &[String], options: &Value, base: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = Vec::new();
@@ -156,8 +156,8 @@ fn named_in(file: &Path, root: &Path, base: &Path) -> Vec<PathBuf> {
     named
 }
 
-/// The words of a text that may name a file: paths, their ends after each slash, and their parts between points.
-/// Lines that are comments are left out.
+/// The words of a text that may name a file: paths, their ends after each slash, and their parts between slashes and
+/// points. Comment lines are left out.
 fn words(text: &str) -> BTreeSet<&str> {
     let is_comment = |line: &&str| {
         let line = line.trim();
