@@ -429,6 +429,9 @@ fn noise(labels: &[u32]) -> usize {
 
 /// How many clusters there are, and how large the first ones.
 pub(crate) fn sizes(clustering: &Clustering) -> String {
+    if clustering.k == 0 {
+        return "0 (every object is noise)".into();
+    }
     let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
     let more = if clustering.k > 20 { ", …" } else { "" };
     format!("{} of {}{more} objects", clustering.k, sizes.join(", "))
