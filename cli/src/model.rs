@@ -406,7 +406,7 @@ pub(crate) fn sorted_out(model: &Model, set: Dataset) -> Result<(Option<Dataset>
     if good.is_empty() {
         return Ok((None, bad));
     }
-    // The other rows keep their numbers, which stand for ids if there are none.
+    // The other rows keep their numbers, which are the ids of a table without an id column.
     let ids = set.ids.clone().unwrap_or_else(|| (0..n).map(|i| i.to_string()).collect());
     let left = Dataset { ids: Some(ids), ..set }.with_rows(&good)?;
     let data = Data::table(x.select(Axis(0), &good), words)?;

@@ -78,7 +78,7 @@ pub fn scales(single: &Single) -> Option<String> {
     }
     if d >= MANY_FEATURES && d > n {
         return Some(format!(
-            "{d} features for {n} objects: with so many, all distances are nearly equal. Reduce them with {}",
+            "{d} features for {n} objects are too many for distances to tell much. Reduce them with {}",
             remedy("\"z_score\",{type=\"pca\",components=20}")
         ));
     }
@@ -103,11 +103,12 @@ pub fn scales(single: &Single) -> Option<String> {
         |at: &usize| single.set.feature_names.get(*at).cloned().unwrap_or(format!("feature {at}"));
     (sum >= 0.9 && few.len() < shares.len()).then(|| {
         format!(
-            "{} of {} features ({}) make {:.0} % of all distances. Bring all to one scale with {}",
+            "{:.0} % of the variance comes from {} of {} features ({}), which decide nearly all distances. Bring all \
+             to one scale with {}",
+            100.0 * sum,
             few.len(),
             shares.len(),
             few.iter().map(name).collect::<Vec<_>>().join(", "),
-            100.0 * sum,
             remedy("\"z_score\"")
         )
     })

@@ -116,7 +116,7 @@ fn centres(c: &Clustering, plain: &Clustering, back: impl Fn(f64) -> f64) -> Ver
 /// One object that is 10^18 times farther off than the others, as fill values are, has a cluster of its own,
 /// and the others are in the same clusters as without it, if these are the groups.
 pub(super) fn far_objects_stand_alone(p: &Plugin) -> Verdict {
-    // In an order in which no group repeats: its number is no feature.
+    // The order of the rows does not repeat the groups, so that row numbers alone do not find them.
     let (near, classes) = fixtures::groups(8, 3, 0.2, 5);
     let n = near.nrows();
     let mut order: Vec<usize> = (0..n).collect();

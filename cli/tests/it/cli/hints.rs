@@ -65,7 +65,7 @@ fn data_whose_distances_mislead_are_warned_about() {
     let (large, small) =
         (|i: usize| 20_000 + (i * 7919) % 60_000, |i: usize| (i * 31 % 97) as f64 / 97.0);
     table("f.csv", 60, "income,ratio", &|i| format!("{},{}", large(i), small(i)));
-    let scale = "1 of 2 features (income) make 100 % of all distances. Bring all to one scale with --set \
+    let scale = "100 % of the variance comes from 1 of 2 features (income), which decide nearly all distances. Bring all to one scale with --set \
                  'transforms=[\"z_score\"]'";
     assert_eq!(warned("--data f.csv"), serde_json::json!([scale]));
     assert_eq!(warned("--data f.csv --set transforms=[\"z_score\"]"), serde_json::json!([]));
