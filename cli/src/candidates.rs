@@ -51,10 +51,12 @@ fn in_order(tried: &[Tried]) -> Vec<&Tried> {
 }
 
 /// For people: how many were tried, by how many constraints, and which ones made the result.
-pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, String)> {
+pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str, String)> {
+    let tried = &made.extras.tried;
     if tried.is_empty() {
         return Vec::new();
     }
+    let of = |name: &str| made.extras.diagnostics.get(name).copied();
     let order = in_order(tried);
     let failed = tried.iter().filter(|t| t.outcome.starts_with("failed")).count();
     let failed = match failed {
@@ -81,6 +83,16 @@ pub(crate) fn lines(tried: &[Tried], constraints: usize) -> Vec<(&'static str, S
     };
     let mut lines =
         vec![("tried", format!("{} methods{range}{failed}{late}; {what}", names.len()))];
+    if constraints > 0
+        && let (Some(score), Some(error)) = (of("score"), of("score_error"))
+    {
+        let held_out = format!(
+            "{} ± {} expected on other pairs, after correction for choosing the best",
+            shown(Some(score)),
+            shown(Some(error))
+        );
+        lines.push(("score", held_out));
+    }
     let combined: Vec<&&Tried> = order.iter().filter(|t| t.weight > 0.0).collect();
     let most = 6;
     for (at, t) in combined.iter().take(most).enumerate() {

@@ -13,7 +13,7 @@ static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 static STATUS: AtomicI32 = AtomicI32::new(INTERRUPTED);
 
 /// The status of Ctrl-C, which stands for all signals inside the program.
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: i32 = 130;
 
 /// The status that the program ends with when it would end with `status`.
 pub(crate) fn status(status: u8) -> u8 {

@@ -122,8 +122,8 @@ impl Job {
             .cancel(interrupt::flag())
             .progress(spinner.clone())
             .memory_limit(open.memory_limit)
-            .base(args.base())
-            .build();
+            .base(args.base());
+        let ctx = if args.keep_best { ctx.keep_best() } else { ctx }.build();
         let single = Single::new(original.clone(), method, k, given, ctx)
             .map_err(|e| Failure::named(&e, &|i| original.id(i)))?;
         if single.rows.is_some() {

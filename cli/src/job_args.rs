@@ -22,9 +22,15 @@ pub(crate) struct JobArgs {
     /// Somebody answers meanwhile: nothing moves on the screen.
     #[arg(skip)]
     pub answered_by_hand: bool,
+    /// Time limit of a method that tries others.
+    #[arg(skip)]
+    pub time: Option<TimeLimit>,
+    /// On Ctrl-C a method may end with its best result so far.
+    #[arg(skip)]
+    pub keep_best: bool,
     /// Method file. Absent: auto where anything constrains, which tries many methods; pck_means with
-    /// weight = "auto" where one method is needed (--weights, --save-model, --object-weights, a selector
-    /// that asks by clusters); else kmeans
+    /// weight = "auto" if one method is needed (--weights, --object-weights, a selector that asks by
+    /// clusters); otherwise kmeans
     #[arg(long, value_name = "FILE")]
     pub method: Option<PathBuf>,
     /// Clusterer, in place of that of the method: a name or { type = "…", … }; none: that of a selector
@@ -81,6 +87,28 @@ pub(crate) struct JobArgs {
     /// No notes, warnings and progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// How long a method that tries others may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TimeLimit {
+    /// As long as all of them take.
+    None,
+    Seconds(f64),
+}
+
+impl std::str::FromStr for TimeLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse::<f64>()) {
+            ("none", _) => Ok(TimeLimit::None),
+            (_, Ok(seconds)) if seconds >= 0.0 && seconds.is_finite() => {
+                Ok(TimeLimit::Seconds(seconds))
+            }
+            _ => Err(format!("must be a number of seconds of at least 0, or none, got {text}")),
+        }
+    }
 }
 
 impl JobArgs {

@@ -10,7 +10,7 @@ use mustlink_datasets::{Dataset, OpenOptions};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::job_args::JobArgs;
+use crate::job_args::{JobArgs, TimeLimit};
 use crate::toml_text::as_toml;
 
 /// A method file: what changes the data, what selects constraints, what clusters.
@@ -139,7 +139,35 @@ pub(crate) fn method_file(
     if let Some(note) = default_clusterer {
         fit_default(args, set, selecting, note, &mut file, &mut notes)?;
     }
+    if let Some(time) = args.time {
+        file.clusterer = Some(limited(file.clusterer.as_deref(), time)?);
+    }
     Ok((file, notes))
+}
+
+/// `clusterer` with a time limit.
+///
+/// # Errors
+/// `Usage` for a clusterer that has no such option.
+fn limited(
+    clusterer: Option<&(dyn BaseClusterer + 'static)>,
+    time: TimeLimit,
+) -> Result<Box<dyn BaseClusterer>> {
+    let Some(auto) = clusterer.filter(|c| c.typetag_name() == "auto") else {
+        let tag = clusterer.map_or("none", |c| c.typetag_name());
+        return Err(Error::Usage(format!(
+            "--time limits auto, which tries many methods, and the clusterer is {tag}"
+        )));
+    };
+    let mut config = auto.to_value();
+    let (option, value) = match time {
+        // The largest effort that the option takes.
+        TimeLimit::None => ("effort", 1e12),
+        TimeLimit::Seconds(seconds) => ("time_budget_seconds", seconds),
+    };
+    config["type"] = "auto".into();
+    config[option] = value.into();
+    <dyn BaseClusterer as RoleObject>::from_value(config).map_err(Error::Usage)
 }
 
 /// Sets what the command line says of a method: plugins by the slots they stand in, then what --set says. Gives

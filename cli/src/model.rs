@@ -15,6 +15,10 @@ use mustlink_kernels::kmeans::nearest::centres::Centres;
 
 use crate::profile::Crosstab;
 
+mod vote;
+
+use vote::Voter;
+
 /// Version of the format.
 const VERSION: u32 = 1;
 
@@ -42,17 +46,27 @@ pub(crate) struct Model {
     /// Number of features.
     d: usize,
     steps: Vec<Step>,
-    pub centres: Centres,
-    /// The objects with their clusters, where the method does not take the nearest centre: a new object
-    /// goes where the nearest of them is.
+    place: Place,
+    /// The methods whose consensus the clusters are. If there are any, a new object goes where they put it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    members: Vec<Voter>,
+    /// For each cluster the class that most of its objects of known class had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<Option<String>>,
+}
+
+/// Where the clusters are.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    centres: Centres,
+    /// The objects with their clusters, if the method does not take the nearest centre: a new object goes where the
+    /// nearest of them is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     neighbours: Option<Neighbours>,
     /// How far the farthest object is from what it is assigned by.
     #[serde(default)]
     reach: f64,
-    /// For each cluster the class that most of its objects of known class had.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<Option<String>>,
 }
 
 /// Objects whose clusters are known, as the method saw them.
@@ -106,14 +120,6 @@ impl Model {
         clustering: &Clustering,
         constraints: &Constraints,
     ) -> Result<Self> {
-        if let Some(first) = clustering.extras.tried.iter().find(|t| t.weight > 0.0) {
-            return Err(Error::Usage(format!(
-                "--save-model: auto combines methods that see the objects differently, so there is no rule \
-                 for new ones; save the model of one of them, {} for example: --out-candidates writes \
-                 method.toml with all that were combined",
-                first.name
-            )));
-        }
         let mut kept = Vec::new();
         for (transform, fitted) in &steps.0 {
             // Rows are dropped or merged where clusters are found, not where new objects come.
@@ -131,37 +137,23 @@ impl Model {
             return Err(Error::Usage(why.into()));
         }
         let data = &seen.problem.data;
-        let (labels, n) = (&clustering.labels, clustering.labels.len());
-        let centres = Centres::of(data, labels, clustering.k, &clustering.extras)
-            .map_err(|e| e.at("--save-model"))?;
-        let mut told = vec![false; n];
-        constraints.objects().into_iter().for_each(|i| told[i] = true);
-        let mut nearest = vec![0; n];
-        centres.assign(data, &mut nearest)?;
-        let noise = labels.contains(&NONE);
-        let elsewhere = (0..n).filter(|&i| !told[i] && nearest[i] != labels[i]).count();
-        let row = |i: usize| dense(data, i);
-        let (neighbours, reach) = if 100 * elsewhere <= n && !noise {
-            let distance = |i: usize| centres.distance(&row(i), nearest[i] as usize);
-            (None, (0..n).map(distance).fold(0.0, f64::max))
-        } else if data.kind() == DataKind::Dense {
-            let all: Vec<f64> = (0..n).flat_map(row).collect();
-            let rows = Array2::from_shape_vec((n, data.d()), all).expect("n times d values");
-            let tree = KdTree::new(rows.view());
-            let reach = (0..n).map(|i| {
-                let near = tree.nearest(&row(i), 1, Some(i as u32));
-                near.first().map_or(0.0, |(squared, _)| squared.sqrt())
-            });
-            let reach = reach.fold(0.0, f64::max);
-            let label = |&label: &u32| if label == NONE { -1 } else { i64::from(label) };
-            (Some(Neighbours { rows, labels: labels.iter().map(label).collect() }), reach)
-        } else {
-            let named = method.pointer("/clusterer/type").and_then(Value::as_str);
-            return Err(Error::Usage(format!(
-                "--save-model: {} does not put objects to the nearest centre, and sparse objects have no \
-                 other rule; kmeans, pck_means and lac are among those that do",
-                named.unwrap_or("the method")
-            )));
+        let members = Voter::of(data, clustering, constraints)?;
+        let place = match Place::new(data, clustering, constraints)? {
+            Some(place) => place,
+            // The members place new objects.
+            None if !members.is_empty() => Place {
+                centres: Centres::of(data, &clustering.labels, clustering.k, &Extras::default())?,
+                neighbours: None,
+                reach: 0.0,
+            },
+            None => {
+                let named = method.pointer("/clusterer/type").and_then(Value::as_str);
+                return Err(Error::Usage(format!(
+                    "--save-model: {} does not put objects to the nearest centre, and sparse objects have no \
+                     other rule; kmeans, pck_means and lac are among those that do",
+                    named.unwrap_or("the method")
+                )));
+            }
         };
         Ok(Model {
             mustlink_model: VERSION,
@@ -172,9 +164,8 @@ impl Model {
             features: set.feature_names.clone(),
             d: set.d(),
             steps: kept,
-            centres,
-            neighbours,
-            reach,
+            place,
+            members,
             names: Vec::new(),
         })
     }
@@ -182,7 +173,7 @@ impl Model {
     /// With the names that classes give its clusters.
     pub fn named(self, crosstab: Option<&Crosstab>) -> Self {
         let name = |c: &Crosstab, h| c.name(h).map(|(name, _)| name.to_string());
-        let names = crosstab.map(|c| (0..self.centres.k()).map(|h| name(c, h)).collect());
+        let names = crosstab.map(|c| (0..self.place.centres.k()).map(|h| name(c, h)).collect());
         Model { names: names.unwrap_or_default(), ..self }
     }
 
@@ -218,6 +209,16 @@ impl Model {
 
     /// Why its objects are none that it could have been saved with.
     fn broken(&self) -> Option<String> {
+        if let Some(why) = self.members.iter().find_map(|m| m.broken(self.place.centres.k())) {
+            return Some(why);
+        }
+        self.place.broken()
+    }
+}
+
+impl Place {
+    /// Why its objects cannot have been saved.
+    fn broken(&self) -> Option<String> {
         let Neighbours { rows, labels } = self.neighbours.as_ref()?;
         let (n, k) = (labels.len(), self.centres.k());
         let shape = (n, self.centres.d());
@@ -235,6 +236,84 @@ impl Model {
         Some(format!("an object of cluster {label}, expected 0..{k}"))
     }
 
+    /// The place of the clusters of `clustering` among the objects `data`. Objects that `constraints` do not name and
+    /// that are not at their nearest centre, more than one in a hundred, show that the method has another rule: then
+    /// the nearest object decides. `None` for sparse objects, which have no such rule.
+    ///
+    /// # Errors
+    /// Clusters without centres and means.
+    fn new(
+        data: &Data,
+        clustering: &Clustering,
+        constraints: &Constraints,
+    ) -> Result<Option<Self>> {
+        let (labels, n) = (&clustering.labels, clustering.labels.len());
+        let centres = Centres::of(data, labels, clustering.k, &clustering.extras)
+            .map_err(|e| e.at("--save-model"))?;
+        let mut told = vec![false; n];
+        constraints.objects().into_iter().for_each(|i| told[i] = true);
+        let mut nearest = vec![0; n];
+        centres.assign(data, &mut nearest)?;
+        let noise = labels.contains(&NONE);
+        let elsewhere = (0..n).filter(|&i| !told[i] && nearest[i] != labels[i]).count();
+        let row = |i: usize| dense(data, i);
+        if 100 * elsewhere <= n && !noise {
+            let distance = |i: usize| centres.distance(&row(i), nearest[i] as usize);
+            let reach = (0..n).map(distance).fold(0.0, f64::max);
+            return Ok(Some(Place { centres, neighbours: None, reach }));
+        }
+        if data.kind() != DataKind::Dense {
+            return Ok(None);
+        }
+        let all: Vec<f64> = (0..n).flat_map(row).collect();
+        let rows = Array2::from_shape_vec((n, data.d()), all).expect("n times d values");
+        let tree = KdTree::new(rows.view());
+        let reach = (0..n).map(|i| {
+            let near = tree.nearest(&row(i), 1, Some(i as u32));
+            near.first().map_or(0.0, |(squared, _)| squared.sqrt())
+        });
+        let reach = reach.fold(0.0, f64::max);
+        let label = |&label: &u32| if label == NONE { -1 } else { i64::from(label) };
+        let labels = labels.iter().map(label).collect();
+        Ok(Some(Place { centres, neighbours: Some(Neighbours { rows, labels }), reach }))
+    }
+
+    /// The cluster of every object, and how far it is from the centre or the nearest known object.
+    fn assign(&self, data: &Data, assign_noise: bool) -> Result<(Vec<u32>, Vec<f64>)> {
+        let mut labels = vec![0; data.n()];
+        self.centres.assign(data, &mut labels)?;
+        let Some(all) = &self.neighbours else {
+            let distance =
+                |(i, &h): (usize, &u32)| self.centres.distance(&dense(data, i), h as usize);
+            let distances = labels.iter().enumerate().map(distance).collect();
+            return Ok((labels, distances));
+        };
+        let clustered;
+        let Neighbours { rows, labels: known } = if assign_noise {
+            clustered = all.without_noise();
+            &clustered
+        } else {
+            all
+        };
+        let tree = KdTree::new(rows.view());
+        let mut distances: Vec<f64> = Vec::with_capacity(data.n());
+        for (i, label) in labels.iter_mut().enumerate() {
+            let near = tree.nearest(&dense(data, i), 1, None);
+            let &(squared, object) = near.first().expect("a model has objects");
+            *label = u32::try_from(known[object as usize]).unwrap_or(NONE);
+            distances.push(squared.sqrt());
+        }
+        Ok((labels, distances))
+    }
+
+    /// Whether this distance is larger than any in the data that the model was made of.
+    fn is_far(&self, distance: f64) -> bool {
+        // A known object is not far because of rounding.
+        self.reach > 0.0 && distance > self.reach * (1.0 + 1e-9)
+    }
+}
+
+impl Model {
     /// The cluster of every object of `set`. With `assign_noise`, an object nearest to noise gets a cluster, too.
     ///
     /// # Errors
@@ -272,39 +351,15 @@ impl Model {
             Err(Error::Magnitude { value, .. }) if value.abs() < 1.0 => {}
             checked => checked?,
         }
-        let mut labels = vec![0; data.n()];
-        self.centres.assign(&data, &mut labels)?;
-        let mut distances: Vec<f64> = Vec::with_capacity(data.n());
-        match &self.neighbours {
-            None => distances.extend(
-                labels
-                    .iter()
-                    .enumerate()
-                    .map(|(i, &h)| self.centres.distance(&dense(&data, i), h as usize)),
-            ),
-            Some(all) => {
-                let clustered;
-                let Neighbours { rows, labels: known } = if assign_noise {
-                    clustered = all.without_noise();
-                    &clustered
-                } else {
-                    all
-                };
-                let tree = KdTree::new(rows.view());
-                for (i, label) in labels.iter_mut().enumerate() {
-                    let near = tree.nearest(&dense(&data, i), 1, None);
-                    let &(squared, object) = near.first().expect("a model has objects");
-                    *label = u32::try_from(known[object as usize]).unwrap_or(NONE);
-                    distances.push(squared.sqrt());
-                }
-            }
+        if !self.members.is_empty() {
+            let k = self.place.centres.k();
+            return Ok(Predicted { unseen, ..vote::predict(&self.members, k, &data)? });
         }
-        // What was there is not beyond itself by rounding.
-        let beyond = self.reach * (1.0 + 1e-9);
-        let far = distances.iter().filter(|&&d| self.reach > 0.0 && d > beyond).count();
+        let (labels, distances) = self.place.assign(&data, assign_noise)?;
+        let far = distances.iter().filter(|&&d| self.place.is_far(d)).count();
         let probabilities = self.is_mixture().then(|| {
             let of = |(i, &h): (usize, &u32)| {
-                self.centres.posterior(&dense(&data, i)).map_or(0.0, |p| p[h as usize])
+                self.place.centres.posterior(&dense(&data, i)).map_or(0.0, |p| p[h as usize])
             };
             labels.iter().enumerate().map(of).collect()
         });
@@ -313,21 +368,29 @@ impl Model {
 
     /// True if some of its objects are noise.
     pub fn knows_noise(&self) -> bool {
-        self.neighbours.as_ref().is_some_and(|known| known.labels.contains(&-1))
+        self.place.neighbours.as_ref().is_some_and(|known| known.labels.contains(&-1))
     }
 
     /// By what a new object is assigned.
     pub fn rule(&self) -> &'static str {
-        match self.neighbours {
+        match self.place.neighbours {
+            _ if !self.members.is_empty() => "the weighted vote of the combined methods",
             None if self.is_mixture() => "the largest posterior probability",
             None => "the nearest centre",
             Some(_) => "the nearest object of the model",
         }
     }
 
+    /// Number of clusters.
+    pub fn k(&self) -> usize {
+        self.place.centres.k()
+    }
+
     /// Whether new objects have probabilities.
     pub fn is_mixture(&self) -> bool {
-        self.neighbours.is_none() && self.centres.is_mixture()
+        self.members.is_empty()
+            && self.place.neighbours.is_none()
+            && self.place.centres.is_mixture()
     }
 
     /// Whether the data must be numbers, all there: no step begins with less.
@@ -341,7 +404,7 @@ impl Model {
         let method =
             self.method.pointer("/clusterer/type").or(self.method.pointer("/selector/type"));
         let method = method.and_then(Value::as_str).unwrap_or("a method");
-        format!("{} clusters found by {method} on {}", self.centres.k(), self.data)
+        format!("{} clusters found by {method} on {}", self.k(), self.data)
     }
 }
 

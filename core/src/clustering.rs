@@ -115,6 +115,17 @@ pub struct Tried {
     pub labels: Option<Vec<u32>>,
     /// Wall time of all its runs; not part of the result, so clusterings are equal without it.
     pub seconds: f64,
+    /// How it places new objects, if it is part of the result.
+    pub rule: Option<Rule>,
+}
+
+/// How a method that was tried places new objects.
+#[derive(Debug, Clone, Default)]
+pub struct Rule {
+    /// Its transforms as they were fitted: the configuration of each, and what it saves of itself, if it can.
+    pub steps: Vec<(serde_json::Value, Option<serde_json::Value>)>,
+    /// Its centres and their geometry, if it has any.
+    pub extras: Extras,
 }
 
 impl PartialEq for Tried {

@@ -29,7 +29,7 @@ struct Shared {
     cancel: Arc<AtomicBool>,
     /// Looks at the flag that are left until it is raised.
     looks: Option<AtomicU64>,
-    deadline: Option<(Instant, f64)>,
+    keeps_best: bool,
     progress: Arc<dyn Progress>,
     warnings: Mutex<Warnings>,
     memory_limit: Option<u64>,
@@ -61,6 +61,10 @@ pub struct Context {
     /// Bytes that are held in addition to the data that are worked on.
     held: u64,
     heard_by: Listener,
+    /// When time is over, and how many seconds that were.
+    deadline: Option<(Instant, f64)>,
+    /// True if the cancel flag no longer matters.
+    finishing: bool,
 }
 
 /// Who hears the warnings of a context.
@@ -88,6 +92,7 @@ impl Context {
             cancel: Arc::default(),
             looks: None,
             time_limit: None,
+            keeps_best: false,
             progress: Arc::new(Silent),
             memory_limit: None,
             base: PathBuf::new(),
@@ -150,10 +155,10 @@ impl Context {
         {
             self.shared.cancel.store(true, Ordering::Relaxed);
         }
-        if self.shared.cancel.load(Ordering::Relaxed) {
+        if self.is_cancelled() && !self.finishing {
             return Err(Error::Cancelled);
         }
-        match self.shared.deadline {
+        match self.deadline {
             Some((end, seconds)) if Instant::now() >= end => Err(Error::TimedOut { seconds }),
             _ => Ok(()),
         }
@@ -162,6 +167,27 @@ impl Context {
     /// Whether the run is to end.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Whether a cancelled run should end with the best result so far, if there is one. Otherwise it ends with
+    /// [`Error::Cancelled`].
+    pub fn keeps_best(&self) -> bool {
+        self.shared.keeps_best
+    }
+
+    /// This context for the last steps of a cancelled run that ends with the best result so far.
+    pub fn finishing(&self) -> Self {
+        Context { finishing: true, ..self.clone() }
+    }
+
+    /// This context for work that must end within `seconds` from now on.
+    pub fn within(&self, seconds: f64) -> Self {
+        let new = deadline(seconds);
+        let sooner = match (self.deadline, new) {
+            (Some(old), Some(new)) if old.0 <= new.0 => Some(old),
+            (old, new) => new.or(old),
+        };
+        Context { deadline: sooner, ..self.clone() }
     }
 
     /// How often the flag was looked at, where [`ContextBuilder::count_looks`] asked for it.
@@ -257,6 +283,12 @@ impl Context {
     }
 }
 
+/// The end of so many seconds from now on; `None` if no clock can show it.
+fn deadline(seconds: f64) -> Option<(Instant, f64)> {
+    let left = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
+    Some((Instant::now().checked_add(left)?, seconds))
+}
+
 /// Builds a [`Context`].
 pub struct ContextBuilder {
     path: SeedPath,
@@ -264,6 +296,7 @@ pub struct ContextBuilder {
     cancel: Arc<AtomicBool>,
     looks: Option<u64>,
     time_limit: Option<f64>,
+    keeps_best: bool,
     progress: Arc<dyn Progress>,
     memory_limit: Option<u64>,
     base: PathBuf,
@@ -274,6 +307,11 @@ impl ContextBuilder {
     /// Watch this flag.
     pub fn cancel(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancel = flag;
+        self
+    }
+    /// End a cancelled run with the best result so far, if the method has one.
+    pub fn keep_best(mut self) -> Self {
+        self.keeps_best = true;
         self
     }
     /// Raise the flag at the look after so many, as if the user had done so then: for tests.
@@ -313,16 +351,12 @@ impl ContextBuilder {
     }
     /// The context.
     pub fn build(self) -> Context {
-        let deadline = self.time_limit.and_then(|s| {
-            // No time is left below 0; the end of what no clock can say never comes.
-            let left = Duration::try_from_secs_f64(s.max(0.0)).ok()?;
-            Some((Instant::now().checked_add(left)?, s))
-        });
+        let deadline = self.time_limit.and_then(deadline);
         Context {
             shared: Arc::new(Shared {
                 cancel: self.cancel,
                 looks: self.looks.map(AtomicU64::new),
-                deadline,
+                keeps_best: self.keeps_best,
                 progress: self.progress,
                 warnings: Mutex::default(),
                 memory_limit: self.memory_limit,
@@ -335,6 +369,8 @@ impl ContextBuilder {
             labels_only: false,
             held: 0,
             heard_by: Listener::Run,
+            deadline,
+            finishing: false,
         }
     }
 }

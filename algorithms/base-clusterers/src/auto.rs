@@ -2,9 +2,13 @@
 
 mod choice;
 mod clock;
+mod conclusion;
 mod consensus;
+mod corrected;
+mod effort;
 mod folds;
 mod portfolio;
+mod prepared;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -15,57 +19,61 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use mustlink_core::closure::Feasibility;
-use mustlink_core::clustering::Tried;
 use mustlink_core::prelude::*;
 use mustlink_core::roles::cost_of_steps;
 
-use choice::{Score, best, best_k, weights};
 use clock::Clock;
-use consensus::{MOST_DIFFERENT, consensus, takes_partitions, together};
+use conclusion::Told;
+use consensus::takes_partitions;
 use folds::{folds, folds_of_objects};
-pub use portfolio::{Candidate, portfolio};
+pub use portfolio::{Candidate, For, portfolio};
+use prepared::prepared;
 use sample::Sample;
-use trial::{Trial, race};
+use trial::{Tests, Trial, race};
 
 /// Tries many methods, keeps those that the constraints cannot tell from the best, and combines them.
 ///
 /// # Method
-/// Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share
-/// of cannot-links it meets. Candidates that read no constraints are scored by all pairs; the others by
-/// pairs held back in folds, so that none follows from those that are kept: must-links on a common cycle
-/// are held back together, as are cannot-links between the same two components. After two folds those
-/// that cannot be among the best go no further. Those within `ties` standard errors of the best then
-/// cluster under all constraints, and the consensus of their partitions is the result: average linkage
-/// of the co-association, members weighing (score / best score)^`sharpness`, constraints as evidence.
-/// Where that breaks at most the share `trust` of the constraints, it is made again obeying all. What is
-/// marked hard always holds. Where constraints contradict one another, candidates are not told the
-/// weakest.
+/// Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share of cannot-links
+/// that it meets. Candidates that read no constraints are scored by all pairs; the others by pairs held out in folds, so
+/// that no pair follows from those that are kept: must-links on a common cycle are held out together, as are cannot-links
+/// between the same two components. After two folds, candidates that cannot be among the best go no further. Candidates
+/// within `ties` standard errors of the difference to the best then cluster under all constraints, and the consensus of
+/// their partitions is the result: average linkage of the co-association, members weighted by
+/// (score / best score)^`sharpness`, constraints as evidence.
 ///
-/// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
-/// partition and those of the other candidates. Of more than `sample` objects candidates cluster as many: those
-/// that have a constraint first, and of these whole chains of constraints where not all fit. Each further object
-/// joins the nearest centre or, where a candidate does not go by centres, the nearest object. The consensus knows
-/// all constraints; where over 4096 objects have one, it is made without them, and objects then move to obey.
+/// If the consensus breaks at most the share `trust` of the constraints (5 % if no constraint contradicts others), it
+/// is made again and obeys all of them. If there are 20 constraints of each kind and it breaks 20 % more of them than the
+/// best candidate, the best candidate is the result. Constraints marked hard always hold. If constraints contradict one
+/// another, candidates are not told the weakest.
 ///
-/// The portfolio: k-means, mixtures and linkage under several scalings, and their constrained relatives under
-/// these and under learned metrics; for term vectors those that go by angles. `mustlink describe auto` and the
-/// manual write it out, to be taken into a file and changed.
+/// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and those
+/// of the other candidates. If there are more than `sample` objects, candidates cluster that many: first objects with a
+/// constraint, and of these whole chains of constraints if not all fit. Each other object joins the nearest centre or, if
+/// a candidate does not go by centres, the nearest object. The consensus knows all constraints; if more than 4096
+/// objects have one, it is made without them, and objects then move to obey.
+///
+/// The portfolio has k-means, mixtures and linkage under several scalings, and their constrained relatives under these
+/// scalings and under learned metrics; data of more than 100 features are reduced to 50 principal components; term vectors
+/// have methods that compare angles. `mustlink describe auto` and the manual list it.
 /// # Input and output
-/// n × d, dense or sparse. k clusters; without k anywhere as many in `k_min..=k_max` as the candidates
-/// that cannot be told from the best speak for, those that find k themselves for what they found. What was
-/// tried, with scores, comes with the result.
+/// n × d, dense or sparse. k clusters; if no k is given, the number in `k_min..=k_max` that has the largest sum of
+/// weights; candidates that find k themselves count for the number they found. What was tried, with scores, comes with
+/// the result. The diagnostic `score` is the score to expect of the best candidate on other pairs: the mean over
+/// bootstrap samples in which the best is chosen again and scored by pairs that were not drawn.
 /// # Errors
 /// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
-/// more than labels, for more clusters than `sample`, and where none gives a clustering;
+/// more than labels, for more clusters than `sample`, and if no candidate gives a clustering;
 /// `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with `hold_out = "objects"` also
 /// `ClosureTooLarge`.
 /// # Cost and randomness
-/// Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
-/// O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the sample.
+/// Up to folds + 1 runs of each candidate on at most `sample` objects, for those that fit into `effort` or
+/// `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the candidates are, in the folds,
+/// in the sample and in the bootstrap.
 /// # References
 /// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
-/// folds of constraints; [FredJain2005] for the consensus. Differs: the best are combined, not one chosen;
-/// bridges of the must-link graph are held back alone.
+/// folds of constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best are
+/// combined, not one chosen; bridges of the must-link graph are held out alone.
 #[options]
 #[schemars(extend("x-laws" = { "candidates": [
     { "clusterer": { "type": "kmeans" } },
@@ -103,23 +111,26 @@ pub struct Auto {
     pub folds: usize,
     /// What is dealt to the parts.
     pub hold_out: HoldOut,
-    /// How many standard errors below the best score a candidate still counts.
+    /// How many standard errors of the difference below the best score a candidate still counts.
     #[option(default = 1.0, min = 0.0, max = 100.0)]
     pub ties: f64,
     /// Power of the score in the weight of a candidate.
     #[option(default = 8.0, min = 0.0, max = 1000.0)]
     pub sharpness: f64,
-    /// Share of the constraints that the consensus may break to be made again obeying all of them. One that is
-    /// named by `consensus` is not made again.
+    /// Share of the constraints that the consensus may break to be made again obeying all of them; at least 5 % if no
+    /// constraint contradicts others. A `consensus` of one's own is not made again.
     #[option(default = 0.03, min = 0.0, max = 1.0)]
     pub trust: f64,
     /// Objects that candidates are tried on, where there are more.
     #[option(default = 3000, min = 10, inert = "more objects than small problems have")]
     pub sample: usize,
-    /// Seconds after which no further candidate is tried; absent: all are. What has begun ends, and the best
-    /// of those tried is fitted in any case, so that a run takes longer. A result that hangs on the clock
-    /// need not be the same bits for the same seed; the candidates say which of them were left out for
-    /// time.
+    /// Seconds of processor time that the candidates may take by estimate. The most expensive are left out, and a warning
+    /// names them; the result does not depend on the clock.
+    #[option(default = 30.0, min = 0.0, max = 1e12, inert = "only with expensive candidates")]
+    pub effort: f64,
+    /// Seconds after which no candidate is tried any more, in place of `effort`; absent: no limit. The best
+    /// candidate so far is fitted in any case, which may take longer. With a time limit, the same seed may give a
+    /// different result.
     #[option(min = 0.0)]
     pub time_budget_seconds: Option<f64>,
 }
@@ -138,16 +149,16 @@ pub enum HoldOut {
 
 #[plugin(
     "auto",
-    cites = ["VanCraenendonckBlockeel2017", "Pourrajabi2014", "FredJain2005"]
+    cites = ["VanCraenendonckBlockeel2017", "Pourrajabi2014", "FredJain2005", "Tsamardinos2018"],
+    version = 2
 )]
 impl BaseClusterer for Auto {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let clock = Clock::new(self.time_budget_seconds);
         let ks = self.numbers_of_clusters(problem)?;
-        let candidates = self.candidates_for(&problem.data)?;
         // What is refused for what it needs is refused before anything is tried.
+        self.candidates_for(&problem.data)?;
         self.consensus.as_deref().map_or(Ok(()), |own| takes_partitions(own, problem.n()))?;
-        let names = portfolio::names(&candidates);
         let known = (ks.start() == ks.end()).then_some(*ks.start());
         if known.is_some_and(|k| self.sample < k.min(problem.n())) {
             let legal = format!("at least the number of clusters, {}", ks.start());
@@ -155,26 +166,36 @@ impl BaseClusterer for Auto {
         }
         let ks = told::that_may_hold(&problem.constraints, problem.n(), ks)?;
         let mut told = told::told(&problem.constraints, problem.n(), known)?;
+        let is_all = told.len() == problem.constraints.len();
         if self.hold_out == HoldOut::Objects {
             told = told::closed(&told, problem.n())?;
         }
         if let Some(warning) = told::one_sided(&told, known) {
             ctx.warn(warning);
         }
-        let all = problem.clone().with_constraints(told);
-        let sample = Sample::new(&all, self.sample, &mut ctx.stream("sample"));
+        let told = Told { all: problem.clone().with_constraints(told), is_all };
+        let all = &told.all;
+        let sample = Sample::new(all, self.sample, &mut ctx.stream("sample"));
         let seen = &sample.problem;
+        let candidates = self.candidates_for(&seen.data)?;
+        let names = portfolio::names(&candidates);
         let count = seen.constraints.len();
-        let first = *ks.start();
+        let (first, last) = (*ks.start(), *ks.end());
         let mut trials: Vec<Trial> = ks
             .flat_map(|k| (0..candidates.len()).map(move |c| (k, c)))
             .filter(|&(k, c)| k == first || !candidates[c].finds_k())
             .map(|(k, c)| Trial {
                 finds_k: known.is_none() && candidates[c].finds_k(),
+                operations: candidates[c].operations(&Shape { k, ..seen.shape() }),
                 ..Trial::new((&candidates[c], &names[c]), c, k, count)
             })
             .collect();
-        leave_out_what_cannot_hold(&mut trials, &all)?;
+        leave_out_what_cannot_hold(&mut trials, all)?;
+        if self.time_budget_seconds.is_none()
+            && let Some(warning) = effort::leave_out(&mut trials, self.effort)
+        {
+            ctx.warn(warning);
+        }
         if count == 0 && trials.iter().any(|t| t.folds.is_none()) {
             // What reads constraints has nothing to read.
             trials.retain(|t| t.folds.is_none());
@@ -187,16 +208,33 @@ impl BaseClusterer for Auto {
             HoldOut::Pairs => folds(&seen.constraints, seen.n(), known, self.folds, &mut stream)?,
             HoldOut::Objects => folds_of_objects(seen.constraints.pairs(), self.folds, &mut stream),
         };
-        race(&mut trials, seen, &folds, self.ties, &clock, ctx)?;
+        let prepared = prepared(&candidates, seen, ctx)?;
+        let tests = Tests { problem: seen, prepared: &prepared, folds: &folds };
+        race(&mut trials, &tests, self.ties, &clock, ctx)?;
         trials.iter_mut().for_each(Trial::take_found_k);
         let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
         if late > 0 {
             ctx.warn(format!(
-                "{late} of {} candidates were left out for time: the same seed may give another result",
+                "{late} of {} candidates were left out because time ran out; the same seed may give a different result",
                 trials.len()
             ));
         }
-        self.conclude(trials, problem, &all, &sample, ctx)
+        let stopped = ctx.keeps_best() && ctx.is_cancelled();
+        if stopped && trials.iter().all(|t| t.labels.is_none()) {
+            return Err(Error::Cancelled);
+        }
+        let ctx = &if stopped { ctx.finishing() } else { ctx.clone() };
+        let mut made = self.conclude(trials, problem, &told, &sample, &tests, ctx)?;
+        if stopped {
+            made.status = Status::Stopped;
+        }
+        if known.is_none() && made.k == last && last < problem.n() {
+            ctx.warn(format!(
+                "the largest number of clusters tried, {last}, fits best; set k_max = {} to try more",
+                2 * last
+            ));
+        }
+        Ok(made)
     }
 
     fn properties(&self) -> Properties {
@@ -242,18 +280,14 @@ impl BaseClusterer for Auto {
     fn operations(&self, shape: &Shape) -> Option<f64> {
         let sampled = self.sampled(shape);
         let candidates = self.candidates_of(shape).ok()?;
-        let of = |c: &Candidate, k: usize| {
-            let steps = cost_of_steps(&c.transforms, &Shape { k, ..sampled });
-            // Twenty sweeps from each of ten starts where nobody says, and those of folds.
-            let sweeps = 320.0 * steps.result.sweep(k);
-            let one =
-                c.clusterer().ok()?.operations(&steps.result).unwrap_or(sweeps) + steps.operations;
-            // Most that read constraints go no further than two folds.
-            Some(one * if c.reads_constraints() { 3.0 } else { 1.0 })
-        };
-        // All numbers of clusters are tried where nobody says one.
+        // All numbers of clusters are tried if none is given.
         let ks = if self.says_k(shape) { sampled.k..=sampled.k } else { self.k_min..=sampled.k };
-        let all: f64 = ks.flat_map(|k| candidates.iter().filter_map(move |c| of(c, k))).sum();
+        let cost = |c: &Candidate| -> f64 {
+            ks.clone().map(|k| c.operations(&Shape { k, ..sampled })).sum()
+        };
+        let mut costs: Vec<f64> = candidates.iter().map(cost).collect();
+        costs.sort_by(f64::total_cmp);
+        let all: f64 = costs[..effort::affordable(&costs, self.effort)].iter().sum();
         let consensus = self.consensus.as_ref();
         let all = all + consensus.map_or(0.0, |c| c.operations(&sampled, candidates.len()));
         Some(all + (shape.entries * self.sample) as f64 * f64::from(u8::from(shape.n > sampled.n)))
@@ -274,11 +308,15 @@ impl Auto {
         self.k.is_some() || shape.k > 1
     }
 
-    /// What is tried on data of this shape: sparse where not all of its entries are stored.
+    /// What is tried on data of this shape, which is sparse unless all of its entries are stored.
     fn candidates_of(&self, shape: &Shape) -> Result<Vec<Candidate>> {
         match &self.candidates {
             Some(candidates) => Ok(candidates.clone()),
-            None => portfolio(shape.entries < shape.n * shape.d),
+            None => portfolio(if shape.entries < shape.n * shape.d {
+                For::Sparse
+            } else {
+                For::dense(shape.d)
+            }),
         }
     }
 
@@ -301,7 +339,10 @@ impl Auto {
     fn candidates_for(&self, data: &Data) -> Result<Vec<Candidate>> {
         let candidates = match &self.candidates {
             Some(candidates) => candidates.clone(),
-            None => portfolio(data.kind() == DataKind::Csr)?,
+            None => portfolio(match data.kind() {
+                DataKind::Csr => For::Sparse,
+                _ => For::dense(data.d()),
+            })?,
         };
         if candidates.is_empty() {
             return Err(Error::bad_param("candidates", "an empty list", "at least one candidate"));
@@ -316,136 +357,6 @@ impl Auto {
             }
         }
         Ok(candidates)
-    }
-
-    /// The consensus of the best, and what was tried.
-    fn conclude(
-        &self,
-        mut trials: Vec<Trial<'_>>,
-        problem: &Problem,
-        all: &Problem,
-        sample: &Sample,
-        ctx: &Context,
-    ) -> Result<Clustering> {
-        let pairs = sample.problem.constraints.pairs();
-        let scores: Vec<Option<Score>> = match pairs {
-            [] => trial::stabilities(&trials),
-            _ => trials.iter().map(|t| t.score(pairs)).collect(),
-        };
-        // Without a clustering of its own nothing can be combined.
-        let ready: Vec<Option<Score>> =
-            trials.iter().zip(&scores).map(|(t, s)| s.filter(|_| t.labels.is_some())).collect();
-        let mut weights = weights(&ready, self.ties, self.sharpness);
-        let of: Vec<usize> = trials.iter().map(|t| t.k).collect();
-        let mut k = best_k(&of, &weights).unwrap_or_else(|| of.first().copied().unwrap_or(1));
-        if best(&ready).is_none() {
-            let fallback = self.fallback(&mut trials, &sample.problem, ctx)?;
-            weights = (0..trials.len()).map(|t| f64::from(u8::from(t == fallback))).collect();
-            k = trials[fallback].k;
-        }
-        trials.iter().zip(&mut weights).filter(|(t, _)| t.k != k).for_each(|(_, w)| *w = 0.0);
-        let members = self.members(&mut trials, &mut weights, all, sample, ctx)?;
-        let mut clustering = self.consensus_of(members, k, problem, all, ctx)?;
-        clustering.extras.diagnostics.insert("candidates".into(), trials.len() as f64);
-        let counting = weights.iter().filter(|w| **w > 0.0).count();
-        clustering.extras.diagnostics.insert("combined".into(), counting as f64);
-        if let Some(best) = best(&ready) {
-            clustering.extras.diagnostics.insert("best_score".into(), best.value);
-            clustering.extras.diagnostics.insert("score_error".into(), best.error);
-        }
-        if self.time_budget_seconds.is_some() {
-            let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
-            clustering.extras.diagnostics.insert("left_out_for_time".into(), late as f64);
-        }
-        let alone = counting == 1;
-        clustering.extras.tried = trials
-            .into_iter()
-            .zip(&scores)
-            .zip(weights)
-            .map(|((trial, score), weight)| tried(trial, *score, weight, alone, self.folds))
-            .collect();
-        Ok(clustering)
-    }
-
-    /// What stands in where nothing is scored: the first candidate that gives a clustering, and first of
-    /// all k-means on standardised features.
-    fn fallback(&self, trials: &mut [Trial<'_>], seen: &Problem, ctx: &Context) -> Result<usize> {
-        let mut order: Vec<usize> = (0..trials.len()).collect();
-        order
-            .sort_by_key(|&t| (trials[t].folds.is_some(), trials[t].name != "z_score + kmeans", t));
-        let mut why = None;
-        for t in order {
-            let trial = &mut trials[t];
-            if trial.labels.is_some() {
-                return Ok(t);
-            }
-            let at = trial::place(ctx, trial.place);
-            match trial::fit(trial.candidate, &trial.put(seen.clone()), &at) {
-                Ok(labels) => {
-                    trial.labels = Some(labels);
-                    trial.take_found_k();
-                    return Ok(t);
-                }
-                Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => return Err(e),
-                Err(e) => {
-                    trial.failed.get_or_insert(e.to_string());
-                    why.get_or_insert(e);
-                }
-            }
-        }
-        Err(why.unwrap_or_else(|| Error::bad_param("candidates", "none", "one that runs")))
-    }
-
-    /// The partitions that count, of all objects; the weights of those left out become 0.
-    fn members(
-        &self,
-        trials: &mut [Trial<'_>],
-        weights: &mut [f64],
-        all: &Problem,
-        sample: &Sample,
-        ctx: &Context,
-    ) -> Result<Vec<Member>> {
-        let mut order: Vec<usize> = (0..trials.len()).filter(|&t| weights[t] > 0.0).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-        let mut members: Vec<Member> = Vec::new();
-        let mut rows: Vec<u32> = vec![0; all.n()];
-        for t in order {
-            ctx.check()?;
-            let trial = &mut trials[t];
-            if let Some(labels) = trial.labels.take() {
-                trial.labels = Some(sample.on_all(trial, labels, all, ctx)?);
-            }
-            let labels = trial.labels.as_deref().unwrap_or_default();
-            // The table of a consensus grows with the square of the rows that differ.
-            let next = together(&rows, labels);
-            let different = next.iter().max().map_or(0, |&m| m as usize + 1);
-            if !sample.is_all() && !members.is_empty() && different > MOST_DIFFERENT {
-                weights[t] = 0.0;
-                continue;
-            }
-            rows = next;
-            members.push(Member { weight: weights[t], ..Member::from_labels(labels) });
-        }
-        Ok(members)
-    }
-
-    /// The consensus of `members` in k clusters.
-    fn consensus_of(
-        &self,
-        members: Vec<Member>,
-        k: usize,
-        problem: &Problem,
-        all: &Problem,
-        ctx: &Context,
-    ) -> Result<Clustering> {
-        let ensemble = Ensemble::new(problem.n(), members)?;
-        let ctx = ctx.child("consensus");
-        match &self.consensus {
-            Some(own) => own
-                .combine(&ensemble, &problem.clone().with_k(k), &ctx)
-                .map_err(|e| e.at("consensus")),
-            None => consensus(&ensemble, k, problem, &all.constraints, self.trust, &ctx),
-        }
     }
 }
 
@@ -464,35 +375,8 @@ fn leave_out_what_cannot_hold(trials: &mut [Trial<'_>], all: &Problem) -> Result
         {
             let why =
                 format!("it promises constraints, and {k} clusters are not known to hold all");
-            trial.failed = Some(why);
+            trial.left_out = Some(why);
         }
     }
     Ok(())
-}
-
-/// A trial as it is shown.
-fn tried(trial: Trial<'_>, score: Option<Score>, weight: f64, alone: bool, folds: usize) -> Tried {
-    let outcome = match (&trial.failed, trial.folds) {
-        (Some(why), _) => format!("failed: {why}"),
-        (None, _) if weight > 0.0 && alone => "the result".into(),
-        (None, _) if weight > 0.0 => "part of the consensus".into(),
-        (None, Some(tried)) if trial.labels.is_none() && score.is_some() => {
-            let why = if trial.late { ": no time left" } else { "" };
-            format!("left out after {tried} of {folds} folds{why}")
-        }
-        (None, _) if score.is_some() => "below the best".into(),
-        _ if trial.late => "not tried: no time left".into(),
-        _ => "not tried: nothing to be scored by".into(),
-    };
-    Tried {
-        name: trial.name.into(),
-        method: serde_json::to_value(trial.candidate).unwrap_or_default(),
-        k: trial.k,
-        score: score.map(|s| s.value),
-        error: score.map(|s| s.error),
-        weight,
-        outcome,
-        labels: trial.labels,
-        seconds: trial.seconds,
-    }
 }

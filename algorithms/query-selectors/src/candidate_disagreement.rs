@@ -185,6 +185,7 @@ mod tests {
             outcome: String::new(),
             labels: Some(labels.to_vec()),
             seconds: 0.0,
+            rule: None,
         }
     }
 

@@ -57,6 +57,10 @@ pub struct Pca {
     /// Number of components, or the share of the variance that they explain at least; absent keeps all
     /// directions in which the objects differ.
     pub components: Option<Components>,
+    /// Largest number of components. Unlike `components`, it may be larger than the number of directions in which the
+    /// objects differ.
+    #[option(min = 1)]
+    pub max_components: Option<usize>,
 }
 
 #[plugin("pca", cites = ["Jolliffe2002"])]
@@ -72,6 +76,7 @@ impl Transform for Pca {
             return Err(Error::Data { place: "pca".into(), message });
         }
         let count = self.components.map_or(rank, |c| c.of(&variances));
+        let count = count.min(self.max_components.unwrap_or(usize::MAX));
         if let Some(Components::Count(count)) = self.components
             && count > rank
         {
@@ -104,6 +109,7 @@ impl Transform for Pca {
             Some(Components::Count(count)) => count,
             _ => usize::MAX,
         };
+        let most = most.min(self.max_components.unwrap_or(usize::MAX));
         let d = most.min(shape.n).min(shape.d);
         Shape { d, entries: shape.n * d, ..*shape }
     }
@@ -147,7 +153,7 @@ mod tests {
 
     fn mapped(components: Option<Components>, x: &Array2<f64>) -> Result<Array2<f64>> {
         let problem = Problem::new(Data::dense(x.clone())?);
-        let fitted = Pca { components }.fit(&problem, &Context::new(1))?;
+        let fitted = Pca { components, ..Pca::default() }.fit(&problem, &Context::new(1))?;
         assert_eq!(fitted.features(), Features::New);
         Ok(fitted.apply(&problem.data)?.to_dense())
     }

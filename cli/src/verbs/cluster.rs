@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use mustlink::Result;
-use mustlink::clustering::{Clustering, Geometry, NONE};
+use mustlink::clustering::{Clustering, Geometry, NONE, Status};
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::selection::Selection;
 use mustlink::text::count;
@@ -16,13 +16,14 @@ use crate::broken::Broken;
 use crate::failure::Failure;
 use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
 use crate::job::{Job, JobArgs};
+use crate::job_args::TimeLimit;
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
 use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement_of, shown};
-use crate::{broken, candidates, feature_weights, term};
+use crate::{broken, candidates, feature_weights, interrupt, term};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
@@ -62,6 +63,10 @@ pub(crate) struct Args {
     /// method.toml, the chosen ones as a method of their own
     #[arg(long, value_name = "FOLDER")]
     out_candidates: Option<PathBuf>,
+    /// Seconds that auto may take, or none: by default it leaves out methods that are too expensive, so that it
+    /// takes about a minute
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<TimeLimit>,
     /// Hold the classes of --labels out in folds: do they help? Clusters 30 times more
     #[arg(long, requires = "labels")]
     validate: bool,
@@ -280,9 +285,10 @@ fn check_written(args: &Args) -> std::result::Result<(), Failure> {
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     check_written(args)?;
-    // A choice among methods that see the data differently has no weights and no rule for new objects.
-    let one_method = args.weights.is_some() || args.save_model.is_some();
-    let job = Job::open(&JobArgs { one_method, ..args.job.clone() }, false)?;
+    // A choice among methods that see the data differently has no weights of features.
+    let one_method = args.weights.is_some();
+    let options = JobArgs { one_method, time: args.time, keep_best: true, ..args.job.clone() };
+    let job = Job::open(&options, false)?;
     if args.validate {
         Validation::check(&job)?;
     }
@@ -340,6 +346,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let is_taken = outputs(args).iter().any(|(_, path)| *path == Some("-"));
     let text = || text(&job, &clustered, &summary, args);
     term::print_summary(&summary, args.format, is_taken, text)?;
+    if clustering.status == Status::Stopped {
+        term::tell(
+            "warning: stopped before all methods were tried; this is the best result so far",
+        );
+        return Ok(interrupt::INTERRUPTED as u8);
+    }
     Ok(0)
 }
 
@@ -489,7 +501,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     let is_cosine = clustering.extras.geometry == Geometry::Cosine;
     let distances = if is_cosine { " (cosine distances)" } else { "" };
     lines.push(("method", format!("{}{distances}", job.clusterer())));
-    lines.extend(candidates::lines(&clustering.extras.tried, s.constraints));
+    lines.extend(candidates::lines(clustering, s.constraints));
     lines.push(("clusters", sizes(clustering)));
     if s.noise > 0 {
         lines.push(("noise", format!("{}, -1 in the labels", count(s.noise, "object"))));

@@ -163,7 +163,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         };
         mustlink_datasets::write_rows(out, std::iter::once(head).chain((0..n).map(row)))?;
     }
-    let mut sizes = vec![0usize; model.centres.k()];
+    let mut sizes = vec![0usize; model.k()];
     found.labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1);
     let noise = n - sizes.iter().sum::<usize>();
     if !args.quiet {

@@ -65,12 +65,17 @@ pub fn best(scores: &[Option<Score>]) -> Option<Score> {
     scores.iter().flatten().fold(None, larger)
 }
 
-/// How much each candidate counts: its share of the best score to the power `sharpness`, where it is
-/// within `ties` standard errors of the best, else 0.
+/// Standard error of the difference of two scores.
+pub fn error_of_difference(a: Score, b: Score) -> f64 {
+    a.error.hypot(b.error)
+}
+
+/// How much each candidate counts: its share of the best score to the power `sharpness` if it is less than `ties`
+/// standard errors of the difference below the best, otherwise 0.
 pub fn weights(scores: &[Option<Score>], ties: f64, sharpness: f64) -> Vec<f64> {
     let Some(best) = best(scores) else { return vec![0.0; scores.len()] };
     let weight = |s: &Option<Score>| match s {
-        Some(s) if s.value >= best.value - ties * best.error => {
+        Some(s) if best.value - s.value <= ties * error_of_difference(best, *s) => {
             // A best score of 0 leaves nothing to tell candidates apart by.
             if best.value > 0.0 { (s.value / best.value).powf(sharpness) } else { 1.0 }
         }
@@ -140,10 +145,15 @@ mod tests {
     fn what_cannot_be_told_from_the_best_counts() {
         let s = |value| Some(Score { value, error: 0.04 });
         let scores = [s(0.9), None, s(0.85), s(0.8)];
-        let w = weights(&scores, 1.5, 2.0);
+        // The error of a difference is .04 · √2: .05 is within one of it, .1 is not.
+        let w = weights(&scores, 1.0, 2.0);
         assert_eq!((w[0], w[1], w[3]), (1.0, 0.0, 0.0));
         assert!((w[2] - (0.85f64 / 0.9).powi(2)).abs() < 1e-15);
         assert_eq!(weights(&scores, 0.0, 2.0), [1.0, 0.0, 0.0, 0.0]);
+        // A share of 1 over four pairs is not known to a hair: what lies .125 below it still counts.
+        let few =
+            [Some(Score { value: 1.0, error: 0.078 }), Some(Score { value: 0.875, error: 0.116 })];
+        assert!(weights(&few, 1.0, 8.0)[1] > 0.0);
         assert_eq!(weights(&[None], 1.5, 2.0), [0.0]);
     }
 

@@ -1,6 +1,7 @@
 //! What is tried?
 
 use mustlink_core::prelude::*;
+use mustlink_core::roles::cost_of_steps;
 use serde_json::json;
 
 /// A way to cluster: transforms, then a clusterer.
@@ -25,6 +26,17 @@ impl Candidate {
     pub fn reads_constraints(&self) -> bool {
         let clusterer = self.clusterer.as_ref().is_some_and(|c| c.properties().reads_constraints);
         clusterer || self.transforms.iter().any(|t| t.properties().reads_constraints)
+    }
+
+    /// Operations of all its runs on data of this shape, roughly.
+    pub fn operations(&self, shape: &Shape) -> f64 {
+        let steps = cost_of_steps(&self.transforms, shape);
+        // Twenty sweeps from each of ten starts if nothing else is declared, and some of the starts.
+        let sweeps = 320.0 * steps.result.sweep(shape.k);
+        let clusterer = self.clusterer.as_ref().and_then(|c| c.operations(&steps.result));
+        // Most of those that read constraints go no further than two folds.
+        let runs = if self.reads_constraints() { 3.0 } else { 1.0 };
+        (clusterer.unwrap_or(sweeps) + steps.operations) * runs
     }
 
     /// Whether it says itself how many clusters there are.
@@ -72,29 +84,77 @@ fn plugin(tag: &str) -> Value {
     json!({ "type": tag })
 }
 
-/// What is tried where nothing is given. `sparse`: term vectors, compared by angles.
+/// Data that a portfolio is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum For {
+    /// Dense data of up to [`MOST`] features.
+    Dense,
+    /// Dense data of more features, clustered by principal components.
+    Wide,
+    /// Term vectors, compared by angles.
+    Sparse,
+}
+
+/// Features above which dense data are clustered by principal components.
+const MOST: usize = 100;
+/// Number of these components.
+const COMPONENTS: usize = 50;
+
+impl For {
+    /// Dense data of `d` features.
+    pub fn dense(d: usize) -> Self {
+        if d > MOST { For::Wide } else { For::Dense }
+    }
+
+    fn methods(self) -> Vec<(Vec<Value>, Value)> {
+        match self {
+            For::Dense => of_dense(),
+            For::Wide => of_wide(),
+            For::Sparse => of_sparse(),
+        }
+    }
+}
+
+/// What is tried if no candidates are given.
 ///
 /// # Errors
 /// `Plugin` for one that is not linked.
-pub fn portfolio(sparse: bool) -> Result<Vec<Candidate>> {
-    let all = if sparse { of_sparse() } else { of_dense() };
+pub fn portfolio(data: For) -> Result<Vec<Candidate>> {
     let candidate = |(transforms, clusterer): (Vec<Value>, Value)| {
         let tag = clusterer["type"].as_str().unwrap_or_default().to_string();
         Candidate::new(&transforms, clusterer).map_err(|message| Error::Plugin { tag, message })
     };
-    all.into_iter().map(candidate).collect()
+    data.methods().into_iter().map(candidate).collect()
 }
 
-/// The portfolios as they stand in a file, by the data that they are for.
+/// The portfolios as they are written in a file, by the data that they are for.
 pub fn written_out() -> Value {
-    let list = |all: Vec<(Vec<Value>, Value)>| -> Value {
+    let list = |data: For| -> Value {
         let written = |(transforms, clusterer): (Vec<Value>, Value)| match transforms[..] {
             [] => json!({ "clusterer": clusterer }),
             _ => json!({ "transforms": transforms, "clusterer": clusterer }),
         };
-        all.into_iter().map(written).collect()
+        data.methods().into_iter().map(written).collect()
     };
-    json!({ "dense data": list(of_dense()), "sparse data": list(of_sparse()) })
+    json!({
+        "dense data": list(For::Dense),
+        "dense data of more than 100 features": list(For::Wide),
+        "sparse data": list(For::Sparse),
+    })
+}
+
+/// The methods for dense data after the scaling, on principal components. Methods that take the components themselves
+/// are the same as others then.
+fn of_wide() -> Vec<(Vec<Value>, Value)> {
+    let own = |step: &Value| step["type"] == "pca";
+    let few = of_dense().into_iter().filter(|(steps, _)| !steps.iter().any(own));
+    let reduced = few.map(|(mut steps, clusterer)| {
+        let scaling = |step: &Value| ["z_score", "min_max"].iter().any(|tag| step["type"] == *tag);
+        let at = steps.iter().take_while(|step| scaling(step)).count();
+        steps.insert(at, json!({ "type": "pca", "max_components": COMPONENTS }));
+        (steps, clusterer)
+    });
+    reduced.collect()
 }
 
 fn of_dense() -> Vec<(Vec<Value>, Value)> {

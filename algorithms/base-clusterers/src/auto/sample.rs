@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 use std::mem::replace;
 
 use mustlink_core::prelude::*;
-use mustlink_core::run;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
-use super::trial::{Trial, place};
+use super::trial::Trial;
 
 /// Objects that stand for all.
 pub struct Sample {
@@ -42,22 +41,9 @@ impl Sample {
     ///
     /// # Errors
     /// Those of the candidate's transforms.
-    pub fn on_all(
-        &self,
-        trial: &Trial<'_>,
-        labels: Vec<u32>,
-        all: &Problem,
-        ctx: &Context,
-    ) -> Result<Vec<u32>> {
-        let Some(rows) = &self.rows else { return Ok(labels) };
-        let ctx = place(ctx, trial.place);
-        let told = trial.put(self.problem.clone());
-        let seen = run::transform(&trial.candidate.transforms, &told, &ctx)?;
-        let mut data = all.data.clone();
-        for (_, fitted) in &seen.steps.0 {
-            data = fitted.apply(&data)?;
-        }
-        let known = &seen.problem.data;
+    pub fn on_all(&self, trial: &Trial<'_>, labels: Vec<u32>, all: &Problem) -> Result<Vec<u32>> {
+        let (Some(rows), Some(rule)) = (&self.rows, &trial.rule) else { return Ok(labels) };
+        let (known, data) = (&rule.apply(&self.problem.data)?, rule.apply(&all.data)?);
         let k = labels.iter().max().map_or(1, |&l| l as usize + 1);
         let extras = Extras::default();
         let centres = Centres::of(known, &labels, k, &extras)?;

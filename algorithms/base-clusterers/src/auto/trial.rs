@@ -3,15 +3,17 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use mustlink_core::clustering;
 use mustlink_core::prelude::*;
-use mustlink_core::run;
+use mustlink_core::run::{self, Steps};
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use rayon::prelude::*;
 
-use super::choice::{Score, agreement, balanced, best};
+use super::choice::{Score, agreement, balanced, best, error_of_difference};
 use super::clock::Clock;
 use super::folds::Fold;
 use super::portfolio::Candidate;
+use super::prepared::Prepared;
 
 /// Folds after which candidates that cannot be among the best any more are left out.
 const FIRST: usize = 2;
@@ -39,8 +41,14 @@ pub struct Trial<'a> {
     pub folds: Option<usize>,
     /// Wall time of all its runs.
     pub seconds: f64,
-    /// Whether a run of it did not begin, as time was over.
+    /// True if one of its runs did not begin or did not end because time was over.
     pub late: bool,
+    /// Why it is not tried.
+    pub left_out: Option<String>,
+    /// Operations of its runs, by estimate.
+    pub operations: f64,
+    /// How it places new objects, if it has a clustering.
+    pub rule: Option<Rule>,
 }
 
 impl<'a> Trial<'a> {
@@ -65,6 +73,9 @@ impl<'a> Trial<'a> {
             folds,
             seconds: 0.0,
             late: false,
+            left_out: None,
+            operations: 0.0,
+            rule: None,
         }
     }
 
@@ -85,11 +96,14 @@ impl<'a> Trial<'a> {
         }
     }
 
+    /// For each pair the share of the clusterings that were not told of it that meet it, if there are any.
+    pub fn shares(&self) -> Vec<Option<f64>> {
+        self.met.iter().map(|&(met, of)| (of > 0.0).then(|| met / of)).collect()
+    }
+
     /// How well it meets pairs that it was not told.
     pub fn score(&self, pairs: &[Constraint]) -> Option<Score> {
-        let met: Vec<Option<f64>> =
-            self.met.iter().map(|&(met, of)| (of > 0.0).then(|| met / of)).collect();
-        balanced(pairs, &met).filter(|_| self.failed.is_none())
+        balanced(pairs, &self.shares()).filter(|_| self.failed.is_none())
     }
 }
 
@@ -104,59 +118,70 @@ pub fn stabilities(trials: &[Trial<'_>]) -> Vec<Option<Score>> {
     trials.iter().enumerate().map(score).collect()
 }
 
-/// Tries all on `problem`. Those that read constraints are first tried on some folds; whichever then lies
-/// more than two standard errors of its own below `ties` of the best goes no further. When `clock` runs
-/// out nothing begins any more, but the best so far is fitted under all constraints.
+/// Tries all. Those that read constraints are first tried on some folds. A candidate goes no further if it
+/// is then below the best by more than `ties` standard errors of the difference and two of its own. When `clock` runs
+/// out, nothing begins any more and what has begun is given up, but the best so far is fitted under all constraints.
+/// If the run is cancelled and is to end with the best so far, only finished runs count.
 ///
 /// # Errors
 /// `Cancelled`, `TimedOut`; what ends a candidate is kept with it.
 pub fn race(
     trials: &mut [Trial<'_>],
-    problem: &Problem,
-    folds: &[Fold],
+    tests: &Tests<'_>,
     ties: f64,
     clock: &Clock,
     ctx: &Context,
 ) -> Result<()> {
-    let pairs = problem.constraints.pairs();
+    let (pairs, folds) = (tests.problem.constraints.pairs(), tests.folds);
     let all = 0..trials.len();
     let first = FIRST.min(folds.len());
     let some = |t: usize| match trials[t].folds {
-        _ if trials[t].failed.is_some() => Vec::new(),
+        _ if trials[t].failed.is_some() || trials[t].left_out.is_some() => Vec::new(),
         None => vec![None],
         Some(_) => (0..first).map(Some).collect(),
     };
     let jobs: Vec<Job> =
         all.clone().flat_map(|t| some(t).into_iter().map(move |f| (t, f))).collect();
-    run_all(trials, &jobs, (problem, folds), clock, ctx)?;
+    run_all(trials, &jobs, tests, clock, ctx)?;
     let scores: Vec<Option<Score>> = trials.iter().map(|t| t.score(pairs)).collect();
     let Some(best) = best(&scores) else { return Ok(()) };
-    let bar = best.value - ties * best.error;
     let at = scores.iter().position(|s| *s == Some(best));
-    if let Some(t) = at.filter(|&t| clock.can_run_out() && trials[t].labels.is_none()) {
-        run_all(trials, &[(t, None)], (problem, folds), &Clock::new(None), ctx)?;
+    let stopped = ctx.keeps_best() && ctx.is_cancelled();
+    if let Some(t) = at.filter(|&t| clock.can_run_out() && !stopped && trials[t].labels.is_none()) {
+        run_all(trials, &[(t, None)], tests, &Clock::new(None), ctx)?;
     }
     let goes_on = |&t: &usize| {
         let reads = trials[t].folds.is_some();
-        reads && scores[t].is_some_and(|s| s.value + 2.0 * s.error >= bar)
+        let reach = |s: Score| ties * error_of_difference(best, s) + 2.0 * s.error;
+        reads && scores[t].is_some_and(|s| best.value - s.value <= reach(s))
     };
     let rest = |t: usize| {
         let fit = trials[t].labels.is_none().then_some(None);
         (first..folds.len()).map(Some).chain(fit).map(move |f| (t, f))
     };
     let jobs: Vec<Job> = all.filter(goes_on).flat_map(rest).collect();
-    run_all(trials, &jobs, (problem, folds), clock, ctx)
+    run_all(trials, &jobs, tests, clock, ctx)
 }
 
 /// A trial, and the fold that is held back from it; absent: none is.
 type Job = (usize, Option<usize>);
 
-/// Jobs one after the other or all at once; where time can run out those of no fold come first, then fold by
-/// fold, so that every candidate is tried on one before any is on two.
+/// What candidates are tried on.
+pub struct Tests<'a> {
+    /// The objects, with all constraints.
+    pub problem: &'a Problem,
+    /// The same as each candidate sees them, by its place.
+    pub prepared: &'a [Prepared],
+    /// Constraints that are held back.
+    pub folds: &'a [Fold],
+}
+
+/// Runs jobs one after the other or all at once. If time can run out, jobs of no fold come first, then fold by fold, so
+/// that every candidate is tried on one before any is tried on two; in each round the cheapest come first.
 fn run_all(
     trials: &mut [Trial<'_>],
     jobs: &[Job],
-    seen: (&Problem, &[Fold]),
+    tests: &Tests<'_>,
     clock: &Clock,
     ctx: &Context,
 ) -> Result<()> {
@@ -164,11 +189,12 @@ fn run_all(
     let mut ordered = jobs.to_vec();
     if clock.can_run_out() {
         // No fold is before the first.
-        ordered.sort_by_key(|job| job.1);
+        let cost = |t: usize| trials[t].operations;
+        ordered.sort_by(|a, b| a.1.cmp(&b.1).then(cost(a.0).total_cmp(&cost(b.0))));
     }
     let same_round = |a: &Job, b: &Job| !clock.can_run_out() || a.1 == b.1;
     for round in ordered.chunk_by(same_round) {
-        run_round(trials, round, seen, clock, (&done, jobs.len()), ctx)?;
+        run_round(trials, round, tests, clock, (&done, jobs.len()), ctx)?;
     }
     Ok(())
 }
@@ -176,28 +202,32 @@ fn run_all(
 fn run_round(
     trials: &mut [Trial<'_>],
     jobs: &[Job],
-    (problem, folds): (&Problem, &[Fold]),
+    Tests { problem, prepared, folds }: &Tests<'_>,
     clock: &Clock,
     (done, of): (&AtomicU64, usize),
     ctx: &Context,
 ) -> Result<()> {
     let pairs = problem.constraints.pairs();
+    let stopped = || ctx.keeps_best() && ctx.is_cancelled();
     let run = |&(t, fold): &Job| {
-        ctx.check()?;
-        if clock.is_over() {
+        if clock.is_over() || stopped() {
             return Ok(None);
         }
+        ctx.check()?;
         let start = Instant::now();
         let trial = &trials[t];
-        let mut seen = problem.clone();
+        let mut seen = Problem::clone(problem);
         if let Some(f) = fold {
             let kept = folds[f].kept.iter().map(|&p| pairs[p]);
             seen = seen.with_constraints(Constraints::new(problem.n(), kept)?);
         }
-        let made = fit(trial.candidate, &trial.put(seen), &place(ctx, trial.place));
+        let limited = clock.limited(&place(ctx, trial.place));
+        let made = fit(trial.candidate, &prepared[trial.place], &trial.put(seen), &limited);
         let after = done.fetch_add(1, Ordering::Relaxed) + 1;
         ctx.child(trial.name).progress(after, Some(of as u64));
         match made {
+            Err(Error::Cancelled) if stopped() => Ok(None),
+            Err(Error::TimedOut { .. }) if ctx.check().is_ok() => Ok(None),
             Err(e @ (Error::Cancelled | Error::TimedOut { .. })) => Err(e),
             made => Ok(Some((made.map_err(|e| e.to_string()), start.elapsed().as_secs_f64()))),
         }
@@ -210,8 +240,8 @@ fn run_round(
             continue;
         };
         trial.seconds += seconds;
-        let labels = match made {
-            Ok(labels) => labels,
+        let (labels, rule) = match made {
+            Ok(made) => made,
             Err(why) => {
                 trial.failed.get_or_insert(why);
                 continue;
@@ -228,7 +258,7 @@ fn run_round(
         }
         match fold {
             Some(_) => trial.folds = trial.folds.map(|f| f + 1),
-            None => trial.labels = Some(labels),
+            None => (trial.labels, trial.rule) = (Some(labels), Some(rule)),
         }
     }
     Ok(())
@@ -240,14 +270,56 @@ pub fn place(ctx: &Context, at: usize) -> Context {
     ctx.child("candidates").index(at).for_trial()
 }
 
-/// The labels that a candidate gives.
+/// How a candidate places new objects.
+#[derive(Debug, Clone, Default)]
+pub struct Rule {
+    steps: Steps,
+    extras: Extras,
+}
+
+impl Rule {
+    /// Objects as the candidate sees them.
+    ///
+    /// # Errors
+    /// The errors of its transforms.
+    pub fn apply(&self, data: &Data) -> Result<Data> {
+        self.steps.0.iter().try_fold(data.clone(), |data, (_, fitted)| fitted.apply(&data))
+    }
+
+    /// The rule as it is kept.
+    pub fn kept(self) -> clustering::Rule {
+        let steps = self.steps.0.iter().map(|(transform, fitted)| {
+            let tagged = serde_json::to_value(transform).unwrap_or_default();
+            (tagged, fitted.saved())
+        });
+        clustering::Rule { steps: steps.collect(), extras: self.extras }
+    }
+}
+
+/// The labels that a candidate gives, and how it places new objects. `prepared`: the objects of `problem` as its first
+/// transforms make them.
 ///
 /// # Errors
-/// Those of its plugins.
-pub fn fit(candidate: &Candidate, problem: &Problem, ctx: &Context) -> Result<Vec<u32>> {
+/// The errors of its plugins.
+pub fn fit(
+    candidate: &Candidate,
+    prepared: &Prepared,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<(Vec<u32>, Rule)> {
     let clusterer = candidate.clusterer()?;
-    let seen = run::transform(&candidate.transforms, problem, ctx)?;
+    let before = prepared.made.as_ref().map_err(Error::clone)?;
+    let problem = Problem { data: before.problem.data.clone(), ..problem.clone() };
+    let rest = &candidate.transforms[prepared.steps..];
+    let seen = run::transform_from(prepared.steps, rest, &problem, ctx)
+        .map_err(|e| before.lineage.features.error_before(e))?;
+    let lineage = before.lineage.then(&seen.lineage);
     let made = run::cluster(&**clusterer, &seen.problem, &ctx.child("clusterer"))
-        .map_err(|e| seen.lineage.features.error_before(e))?;
-    Ok(made.clustering.labels)
+        .map_err(|e| lineage.features.error_before(e))?;
+    let Clustering { labels, extras, .. } = made.clustering;
+    // Tables of objects by clusters are large, and no rule for new objects.
+    let extras = Extras { memberships: None, distances: None, tried: Vec::new(), ..extras };
+    let mut steps = before.steps.clone();
+    steps.0.extend(seen.steps.0);
+    Ok((labels, Rule { steps, extras }))
 }

@@ -399,6 +399,7 @@ impl FlawedClusterer {
             outcome: "chosen".into(),
             labels: None,
             seconds: 0.0,
+            rule: None,
         });
         let tried = another.into_iter().collect();
         let extras = Extras { centers: Some(centers), weights, tried, ..Extras::default() };
