@@ -64,6 +64,7 @@ pub(crate) struct ConsensusFile {
     #[option(min = 1)]
     pub k: Option<usize>,
     /// Seed of every random number; --seed overrides it.
+    #[option(min = 0)]
     pub seed: Option<u64>,
     /// What combines the partitions.
     #[option(slot = "voting")]

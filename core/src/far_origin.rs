@@ -2,8 +2,8 @@
 //!
 //! Of values around 1e12 that differ by 4, a squared norm keeps nothing. Where dense data lie so far
 //! out, and only there, methods see them around their middle, and what they give is moved back. A
-//! plugin with an option for which the origin matters (`#[option(origin = true)]`: angles) sees them
-//! where they are.
+//! plugin to which the origin matters (`#[options(origin = true)]`, `#[option(origin = true)]`: angles) sees
+//! them where they are, and so does a plugin that holds one, also by default.
 
 use std::sync::Arc;
 
@@ -24,6 +24,13 @@ const FAR: i32 = 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct FarOrigin(Arc<[f64]>);
 
+/// True if `plugin`, one of its options or a plugin that it holds says that the origin of the data matters.
+pub fn origin_matters(plugin: &(impl Options + ?Sized)) -> bool {
+    let mut found = Found { defaults: true, ..Found::default() };
+    plugin.look("", &Range::ANY, &mut found);
+    found.origin_matters
+}
+
 /// The exponent of the largest power of two that is not above `x` > 0.
 fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023
@@ -42,10 +49,8 @@ impl FarOrigin {
         if half == 0.0 || exponent(reach) <= exponent(half) + 1 + FAR {
             return None;
         }
-        let mut found = Found::default();
-        plugin.look("", &Range::ANY, &mut found);
         let middle = || ranges.iter().map(|r| r.0 / 2.0 + r.1 / 2.0).collect();
-        (!found.origin_matters).then(|| FarOrigin(middle()))
+        (!origin_matters(plugin)).then(|| FarOrigin(middle()))
     }
 
     fn moved(&self, at: &Array2<f64>, sign: f64) -> Array2<f64> {

@@ -286,6 +286,7 @@ macro_rules! register {
     ($role:ident, $type:ty, $tag:literal, references: [$($key:literal $(if $option:ident = $value:literal)?),* $(,)?]
      $(, aliases: [$($alias:literal),* $(,)?])?
      $(, version: $version:literal)? $(, waives: [$($law:literal => $reason:literal),* $(,)?])? $(,)?) => {
+        impl $crate::roles::Registered for $type {}
         $crate::inventory::submit! {
             $crate::registry::Descriptor {
                 role: $crate::registry::Role::$role,

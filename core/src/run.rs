@@ -17,6 +17,7 @@ use crate::data::{Data, DataKind};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::far_origin::FarOrigin;
+pub use crate::far_origin::origin_matters;
 use crate::features::{Features, Lineage};
 use crate::needs::check_needs;
 use crate::problem::{Problem, Shape};

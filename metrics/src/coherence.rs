@@ -28,6 +28,7 @@ pub struct Coherence {
     #[option(default = 10_000_000, min = 1)]
     pub max_pairs: usize,
     /// Seed of the sample.
+    #[option(min = 0)]
     pub seed: u64,
 }
 

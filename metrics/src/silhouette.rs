@@ -45,6 +45,7 @@ pub struct Silhouette {
     #[option(default = 5000, min = 2)]
     pub max_n: usize,
     /// Seed of the sample.
+    #[option(min = 0)]
     pub seed: u64,
 }
 

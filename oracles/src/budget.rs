@@ -16,6 +16,7 @@ use crate::parts::wrapping::{open_source, properties_of};
 #[options]
 pub struct Budget {
     /// Answers allowed; absent: any number.
+    #[option(min = 0)]
     pub queries: Option<u64>,
     /// Total cost allowed; absent: any.
     #[option(above = 0.0)]

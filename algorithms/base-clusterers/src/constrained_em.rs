@@ -89,7 +89,7 @@ pub struct ConstrainedEm {
     /// How mixing weights are found under cannot-links.
     pub mixing: Mixing,
     /// Cannot-linked chunklets a chunklet may have to be considered with at once in elimination.
-    #[option(default = 6)]
+    #[option(default = 6, min = 0)]
     pub max_width: usize,
     /// What gives the first labels.
     #[option(slot = "kmeans")]

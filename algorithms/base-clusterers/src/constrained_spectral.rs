@@ -60,7 +60,7 @@ pub struct ConstrainedSpectral {
     #[option(default = 10, min = 1)]
     pub restarts: usize,
     /// Objects up to which the matrices are decomposed whole.
-    #[option(default = 1000)]
+    #[option(default = 1000, min = 0)]
     pub dense_limit: usize,
     /// Weight of constraints marked hard; absent: they are refused.
     #[option(min = 0.0)]

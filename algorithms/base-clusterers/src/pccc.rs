@@ -82,7 +82,7 @@ pub struct Pccc {
     pub node_limit: u64,
     /// Times in a row that putting a cluster elsewhere may fail before a start ends: first that which costs least,
     /// then the next; 0: none is, 1: as published.
-    #[option(default = 1)]
+    #[option(default = 1, min = 0)]
     pub repositions: usize,
     /// What methods share that take Lloyd's steps.
     #[option(flatten)]

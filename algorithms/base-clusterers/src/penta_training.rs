@@ -24,7 +24,7 @@ const PUBLISHED: [f64; 5] = [1.0, 3.0, 5.0, 7.0, 10.0];
 #[derive(Copy)]
 pub enum Top {
     /// That many (an integer).
-    Count(usize),
+    Count(#[option(min = 0)] usize),
     /// This share of them, rounded up (a float).
     Share(#[option(above = 0.0, max = 1.0)] f64),
 }

@@ -31,7 +31,7 @@ pub struct SizeConstrainedKMeans {
     #[option(min = 1)]
     pub k: Option<usize>,
     /// Fewest objects of a cluster, at most n / k.
-    #[option(default = 1)]
+    #[option(default = 1, min = 0)]
     pub min_size: usize,
     /// Most objects of a cluster, at least n / k; absent: any number.
     #[option(min = 1)]

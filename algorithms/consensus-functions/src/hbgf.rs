@@ -40,7 +40,7 @@ pub struct Hbgf {
     #[option(flatten)]
     pub cutting: Cutting,
     /// Weight of a cluster in the balance; an object weighs 1.
-    #[option(default = 1, max = 1)]
+    #[option(default = 1, min = 0, max = 1)]
     pub cluster_vertex_weight: u32,
     /// How much each member counts.
     pub weights: Weights,

@@ -36,7 +36,7 @@ pub struct Wbpa {
     #[option(flatten)]
     pub cutting: Cutting,
     /// Weight of a cluster in the balance; an object weighs 1.
-    #[option(default = 1, max = 1)]
+    #[option(default = 1, min = 0, max = 1)]
     pub cluster_vertex_weight: u32,
     /// What distances are divided by.
     #[option(default = DistanceUnit::Raw)]

@@ -47,7 +47,7 @@ pub struct Compose {
     #[option(default = Box::new(RandomInit { recipe: Recipe { members: 1, ..Recipe::default() } }))]
     pub generator: Box<dyn EnsembleGenerator>,
     /// How many failed members are made again before giving up.
-    #[option(inert = "no member of the small problems fails")]
+    #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
 

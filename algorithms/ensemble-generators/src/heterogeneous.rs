@@ -41,7 +41,7 @@ pub struct Heterogeneous {
     #[schemars(length(min = 1))]
     pub parts: Vec<Part>,
     /// How many failed members are made again before giving up.
-    #[option(inert = "no member of the small problems fails")]
+    #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
 

@@ -30,7 +30,7 @@ pub struct RandomK {
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// How many failed members are made again before giving up.
-    #[option(inert = "no member of the small problems fails")]
+    #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
 

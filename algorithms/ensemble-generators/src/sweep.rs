@@ -35,7 +35,7 @@ pub struct Sweep {
     /// Whether all members draw the same random numbers, so that only the option differs.
     pub same_start: bool,
     /// How many failed members are made again before giving up.
-    #[option(inert = "no member of the small problems fails")]
+    #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
 

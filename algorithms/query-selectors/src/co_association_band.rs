@@ -40,13 +40,14 @@ pub struct CoAssociationBand {
     #[option(default = 0.2, min = 0.0)]
     pub fraction: f64,
     /// How often the ensemble is made again where the pool is too small.
+    #[option(min = 0)]
     pub redraws: usize,
     /// Whether the band grows where the pool is too small.
     pub widen: bool,
     /// How co-associations are held.
     pub representation: Representation,
     /// Bytes of the matrix above which it is not held.
-    #[option(default = MAX_MATRIX_BYTES)]
+    #[option(default = MAX_MATRIX_BYTES, min = 0)]
     pub max_matrix_bytes: u64,
     /// Whether pairs that earlier replies entail are passed over for free instead of asked.
     pub skip_entailed: bool,

@@ -69,7 +69,7 @@ pub struct Imputing {
     /// Euclidean otherwise.
     pub distortion: AutoOr<Distortion>,
     /// Comparisons to find neighbourhoods without a matrix, at most.
-    #[option(default = MAX_CANDIDATES)]
+    #[option(default = MAX_CANDIDATES, min = 0)]
     pub max_candidates: u64,
 }
 

@@ -37,7 +37,7 @@ pub enum First {
     /// By a rule.
     Rule(FirstRule),
     /// This object, by row number from 0; it must be eligible.
-    Object(usize),
+    Object(#[option(min = 0)] usize),
 }
 
 /// How one neighbourhood per class is found: options of all selectors that explore.

@@ -45,7 +45,7 @@ pub struct ImputedPairs {
     /// constraint. For experiments, where replies are known; without effect on `not_imputed`.
     pub correct_only: bool,
     /// How many, at most.
-    #[option(default = 1000)]
+    #[option(default = 1000, min = 0)]
     pub pairs: usize,
     /// Share of the members from which on a pair is an imputed must-link (κ_m).
     #[option(default = 0.98, min = 0.0, max = 1.0)]

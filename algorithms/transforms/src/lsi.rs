@@ -35,7 +35,7 @@ pub struct Lsi {
     #[option(min = 1)]
     pub components: Option<usize>,
     /// Directions followed beyond those kept. More bring the last ones kept closer to the exact ones.
-    #[option(default = 10)]
+    #[option(default = 10, min = 0)]
     pub oversampling: usize,
     /// Multiplications by AᵀA. More bring all closer to the exact ones, where singular values fall slowly.
     #[option(default = 10, min = 1)]

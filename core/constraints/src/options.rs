@@ -12,6 +12,10 @@ use crate::error::{Diagnostic, Error, Result};
 
 /// Values whose numbers have declared ranges: `#[options]` implements it for a struct of options and
 /// for an enum that an option may be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not declare its options: `#[options]` is missing",
+    note = "put `#[options]` above the struct, also if it has no fields"
+)]
 pub trait Options {
     /// Goes through all numbers below `path`; what is declared at the option counts before what its
     /// type declares.
@@ -23,8 +27,10 @@ pub trait Options {
 pub struct Found {
     /// The numbers that are out of range.
     pub errors: Vec<Error>,
-    /// Whether some value makes the origin of the data matter (`#[option(origin = true)]`).
+    /// Whether the plugin or some value makes the origin of the data matter (`origin = true`).
     pub origin_matters: bool,
+    /// Whether to go through the plugins that slots hold by default as well. Their numbers are in range.
+    pub defaults: bool,
 }
 
 /// The range that is declared for a number; `None`: without that bound.

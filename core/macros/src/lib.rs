@@ -24,13 +24,15 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 /// | `min = N`, `max = N` | bounds that are legal themselves |
 /// | `above = N`, `below = N` | bounds that are not |
 /// | `units = N` | the power of the data's unit that the number is in: 1 for a distance, 2 for its square |
-/// | `origin = true` | at a variant of an enum: with it the origin of the data matters |
+/// | `origin = true` | the origin of the data matters: with this variant of an enum, this `bool` if it is true, this `Option` if it is given, or any other option always |
 /// | `program = true` | a command: results are kept by the content of its files |
 /// | `file = true` | the path of a file: results are kept by its content |
 /// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
 /// | `alias = "old_name"` | another name that configurations may use |
 /// | `inert = "reason"` | why it changes nothing on the small problems of the laws |
 /// | `flatten` | a struct of options that several plugins share, written without a table of its own; stands alone |
+///
+/// `#[options(origin = true)]` at the struct says that the origin always matters, as to a method that compares angles.
 ///
 /// On an enum, the options are words in snake_case; an enum whose variants hold values is told apart
 /// by their kind (a number or a word). `#[default]` marks the default; more derives may follow.

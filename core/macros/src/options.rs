@@ -32,13 +32,22 @@ const KEYS: [(&str, &str); 8] = [
 const RANGE: [&str; 4] = ["min", "max", "above", "below"];
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    if !arguments.is_empty() {
-        let message = "takes nothing itself; defaults and ranges stand at the options: \
-                       #[option(default = 3, min = 1)]";
-        return Err(Error::new(arguments.span(), message));
-    }
+    let origin = match arguments.to_string().as_str() {
+        "" => false,
+        "origin = true" => true,
+        _ => {
+            let message = "takes `origin = true` at most; defaults and ranges stand at the options: \
+                           #[option(default = 3, min = 1)]";
+            return Err(Error::new(arguments.span(), message));
+        }
+    };
     match syn::parse2::<Item>(item)? {
-        Item::Struct(item) => of_struct(item),
+        Item::Struct(item) => of_struct(item, origin),
+        Item::Enum(_) if origin => {
+            let message =
+                "`origin = true` of an enum stands at its variants: #[option(origin = true)]";
+            Err(Error::new(arguments.span(), message))
+        }
         Item::Enum(item) => of_enum(item),
         other => Err(Error::new(other.span(), "#[options] stands at a struct or an enum")),
     }
@@ -120,18 +129,18 @@ impl Declared {
 
     /// Refuses what would say nothing at an option of this type.
     fn at_option(self, ty: &Type) -> Result<Self> {
-        if let Some(origin) = self.find("origin") {
-            return Err(Error::new(origin.word.span(), "`origin` stands at a variant of an enum"));
-        }
         let list = argument_of(option_of(ty).unwrap_or(ty), "Vec").is_some();
         let range = self.settings.iter().find(|s| RANGE.iter().any(|word| s.word == word));
-        match range.filter(|_| list) {
-            Some(range) => {
-                let message = "a list has no range: check its values where the plugin begins";
-                Err(Error::new(range.word.span(), message))
-            }
-            None => Ok(self),
+        if let Some(range) = range.filter(|_| list) {
+            let message = "a list has no range: check its values where the plugin begins";
+            return Err(Error::new(range.word.span(), message));
         }
+        // The schema of a type without a sign begins at 0 by itself, so no law can see what was forgotten.
+        if self.find("min").is_none() && self.find("above").is_none() && is_count(ty) {
+            let message = "a count without a smallest value: add #[option(min = 1)], or min = 0 if 0 is legal";
+            return Err(Error::new(ty.span(), message));
+        }
+        Ok(self)
     }
 
     fn find(&self, word: &str) -> Option<&Setting> {
@@ -148,9 +157,8 @@ impl Declared {
 
     /// Gives a count without a ceiling of its own the one that all counts have.
     fn with_ceiling(mut self, ty: &Type) -> Self {
-        let ty = option_of(ty).unwrap_or(ty);
-        let ty = argument_of(ty, "AutoOr").unwrap_or(ty);
-        let named = |name: &str| matches!(ty, Type::Path(path) if path.path.is_ident(name));
+        let ty = number_of(ty);
+        let named = |name: &str| is_named(ty, name);
         let ceiling: Expr = match (named("usize") || named("u32"), named("u64")) {
             (true, _) => syn::parse_quote!(1_000_000_000),
             // Bytes and pairs: whole numbers up to here, and a little above, are exact in every format.
@@ -183,13 +191,14 @@ impl Declared {
     }
 }
 
-fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
+fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
     let Fields::Named(fields) = &mut item.fields else {
         return Err(Error::new(item.ident.span(), "options are named: use a struct with { … }"));
     };
     let mut defaults = Vec::new();
     let mut slots = Vec::new();
     let mut looks = Vec::new();
+    looks.extend(origin.then(|| quote!(found.origin_matters = true;)));
     let (mut takes, mut puts, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for field in &mut fields.named {
         let declared = Declared::take(&mut field.attrs)?.at_option(&field.ty)?;
@@ -205,6 +214,14 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
                 (&&__mustlink::options::Look(&self.#name)).look(&at, &#range, found);
             },
         });
+        if declared.find("origin").is_some() {
+            let is_set = match &field.ty {
+                ty if is_named(ty, "bool") => quote!(self.#name),
+                ty if option_of(ty).is_some() => quote!(self.#name.is_some()),
+                _ => quote!(true),
+            };
+            looks.push(quote!(found.origin_matters |= #is_set;));
+        }
         let default = declared.value("default");
         // Absent in a configuration means the default: where that is something, nothing is written out.
         let unwritten = option_of(&field.ty).is_some() && default.is_none();
@@ -238,6 +255,14 @@ fn of_struct(mut item: ItemStruct) -> Result<TokenStream> {
         if let Some(tag) = declared.text("slot")? {
             schema.push(quote!(#[schemars(extend("x-default" = #tag))]));
             slots.push(slot(field, &tag)?);
+            // A plugin that is not named sees the same data as one that is.
+            looks.push(quote! {
+                if found.defaults && self.#name.is_none() {
+                    if let ::std::result::Result::Ok(held) = self.#name() {
+                        __mustlink::options::Options::look(&**held, path, declared, found);
+                    }
+                }
+            });
         }
         if let Some(alias) = alias {
             serde.push(quote!(alias = #alias));
@@ -361,6 +386,20 @@ fn option_of(ty: &Type) -> Option<&Type> {
     argument_of(ty, "Option")
 }
 
+fn is_named(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident(name))
+}
+
+/// The number in an option that may be absent, or "auto".
+fn number_of(ty: &Type) -> &Type {
+    let ty = option_of(ty).unwrap_or(ty);
+    argument_of(ty, "AutoOr").unwrap_or(ty)
+}
+
+fn is_count(ty: &Type) -> bool {
+    ["usize", "u64", "u32", "u16", "u8"].iter().any(|name| is_named(number_of(ty), name))
+}
+
 /// The argument of a generic type of this name: `T` of `Option<T>`.
 fn argument_of<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
@@ -429,6 +468,10 @@ fn of_value(attributes: &mut Vec<Attribute>, ty: Option<&Type>) -> Result<Declar
         return Err(Error::new(setting.word.span(), message));
     }
     if let Some(ty) = ty {
+        if let Some(origin) = declared.find("origin") {
+            let message = "`origin` stands at the variant, not at the value in it";
+            return Err(Error::new(origin.word.span(), message));
+        }
         declared = declared.at_option(ty)?.with_ceiling(ty);
     }
     if let Some(bounds) = declared.bounds() {
@@ -482,7 +525,9 @@ mod tests {
                 quote!(#[option(flatten, min = 1)] k: Shared),
                 "`flatten` and `min` exclude each other",
             ),
-            (quote!(#[option(origin = true)] k: usize), "`origin` stands at a variant of an enum"),
+            (quote!(k: usize), "a count without a smallest value: add #[option(min = 1)]"),
+            (quote!(#[option(max = 9)] k: Option<AutoOr<u32>>), "a count without a smallest value"),
+            (quote!(#[option(origin = false)] k: f64), "`origin` is true where it stands"),
             (
                 quote!(#[option(program = false)] k: Vec<String>),
                 "`program` is true where it stands",
@@ -521,7 +566,75 @@ mod tests {
         )
         .unwrap_err()
         .to_string();
-        assert!(text.starts_with("takes nothing itself"), "{text}");
+        assert!(text.starts_with("takes `origin = true` at most"), "{text}");
+    }
+
+    #[test]
+    fn the_origin_may_matter_to_a_type_a_value_or_an_option() {
+        let written = |arguments, item| expand(arguments, item).unwrap().to_string();
+        let always = "found . origin_matters = true ;";
+        let text = written(
+            quote!(origin = true),
+            quote!(
+                struct S {}
+            ),
+        );
+        assert!(text.contains(always), "{text}");
+        let text = written(
+            quote!(),
+            quote!(
+                struct S {}
+            ),
+        );
+        assert!(!text.contains("origin_matters"), "{text}");
+        for (ty, condition) in [
+            (quote!(bool), "self . x"),
+            (quote!(Option<f64>), "self . x . is_some ()"),
+            (quote!(f64), "true"),
+        ] {
+            let item = quote!(struct S { #[option(origin = true, min = 0.0)] x: #ty });
+            let text = written(quote!(), item);
+            let condition = format!("found . origin_matters |= {condition} ;");
+            assert!(text.contains(&condition), "{text}");
+        }
+        let text = written(
+            quote!(),
+            quote!(
+                enum E {
+                    #[option(origin = true)]
+                    A,
+                    B,
+                }
+            ),
+        );
+        assert!(text.contains(&format!("Self :: A => {{ {always}")), "{text}");
+        // What would be passed over.
+        let refused = |arguments, item| expand(arguments, item).unwrap_err().to_string();
+        let text = refused(
+            quote!(origin = true),
+            quote!(
+                enum E {
+                    A,
+                }
+            ),
+        );
+        assert!(text.starts_with("`origin = true` of an enum stands at its variants"), "{text}");
+        let text = refused(
+            quote!(origin = false),
+            quote!(
+                struct S {}
+            ),
+        );
+        assert!(text.starts_with("takes `origin = true` at most"), "{text}");
+        let text = refused(
+            quote!(),
+            quote!(
+                enum E {
+                    A(#[option(origin = true)] f64),
+                }
+            ),
+        );
+        assert!(text.starts_with("`origin` stands at the variant"), "{text}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use metric::{Metric, MetricInput, MetricProperties};
 pub use oracle::{
     Answer, Layer, Oracle, OracleProperties, Outcome, Question, Refusal, Respondent, Scene, Vote,
 };
-pub use plugin::Plugin;
+pub use plugin::{Plugin, Registered};
 pub use query_selector::{
     Done, Event, Inquiry, QueryId, QuerySelector, Reply, RequestId, SelectorProperties, Step,
 };

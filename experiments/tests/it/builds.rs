@@ -27,6 +27,8 @@ pub struct TestConstant {
     pub fails_first: bool,
 }
 
+impl mustlink_core::roles::Registered for TestConstant {}
+
 #[typetag::serde(name = "test_constant")]
 impl BaseClusterer for TestConstant {
     fn cluster(&self, problem: &Problem, _: &Context) -> Result<Clustering> {

@@ -40,6 +40,8 @@ struct Priced {
     pending: bool,
 }
 
+impl mustlink_core::roles::Registered for Priced {}
+
 #[typetag::serde(name = "priced_for_test")]
 impl Oracle for Priced {
     fn open(&self, _: &Scene) -> Result<Box<dyn Respondent>> {

@@ -15,6 +15,7 @@ use mustlink::prelude::*;
 #[options]
 pub struct Stripes {
     /// Number of the feature, from 0.
+    #[option(min = 0)]
     pub feature: usize,
 }
 

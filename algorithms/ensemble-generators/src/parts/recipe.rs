@@ -19,7 +19,7 @@ pub struct Recipe {
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// How many failed members are made again before giving up.
-    #[option(inert = "no member of the small problems fails")]
+    #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
 

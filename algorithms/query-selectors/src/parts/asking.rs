@@ -35,7 +35,7 @@ pub struct Asking {
     #[option(default = true)]
     pub skip_entailed: bool,
     /// Other members of a neighbourhood tried after "don't know".
-    #[option(default = 1, max = 5)]
+    #[option(default = 1, min = 0, max = 5)]
     pub dont_know_retries: u8,
     /// What decides between objects that score the same.
     pub tie: Tie,

@@ -29,7 +29,7 @@ pub struct Voting {
     /// How co-associations are held.
     pub representation: Representation,
     /// Bytes of the matrix above which it is not held.
-    #[option(default = MAX_MATRIX_BYTES)]
+    #[option(default = MAX_MATRIX_BYTES, min = 0)]
     pub max_matrix_bytes: u64,
 }
 

@@ -22,6 +22,7 @@ pub struct GivenMembers {
 }
 
 impl mustlink_core::options::Options for GivenMembers {}
+impl mustlink_core::roles::Registered for GivenMembers {}
 
 #[typetag::serde(name = "given_members")]
 impl EnsembleGenerator for GivenMembers {

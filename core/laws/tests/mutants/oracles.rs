@@ -14,7 +14,7 @@ pub struct FlawedOracle {
     /// What is wrong with it.
     pub flaw: String,
     /// Queries that are answered; absent: all.
-    #[option(max = 1000000)]
+    #[option(min = 0, max = 1000000)]
     pub queries: Option<u64>,
     /// Price of an answer.
     #[option(default = 1.0, above = 0.0, max = 100.0)]
