@@ -2,14 +2,20 @@
 
 use serde_json::Value;
 
-use super::law::Verdict;
+use super::bibliography;
+use super::choices;
+use super::law::{Lawful, MEASURED, Verdict, as_tried, laws_for};
 use crate::ensure;
-use mustlink_core::registry::Descriptor;
+use mustlink_config as config;
+use mustlink_core::registry::{Descriptor, suggestion};
 use mustlink_core::roles::RoleObject;
 
 type Check = fn(&'static Descriptor) -> Verdict;
 
-pub(super) fn laws<R: RoleObject + ?Sized>() -> Vec<(&'static str, Check)> {
+/// The law about waivers, which cannot be waived.
+pub(super) const WAIVERS: &str = "waivers_are_of_use";
+
+pub(super) fn laws<R: Lawful + ?Sized>() -> Vec<(&'static str, Check)> {
     vec![
         ("default_parses_back", default_parses_back::<R>),
         ("unknown_option_is_refused", unknown_option_is_refused::<R>),
@@ -17,7 +23,64 @@ pub(super) fn laws<R: RoleObject + ?Sized>() -> Vec<(&'static str, Check)> {
         ("everything_is_described", everything_is_described),
         ("numbers_have_ranges", numbers_have_ranges),
         ("counts_have_ceilings", counts_have_ceilings),
+        ("citations_are_known", citations_are_known),
+        (WAIVERS, waivers_are_of_use::<R>),
     ]
+}
+
+/// Each waived law exists, speaks about the plugin and is waived once.
+fn waivers_are_of_use<R: Lawful + ?Sized>(d: &'static Descriptor) -> Verdict {
+    let of_any = laws::<R>().into_iter().map(|(name, _)| name);
+    let names: Vec<&str> = of_any.clone().chain(R::laws().iter().map(|law| law.name)).collect();
+    let plugin = R::from_value(as_tried(d)).ok().filter(|p| !p.needs_setup());
+    let tried = plugin.map(|p| laws_for(&*p).iter().map(|law| law.name).collect::<Vec<_>>());
+    for (at, (law, _)) in d.waivers.iter().enumerate() {
+        let of_an_option = law.strip_prefix(choices::LAW).is_some_and(|rest| rest.starts_with('.'));
+        ensure!(
+            !of_an_option,
+            "waives {law}: an option is excused where it is declared: #[option(inert = \"reason\")]"
+        );
+        ensure!(
+            names.contains(law),
+            "waives \"{law}\", which is not a law of {}{}",
+            d.role.plural(),
+            suggestion(law, names.iter().copied())
+        );
+        ensure!(*law != WAIVERS, "waives {WAIVERS}, which cannot be waived; remove the waiver");
+        let again = d.waivers[..at].iter().any(|(other, _)| other == law);
+        ensure!(!again, "waives {law} twice; remove one of the waivers");
+        let applies =
+            tried.as_ref().is_none_or(|t| t.contains(law)) || of_any.clone().any(|n| n == *law);
+        ensure!(
+            applies || *law == MEASURED,
+            "waives {law}, which does not apply to this plugin; remove the waiver"
+        );
+    }
+    Ok(())
+}
+
+/// Each cited work has an entry, and each condition of a citation can hold.
+fn citations_are_known(d: &'static Descriptor) -> Verdict {
+    let known = bibliography::keys(d.package);
+    for key in d.references {
+        ensure!(
+            known.iter().any(|k| k == key),
+            "cites \"{key}\", which has no entry{}; add @article{{{key}, …}} to {}",
+            suggestion(key, known.iter().map(String::as_str)),
+            bibliography::place(d.package)
+        );
+    }
+    let schema = d.schema_value();
+    for (key, option, value) in d.cited_if {
+        let options = serde_json::json!({ *option: *value });
+        let wrong = config::complaints(&options, schema);
+        ensure!(
+            wrong.is_empty(),
+            "cites \"{key}\" if {option} = \"{value}\", which is never the case: {}",
+            wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        );
+    }
+    Ok(())
 }
 
 /// The default configuration builds the plugin, which writes the same configuration, in JSON and TOML.
@@ -31,6 +94,8 @@ fn default_parses_back<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdic
     let back: Value = toml::from_str(&text).map_err(|e| e.to_string())?;
     let again = R::from_value(back)?;
     ensure!(again.to_value() == config, "TOML came back as {}", again.to_value());
+    // Otherwise no law of the role would be tried.
+    R::from_value(as_tried(d)).map_err(|e| format!("with the options of x-laws: {e}"))?;
     Ok(())
 }
 

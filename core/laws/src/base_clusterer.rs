@@ -5,7 +5,9 @@ use std::sync::Arc;
 use ndarray::Array2;
 
 use super::law::{Law, MISSING_SETUP, Runs, Verdict};
-use super::{choices, feasible, fixtures, hard, looks, magnitudes, promises, runs, weights};
+use super::{
+    choices, feasible, fixtures, hard, looks, magnitudes, memory, promises, runs, weights,
+};
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
 use mustlink_core::constraints::{Constraint, Constraints, Kind, Strength};
@@ -96,7 +98,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::always("any_unit", magnitudes::any_unit),
         Law::when(
             "any_origin",
-            |p| p.properties().accepts.contains(&DataKind::Dense),
+            |p| p.properties().accepts.contains(&DataKind::Dense) && !run::origin_matters(p),
             magnitudes::any_origin,
         ),
         Law::when(
@@ -147,6 +149,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         ),
         Law::always("hard_problems_have_an_outcome", hard_problems),
         Law::always("memory_covers_the_result", memory_covers),
+        memory::law(memory::of_clusterer),
     ];
     laws.extend(runs::laws());
     laws
@@ -394,6 +397,7 @@ fn grouped_and_listed(p: &Plugin, problem: &Problem, grouped: &Constraints, seed
                 && one.violations_closed == other.violations_closed;
             ensure!(same, "groups give other labels than their pairs");
         }
+        (Err(e), _) | (_, Err(e)) if e.contains("panicked: ") => return Err(e),
         (one, other) => {
             let (one, other) = (one.map(|run| run.seconds), other.map(|run| run.seconds));
             ensure!(one.is_err() && other.is_err(), "groups give {one:?}, pairs {other:?}");
@@ -481,6 +485,7 @@ fn changes_something(p: &Plugin, kind: Kind) -> Verdict {
         let free = labels(p, &small.clone().with_constraints(Constraints::default()), 1)?;
         match attempt(p, &small.with_constraints(given), &fixtures::context(1)) {
             Ok(run) if run.clustering == free => {}
+            Err(e) if choices::broken(&e).is_some() => return Err(e.to_string()),
             // To be refused is to be read.
             Ok(_) | Err(_) => return Ok(()),
         }

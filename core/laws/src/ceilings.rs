@@ -1,7 +1,8 @@
-//! What do the largest legal numbers do? Nothing worse than take long.
+//! What do words and the smallest and largest legal numbers do? Nothing worse than take long.
 
 use serde_json::Value;
 
+use super::choices::{REMEDY, broken};
 use super::law::Verdict;
 use mustlink_config as config;
 use mustlink_core::context::Context;
@@ -30,18 +31,29 @@ pub(super) fn limit_address_space() {
     }
 }
 
-/// The largest whole number an option may be.
-fn largest(option: &Value, root: &Value) -> Option<Value> {
+/// What an option may be: all words, the smallest number, and the largest if it is a whole number.
+fn ends(option: &Value, root: &Value) -> Vec<Value> {
     let option = config::deref(option, root);
     if let Some(list) = config::alternatives(option) {
-        return list.iter().find_map(|each| largest(each, root));
+        return list.iter().flat_map(|each| ends(each, root)).collect();
     }
-    let whole = option.get("type")?.to_string().contains("integer");
-    option.get("maximum").filter(|_| whole).cloned()
+    if let Some(words) = option.get("enum").and_then(Value::as_array) {
+        return words.clone();
+    }
+    let kind = option.get("type").map(Value::to_string).unwrap_or_default();
+    if kind.contains("boolean") {
+        return vec![false.into(), true.into()];
+    }
+    let keys: &[&str] = match (kind.contains("integer"), kind.contains("number")) {
+        (true, _) => &["minimum", "maximum"],
+        (_, true) => &["minimum"],
+        _ => &["const"],
+    };
+    keys.iter().filter_map(|key| option.get(*key).cloned()).collect()
 }
 
-/// Runs `p` with each of its whole numbers at its largest: it may take too long, or say no, but
-/// neither panic nor allocate by the number.
+/// Runs `p` with each word of its options, each number at its smallest and each whole number at its largest:
+/// it may take too long, or say no, but neither panic nor allocate by the number.
 pub(super) fn are_harmless<R: RoleObject + ?Sized, T>(
     p: &R,
     run: impl Fn(&R, &Context) -> Result<T, Error>,
@@ -50,13 +62,16 @@ pub(super) fn are_harmless<R: RoleObject + ?Sized, T>(
     let schema = catalogue.find(p.tag()).ok_or("not in the catalogue")?.schema_value();
     let options = schema.get("properties").and_then(Value::as_object);
     for (name, option) in options.into_iter().flatten() {
-        let Some(value) = largest(option, schema) else { continue };
-        let mut config = p.to_value();
-        config[name] = value.clone();
-        let plugin = R::from_value(config).map_err(|e| format!("{name} = {value}: {e}"))?;
-        let ctx = Context::builder(SeedPath::new(1)).time_limit(Some(SHORT)).build();
-        if let Err(Error::Contract { broken, .. }) = guarded(p.tag(), || run(&plugin, &ctx)) {
-            return Err(format!("{name} = {value}: {broken}"));
+        for value in ends(option, schema) {
+            let mut config = p.to_value();
+            config[name] = value.clone();
+            let plugin = R::from_value(config).map_err(|e| format!("{name} = {value}: {e}"))?;
+            let ctx = Context::builder(SeedPath::new(1)).time_limit(Some(SHORT)).build();
+            if let Err(e) = guarded(p.tag(), || run(&plugin, &ctx))
+                && let Some(broken) = broken(&e)
+            {
+                return Err(format!("{name} = {value}: {broken}; {REMEDY}"));
+            }
         }
     }
     Ok(())
@@ -108,6 +123,11 @@ mod tests {
         }, "$defs": {"n": {"type": "integer"}}});
         assert_eq!(without(&schema, &["integer"], &["maximum"]), [".b"]);
         assert_eq!(without(&schema, &["integer", "number"], &["minimum"]), [".a", ".b", ".d"]);
-        assert_eq!(largest(&schema["properties"]["a"], &schema), Some(3.into()));
+        assert_eq!(ends(&schema["properties"]["a"], &schema), [3]);
+        let either = json!({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0.5}]});
+        assert_eq!(ends(&either, &schema), [0.5]);
+        let words = json!({"oneOf": [{"const": "a"}, {"enum": ["b", "c"]}, {"type": "boolean"}]});
+        let all = [json!("a"), json!("b"), json!("c"), json!(false), json!(true)];
+        assert_eq!(ends(&words, &schema), all);
     }
 }

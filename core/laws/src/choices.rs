@@ -1,5 +1,7 @@
 //! Does every option of a plugin change something?
 
+use std::cell::RefCell;
+
 use serde_json::Value;
 
 use super::fixtures;
@@ -18,6 +20,18 @@ const LOOKS: u64 = 20_000;
 
 /// The name of this law; behind a dot stands the option that a plugin excuses.
 pub(crate) const LAW: &str = "every_option_changes_something";
+
+/// What to do about a legal value with which a plugin panics.
+pub(crate) const REMEDY: &str =
+    "handle this value, or exclude it: #[option(min = …)], or an error that names it";
+
+/// How a plugin broke its contract, if this is why it failed.
+pub(crate) fn broken(error: &Error) -> Option<&str> {
+    match error.root() {
+        Error::Contract { broken, .. } => Some(broken),
+        _ => None,
+    }
+}
 
 /// Values that the option may have instead of `now`, the likeliest to change something first.
 fn others(schema: &Value, root: &Value, now: &Value, out: &mut Vec<Value>) {
@@ -70,10 +84,18 @@ fn legal(schema: &Value, root: &Value, name: &str, now: &Value) -> Vec<Value> {
 /// What came out, or that nothing did.
 type Outcome<T> = Result<T, ()>;
 
+/// The options of `config` that differ from `plain`: `restarts = 0`.
+fn changes(config: &Value, plain: &Value) -> String {
+    let options = config.as_object().into_iter().flatten();
+    let changed = options.filter(|(name, value)| plain.get(name.as_str()) != Some(*value));
+    let changed: Vec<String> = changed.map(|(name, value)| format!("{name} = {value}")).collect();
+    if changed.is_empty() { "as it is".into() } else { changed.join(", ") }
+}
+
 /// Sets each option to other legal values, by itself and then beside one other option that is not
 /// at its default, on each of `worlds` settings: some result must be another one. Options that hold
 /// plugins, lists and free text are not tried. An option that changes nothing there says why
-/// (`#[option(inert = "…")]`).
+/// (`#[option(inert = "…")]`). A panic with a legal value is a defect, not a change.
 pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
     p: &R,
     worlds: usize,
@@ -84,6 +106,8 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
     let schema = descriptor.schema_value();
     // Configurations whose generators are equal share their ensembles, as the methods of a study do.
     let ensembles = EnsembleStore::default();
+    let plain = p.to_value();
+    let defect = RefCell::new(None);
     let outcome = |config: &Value, world: usize| -> Option<Outcome<T>> {
         let plugin = R::from_value(config.clone()).ok()?;
         let limit = Some(fixtures::PATIENCE);
@@ -95,7 +119,13 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
         match guarded(p.tag(), || run(&plugin, world, &ctx)) {
             // Nobody knows what would have come out.
             Err(e) if matches!(e.root(), Error::TimedOut { .. }) => None,
-            made => Some(made.map_err(drop)),
+            made => {
+                if let Some(broken) = made.as_ref().err().and_then(|e| broken(e)) {
+                    let with = changes(config, &plain);
+                    defect.borrow_mut().get_or_insert(format!("{with}: {broken}"));
+                }
+                Some(made.map_err(drop))
+            }
         }
     };
     // Some world tells two configurations apart; two errors are one.
@@ -106,7 +136,6 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
         })
     };
     let bases = |config: &Value| (0..worlds).map(|w| outcome(config, w)).collect::<Vec<_>>();
-    let plain = p.to_value();
     let with = |config: &Value, name: &str, value: &Value| {
         let mut config = config.clone();
         config[name] = value.clone();
@@ -156,6 +185,9 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
     }
     // No one problem shows it.
     fixtures::forget();
+    if let Some(defect) = defect.take() {
+        return Err(format!("{defect}; {REMEDY}"));
+    }
     let silent: Vec<&str> = silent.iter().map(|(name, _)| name.as_str()).collect();
     let wrong: Vec<&str> = silent.iter().copied().filter(|name| !excused(name)).collect();
     ensure!(wrong.is_empty(), "no value changes anything: {}", wrong.join(", "));

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 
 use super::law::{Law, Runs, Verdict};
-use super::{choices, fixtures, hard, looks, promises, runs};
+use super::{choices, fixtures, hard, looks, memory, promises, runs};
 use crate::ensure;
 use mustlink_core::clustering::NONE;
 use mustlink_core::clustering::{Clustering, Extras, canonical};
@@ -100,6 +100,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::always("order_of_constraints_is_nothing", order_of_constraints),
         Law::always("hard_ensembles_have_an_outcome", hard_ensembles),
         Law::always("memory_covers_the_result", memory_covers),
+        memory::law(memory::of_consensus),
     ];
     laws.extend(runs::laws());
     laws

@@ -1,7 +1,7 @@
 //! The laws of [`ConstraintPropagator`](mustlink_core::roles::ConstraintPropagator).
 
 use super::law::{Law, Runs, Verdict};
-use super::{choices, fixtures, hard, looks, runs};
+use super::{choices, fixtures, hard, looks, memory, runs};
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
 use mustlink_core::constraints::{Constraint, Constraints, Kind};
@@ -38,6 +38,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::always(choices::LAW, options_count),
         Law::always("every_constraint_counts", every_constraint_counts),
         Law::always("memory_covers_the_result", memory_covers),
+        memory::law(memory::of_propagator),
     ];
     laws.extend(runs::laws());
     laws

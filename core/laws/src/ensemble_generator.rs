@@ -1,7 +1,7 @@
 //! The laws of [`EnsembleGenerator`](mustlink_core::roles::EnsembleGenerator).
 
 use super::law::{Law, Runs, Verdict};
-use super::{choices, fixtures, hard, looks, runs};
+use super::{choices, fixtures, hard, looks, memory, runs};
 use crate::ensure;
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Constraints;
@@ -42,6 +42,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         ),
         Law::always("hard_problems_have_an_outcome", hard_problems),
         Law::always("memory_covers_the_result", memory_covers),
+        memory::law(memory::of_generator),
     ];
     laws.extend(runs::laws());
     laws

@@ -1,17 +1,21 @@
 //! The laws of [`QuerySelector`] on options, other kinds of data and problems that are not easy.
 
+use serde_json::Value;
+
 use super::asking::{
     Replies, begin, check_pairs, drive, drive_on, nearest_of_three, some_eligible, text,
 };
 use super::law::{Law, Runs, Verdict};
-use super::{choices, fixtures, hard, looks, numbers};
+use super::{choices, fixtures, hard, looks, memory, numbers};
+use mustlink_config as config;
 use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::context::Context;
 use mustlink_core::data::{Data, DataKind};
 use mustlink_core::error::Error;
 use mustlink_core::problem::Problem;
-use mustlink_core::roles::{Event, QuerySelector};
+use mustlink_core::registry::{Catalogue, Descriptor, Role};
+use mustlink_core::roles::{Event, QuerySelector, RoleObject};
 use mustlink_core::selection;
 use mustlink_core::union_find::UnionFind;
 
@@ -33,6 +37,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             hard::memory_covers(&problem, |shape| s.memory(shape), least)
         }),
     ];
+    laws.push(memory::law(memory::of_selector));
     laws.extend(numbers::laws(|_| true));
     laws
 }
@@ -43,6 +48,29 @@ impl Runs for Plugin {
     fn run_small(&self, ctx: &Context) -> Result<(), Error> {
         begin(self, &some_eligible(1).0, ctx).map(drop)
     }
+}
+
+/// The selector with an ensemble of few members where it would make one of a hundred by default: on many
+/// problems, these would be most of the work.
+pub(super) fn with_few_members(s: &Plugin) -> Result<Box<Plugin>, String> {
+    let catalogue = Catalogue::get().map_err(text)?;
+    let schema = catalogue.find(s.tag()).ok_or("not in the catalogue")?.schema_value();
+    let mut options = RoleObject::to_value(s);
+    let makes = |option: &Value| config::slot_role(option, schema) == Some(Role::EnsembleGenerator);
+    for (name, option) in schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+    {
+        let slot = makes(option) || config::alternatives(option).into_iter().flatten().any(makes);
+        if !slot || options.get(name).is_some_and(|value| !value.is_null()) {
+            continue;
+        }
+        let tag = option.get("x-default").and_then(Value::as_str).unwrap_or("random_init");
+        let mut few = catalogue.find(tag).map(Descriptor::default_config).unwrap_or_default();
+        if few.get("members").is_some() {
+            few["members"] = 6.into();
+            options[name] = few;
+        }
+    }
+    <Plugin as RoleObject>::from_value(options)
 }
 
 /// All that happens in 40 queries, and what the selector stands at on the way.
@@ -119,8 +147,9 @@ fn consistent(problem: &Problem) -> Replies {
 /// Problems that are legal and not easy are asked about, as far as there is something to ask, or
 /// an option is named that does not fit them.
 fn hard_problems(s: &Plugin) -> Verdict {
+    let small = with_few_members(s)?;
     for (name, problem) in hard::hard(1) {
-        let inquiry = match begin(s, &problem, &fixtures::context(1)) {
+        let inquiry = match begin(&*small, &problem, &fixtures::context(1)) {
             // An option that the problem is too small for is named.
             Err(Error::BadParam { .. }) => continue,
             result => result.map_err(|e| format!("{name}: {}", hard::said(&e)))?,

@@ -1,8 +1,13 @@
 //! What is a law, and what do the laws of all roles share?
 
+use std::sync::{PoisonError, RwLock};
+
+use peak_alloc::PeakAlloc;
+
 use super::fixtures;
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
+use mustlink_core::registry::Descriptor;
 use mustlink_core::roles::RoleObject;
 use mustlink_core::run::STACK;
 
@@ -85,6 +90,17 @@ impl<R: Lawful + ?Sized> Law<R> {
     /// # Errors
     /// What is broken.
     pub fn try_on(&self, plugin: &R) -> Verdict {
+        if !is_counted() {
+            return self.tried(plugin);
+        }
+        if self.name == MEASURED {
+            let _alone = MEASURING.write().unwrap_or_else(PoisonError::into_inner);
+            return self.tried(plugin);
+        }
+        beside_others(|| self.tried(plugin))
+    }
+
+    fn tried(&self, plugin: &R) -> Verdict {
         fixtures::forget();
         let check = std::panic::AssertUnwindSafe(|| (self.check)(plugin));
         std::panic::catch_unwind(check).unwrap_or_else(|panic| {
@@ -92,6 +108,32 @@ impl<R: Lawful + ?Sized> Law<R> {
             Err(format!("panicked: {text}"))
         })
     }
+}
+
+/// The law of plugins that declare memory, which is tried alone.
+pub(crate) const MEASURED: &str = "memory_is_declared";
+
+/// True if [`PeakAlloc`] is the allocator of this program: something is always held.
+pub(crate) fn is_counted() -> bool {
+    PeakAlloc.current_usage() > 0
+}
+
+/// The configuration under which the laws are tried: the defaults, with those that the plugin gives
+/// (`x-laws`) because its own would take hours.
+pub(crate) fn as_tried(descriptor: &Descriptor) -> serde_json::Value {
+    let mut config = descriptor.default_config();
+    let instead = descriptor.schema_value()["x-laws"].as_object().into_iter().flatten();
+    instead.for_each(|(option, value)| config[option] = value.clone());
+    config
+}
+
+/// Whoever measures memory is alone: what others hold would be measured, too.
+static MEASURING: RwLock<()> = RwLock::new(());
+
+/// Does `work` while nobody measures memory.
+pub(crate) fn beside_others<T>(work: impl FnOnce() -> T) -> T {
+    let _not_measured = MEASURING.read().unwrap_or_else(PoisonError::into_inner);
+    work()
 }
 
 /// Fails with a message unless the condition holds.

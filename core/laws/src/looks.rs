@@ -40,7 +40,13 @@ pub(super) fn grow_with_the_work<R: Lawful + ?Sized, T: PartialEq>(
             counted(&*R::from_value(config)?, &run)
         };
         // What refuses such a number is no loop of that length.
-        let (Ok((once, few)), Ok((often, many))) = (at(1), at(5)) else { continue };
+        let ((once, few), (often, many)) = match (at(1), at(5)) {
+            (Ok(one), Ok(other)) => (one, other),
+            (Err(e), _) | (_, Err(e)) if e.contains("panicked: ") => {
+                return Err(format!("{option} = 1 or 5: {e}"));
+            }
+            _ => continue,
+        };
         ensure!(
             once == often || many > few,
             "{option} = 1 and 5 give different results and it looks at the flag {few} and {many} \

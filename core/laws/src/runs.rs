@@ -14,7 +14,7 @@ use mustlink_core::random::SeedPath;
 pub(super) fn laws<R: Runs + ?Sized>() -> Vec<Law<R>> {
     let mut laws = Vec::from(numbers::laws::<R>(|_| true));
     laws.push(Law::always("cancelling_is_heard", cancelling_is_heard));
-    laws.push(Law::always("largest_numbers_are_harmless", |p: &R| {
+    laws.push(Law::always("legal_values_are_harmless", |p: &R| {
         let small = p.smaller()?;
         ceilings::are_harmless(small.as_deref().unwrap_or(p), R::run_small)
     }));

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 
 use super::law::{Law, Runs, Verdict, in_threads};
-use super::{choices, fixtures, hard, looks, numbers};
+use super::{choices, fixtures, hard, looks, memory, numbers};
 use crate::ensure;
 use mustlink_core::constraints::{Constraint, Constraints, Kind};
 use mustlink_core::context::Context;
@@ -51,6 +51,7 @@ pub(super) fn laws() -> Vec<Law<dyn Transform>> {
         }),
         Law::always(choices::LAW, options_count),
         Law::always("memory_covers_the_result", memory_covers),
+        memory::law(memory::of_transform),
         Law::always("shape_covers_the_result", shape_covers),
     ];
     laws.extend(numbers::laws(|_| true));

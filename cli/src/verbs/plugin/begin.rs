@@ -54,7 +54,8 @@ pub(crate) fn run(new: &New) -> Result<u8, Failure> {
     }
     written?;
     term::tell(&format!(
-        "in {}: cargo test tries the laws; cargo run --features program -- describe {} shows the plugin",
+        "in {}: cargo test --features program tries the laws; cargo run --features program -- describe {} \
+         shows the plugin and shares the build. For the laws alone, leave out the feature",
         dir.display(),
         new.name
     ));
@@ -182,6 +183,10 @@ fn main() -> std::process::ExitCode {{
         "//! The laws of the plugin of this crate.
 
 use {name} as _;
+
+/// Counts memory, for the law `memory_is_declared`.
+#[global_allocator]
+static MEMORY: mustlink::contract::PeakAlloc = mustlink::contract::PeakAlloc;
 
 fn main() {{
     mustlink::contract::main_of(env!(\"CARGO_PKG_NAME\"));

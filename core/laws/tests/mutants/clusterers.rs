@@ -9,7 +9,9 @@ use ndarray::{Array1, Array2};
 use serde_json::json;
 
 use crate::neighbours;
-use crate::shared::{Caught, Mutant, checked, clock, flaws, tried};
+use mustlink_laws::memory;
+
+use crate::shared::{Caught, HOLDS, KEEPS, Mutant, checked, clock, flaws, tried};
 
 /// Objects join the nearest centre, and pay for constraints they break.
 #[options]
@@ -27,9 +29,23 @@ pub struct FlawedClusterer {
     pub max_iterations: usize,
     /// Must-links are kept whatever they cost.
     pub hard: bool,
+    /// Which object is looked at first.
+    pub order: Order,
 }
 
-const FLAWS: [(&str, &str); 54] = [
+/// An order of the objects.
+#[options]
+pub enum Order {
+    /// The first one.
+    #[default]
+    Forwards,
+    /// The last one.
+    Backwards,
+    /// One in the middle.
+    Outwards,
+}
+
+const FLAWS: [(&str, &str); 61] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -57,7 +73,12 @@ const FLAWS: [(&str, &str); 54] = [
     ("cuts values off at 30", "any_origin"),
     ("keeps twelve digits of the largest value", "far_objects_stand_alone"),
     ("never looks at the cancel flag", "cancelling_is_heard"),
-    ("counts its work in 32 bits", "largest_numbers_are_harmless"),
+    ("counts its work in 32 bits", "legal_values_are_harmless"),
+    ("divides by the sweeps less one", "legal_values_are_harmless"),
+    ("divides by the weight", "legal_values_are_harmless"),
+    ("forgets one of its orders", "legal_values_are_harmless"),
+    ("panics on its fifth sweep", "looks_every_sweep"),
+    ("panics on must-links alone", "must_links_change_something"),
     ("returns what it has when cancelled", "cancelling_is_never_late"),
     ("looks at the cancel flag before its loop alone", "looks_every_sweep"),
     ("ignores the weight", "every_option_changes_something"),
@@ -84,6 +105,8 @@ const FLAWS: [(&str, &str); 54] = [
     ("puts the objective of a start in its history", "hard_problems_have_an_outcome"),
     ("panics on a cannot-link of two objects", "hard_problems_have_an_outcome"),
     ("panics on the second constraint of a pair", "contradictions_are_survived"),
+    (HOLDS, memory::LAW),
+    (KEEPS, memory::LAW),
 ];
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {
@@ -193,6 +216,14 @@ impl FlawedClusterer {
                     known.union(c.i, c.j);
                 }
             }
+            "divides by the sweeps less one" => assert!(self.max_iterations > 1, "divide by zero"),
+            "panics on its fifth sweep" => assert!(self.max_iterations != 5, "divide by zero"),
+            "panics on must-links alone" => {
+                let alone = pairs.iter().all(|c| c.kind == Kind::MustLink) && !pairs.is_empty();
+                assert!(!alone, "no cannot-link");
+            }
+            "divides by the weight" => assert!(self.weight > 0.0, "divide by zero"),
+            "forgets one of its orders" => assert!(self.order != Order::Outwards, "not written"),
             "counts its work in 32 bits" => {
                 let work =
                     i32::try_from(self.max_iterations).ok().and_then(|m| m.checked_mul(n as i32));
@@ -318,7 +349,12 @@ impl FlawedClusterer {
                 }
             }
             let before = labels.clone();
-            for i in (0..n).filter(|&i| groups[i] as usize == i) {
+            let turn = |i: usize| match self.order {
+                Order::Forwards => i,
+                Order::Backwards => n - 1 - i,
+                Order::Outwards => (i + n / 2) % n,
+            };
+            for i in (0..n).map(turn).filter(|&i| groups[i] as usize == i) {
                 let members: Vec<usize> = if self.hard {
                     (0..n).filter(|&j| groups[j] as usize == i).collect()
                 } else {

@@ -2,9 +2,10 @@
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
+use mustlink_laws::memory;
 use serde_json::json;
 
-use crate::shared::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 
 /// Groups are merged, the most alike first, until k are left.
 #[options]
@@ -19,7 +20,7 @@ pub struct FlawedConsensus {
     pub max_iterations: usize,
 }
 
-const FLAWS: [(&str, &str); 32] = [
+const FLAWS: [(&str, &str); 34] = [
     ("loses an object", "one_label_per_object"),
     ("seeds itself from the clock", "same_seed_same_bits"),
     ("adds up by thread", "same_bits_on_several_blocks"),
@@ -28,7 +29,7 @@ const FLAWS: [(&str, &str); 32] = [
     ("never joins the last object", "a_unanimous_ensemble_is_returned"),
     ("makes parts of equal size", "groups_of_any_size_are_returned"),
     ("keeps two clusters at least", "extreme_k_is_legal"),
-    ("counts its work in 32 bits", "largest_numbers_are_harmless"),
+    ("counts its work in 32 bits", "legal_values_are_harmless"),
     ("indexes by a missing label", "missing_labels_are_legal"),
     ("needs centres and does not say so", "needs_are_declared"),
     ("reads centres and says that labels do", "labels_alone_are_read"),
@@ -52,6 +53,8 @@ const FLAWS: [(&str, &str); 32] = [
     ("refuses more clusters than members have", "hard_ensembles_have_an_outcome"),
     ("needs no memory", "memory_covers_the_result"),
     ("numbers clusters in the order of a hash map", "same_seed_same_bits"),
+    (HOLDS, memory::LAW),
+    (KEEPS, memory::LAW),
 ];
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {
@@ -128,7 +131,7 @@ impl ConsensusFunction for FlawedConsensus {
         }
         self.stumble(ensemble, k)?;
         let n = ensemble.n();
-        if n > 1000 {
+        if n > 500 {
             let labels = vec![rayon::current_num_threads() as u32 % k as u32; n];
             return Ok(Clustering { labels, k, ..Clustering::default() });
         }

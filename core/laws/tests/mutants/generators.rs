@@ -1,9 +1,10 @@
 //! Partitions by the nearest of k random objects, sound but for one flaw.
 
 use mustlink_core::prelude::*;
+use mustlink_laws::memory;
 use serde_json::json;
 
-use crate::shared::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 
 /// Each member is the partition by the nearest of k random objects.
 #[options]
@@ -18,7 +19,7 @@ pub struct FlawedGenerator {
     pub share: f64,
 }
 
-const FLAWS: [(&str, &str); 18] = [
+const FLAWS: [(&str, &str); 20] = [
     ("leaves gaps in the names of clusters", "members_are_compact"),
     ("does not say how members were made", "members_are_compact"),
     ("seeds every member alike", "members_are_not_all_the_same"),
@@ -27,7 +28,7 @@ const FLAWS: [(&str, &str); 18] = [
     ("seeds members by their number", "a_shorter_ensemble_begins_a_longer_one"),
     ("does not declare that it reads constraints", "constraints_are_read_only_if_declared"),
     ("never looks at the cancel flag", "cancelling_is_heard"),
-    ("counts its work in 32 bits", "largest_numbers_are_harmless"),
+    ("counts its work in 32 bits", "legal_values_are_harmless"),
     ("looks at the cancel flag before its loop alone", "looks_at_every_member"),
     ("ignores the share", "every_option_changes_something"),
     ("declares that it reads constraints and does not", "constraints_change_something"),
@@ -37,6 +38,8 @@ const FLAWS: [(&str, &str); 18] = [
     ("hands data that are not finite to a child", "hard_problems_have_an_outcome"),
     ("needs no memory", "memory_covers_the_result"),
     ("forgets the members in its memory", "memory_covers_the_result"),
+    (HOLDS, memory::LAW),
+    (KEEPS, memory::LAW),
 ];
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {

@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use mustlink_laws::campaign::{self, Method};
-use mustlink_laws::{fixtures, laws_for};
+use mustlink_laws::{PeakAlloc, fixtures, laws_for};
 
 use shared::Caught;
 
@@ -20,15 +21,23 @@ mod generators;
 mod metrics;
 mod neighbours;
 mod oracles;
+mod origins;
 mod propagators;
 mod selectors;
 mod shared;
 mod transforms;
 mod undescribed;
 
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// What other tests hold would be measured, too.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// The campaign tells what breaks its promises from what keeps them.
 #[test]
 fn a_campaign_finds_who_breaks_promises() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let run = |flaw: &str| {
         let flawed =
             clusterers::FlawedClusterer { flaw: flaw.into(), hard: true, ..Default::default() };
@@ -43,6 +52,7 @@ fn a_campaign_finds_who_breaks_promises() {
 /// Not in the form in which errors are held in memory.
 #[test]
 fn a_broken_law_says_what_came_and_what_to_do() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let flaw = "does not declare that it needs k".into();
     let plugin = clusterers::FlawedClusterer { flaw, ..Default::default() };
     let laws = laws_for::<dyn BaseClusterer>(&plugin);
@@ -67,6 +77,7 @@ one.
 
 #[test]
 fn every_flaw_is_caught_and_every_law_catches_one() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     // Flaws that panic are caught; nobody needs to read about them.
     std::panic::set_hook(Box::new(|_| {}));
     let mut complaints = Vec::new();
@@ -128,6 +139,7 @@ fn every_flaw_is_caught_and_every_law_catches_one() {
 /// What a clusterer does not declare is refused before it sees it.
 #[test]
 fn other_kinds_are_refused_by_the_framework() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (dense, _) = fixtures::dense(1);
     let plugin = clusterers::FlawedClusterer::default();
     for kind in [DataKind::Distances, DataKind::Affinity] {

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use mustlink_core::prelude::*;
+use mustlink_laws::memory;
 use ndarray::Array2;
 use serde_json::json;
 
-use crate::shared::{Caught, Mutant, checked, clock, flaws, tried};
+use crate::shared::{Caught, HOLDS, KEEPS, Mutant, checked, clock, flaws, tried};
 
 /// What is said of an object is said, with less weight, of its nearest neighbours.
 #[options]
@@ -24,7 +25,7 @@ pub struct FlawedPropagator {
     pub distances: bool,
 }
 
-const FLAWS: [(&str, &str); 22] = [
+const FLAWS: [(&str, &str); 24] = [
     ("forgets a given constraint", "given_constraints_are_kept"),
     ("seeds itself from the clock", "same_seed_same_bits"),
     ("adds up by thread", "same_bits_on_several_blocks"),
@@ -41,12 +42,14 @@ const FLAWS: [(&str, &str); 22] = [
     ("divides by the free partners of an object", "degenerate_data_is_legal"),
     ("fails on a far outlier", "degenerate_data_is_legal"),
     ("never looks at the cancel flag", "cancelling_is_heard"),
-    ("counts its work in 32 bits", "largest_numbers_are_harmless"),
+    ("counts its work in 32 bits", "legal_values_are_harmless"),
     ("looks at the cancel flag before its loop alone", "looks_every_sweep"),
     ("ignores the share", "every_option_changes_something"),
     ("ignores cannot-links", "every_constraint_counts"),
     ("ignores must-links", "every_constraint_counts"),
     ("needs no memory", "memory_covers_the_result"),
+    (HOLDS, memory::LAW),
+    (KEEPS, memory::LAW),
 ];
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {

@@ -3,9 +3,10 @@
 use mustlink_core::clustering::canonical;
 use mustlink_core::knowledge::{Knowledge, LAST_NEIGHBOURHOOD};
 use mustlink_core::prelude::*;
+use mustlink_laws::memory;
 use serde_json::json;
 
-use crate::shared::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 
 /// Pairs in random order; what earlier replies entail is passed over.
 #[options]
@@ -20,7 +21,7 @@ pub struct FlawedSelector {
     pub share: f64,
 }
 
-const FLAWS: [(&str, &str); 35] = [
+const FLAWS: [(&str, &str); 37] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("asks about objects that are not eligible", "asks_eligible_pairs_once"),
@@ -42,7 +43,7 @@ const FLAWS: [(&str, &str); 35] = [
     ("has no clustering after ten replies", "clustering_is_always_valid"),
     ("clusters as if nobody had answered", "clustering_keeps_answers"),
     ("cannot read sparse rows", "takes_sparse_rows"),
-    ("counts its work in 32 bits", "largest_numbers_are_harmless"),
+    ("counts its work in 32 bits", "legal_values_are_harmless"),
     ("never looks at the cancel flag", "looks_every_sweep"),
     ("ignores the share", "every_option_changes_something"),
     ("takes distances for features", "other_kinds_are_refused"),
@@ -56,6 +57,8 @@ const FLAWS: [(&str, &str); 35] = [
     ("fails with a cluster for each object", "hard_problems_are_asked_about"),
     ("needs no memory", "memory_covers_the_objects"),
     ("asks without end", "dont_know_yields_nothing"),
+    (HOLDS, memory::LAW),
+    (KEEPS, memory::LAW),
 ];
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {
@@ -200,7 +203,8 @@ impl QuerySelector for FlawedSelector {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        if self.has("needs no memory") { 0 } else { (32 * shape.n) as u64 }
+        let pairs = 24 * (shape.n * shape.n).min(21_000);
+        if self.has("needs no memory") { 0 } else { (32 * shape.n + pairs) as u64 }
     }
 }
 

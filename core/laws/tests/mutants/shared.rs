@@ -26,8 +26,14 @@ pub fn flaws(tag: &str, of: &[(&str, &'static str)]) -> Vec<Mutant> {
 }
 
 /// The check of ranges that `#[plugin]` puts before the required method; two flaws are left out or
-/// half done there.
+/// half done there, and two hold memory.
 pub fn checked(plugin: &impl options::Options, flaw: &str) -> Result<()> {
+    if flaw == HOLDS {
+        drop(std::hint::black_box(vec![0u8; 1 << 24]));
+    }
+    if flaw == KEEPS {
+        std::hint::black_box(vec![0u8; 1 << 16].leak());
+    }
     match (flaw, options::check(plugin)) {
         (UNCHECKED, _) => Ok(()),
         (ONE_AT_A_TIME, Err(Error::Config(mut wrong))) => {
@@ -40,6 +46,9 @@ pub fn checked(plugin: &impl options::Options, flaw: &str) -> Result<()> {
 
 pub const UNCHECKED: &str = "takes numbers of any size, NaN and infinities";
 pub const ONE_AT_A_TIME: &str = "names one wrong number at a time";
+
+pub const HOLDS: &str = "holds numbers of all pairs that it does not declare";
+pub const KEEPS: &str = "never gives back what it allocates";
 
 /// The flaws that a plugin of any role can have, and the law of each.
 pub const OF_ANY_ROLE: [(&str, &str); 2] = [
@@ -57,7 +66,7 @@ pub fn clock() -> u64 {
 const LUCKY: [&str; 3] = ["clock", "hash map", "thread"];
 
 /// The law that ends what takes long: what else it finds by then depends on how fast the machine is.
-const TIMED: &str = "largest_numbers_are_harmless";
+const TIMED: &str = "legal_values_are_harmless";
 
 /// Law → the flaws it catches.
 pub type Caught = BTreeMap<&'static str, BTreeSet<String>>;

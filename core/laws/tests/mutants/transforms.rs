@@ -1,10 +1,11 @@
 //! Values shifted and stretched, sound but for one flaw.
 
 use mustlink_core::prelude::*;
+use mustlink_laws::memory;
 use ndarray::Axis;
 use serde_json::{Value, json};
 
-use crate::shared::{Caught, checked, clock, flaws, tried};
+use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 
 /// Every value is stretched and shifted.
 #[options]
@@ -19,7 +20,7 @@ pub struct FlawedTransform {
     pub rounds: usize,
 }
 
-const FLAWS: [(&str, &str); 26] = [
+const FLAWS: [(&str, &str); 28] = [
     ("counts calls", "same_input_same_bits"),
     ("counts calls of what is fitted", "applies_the_same_twice"),
     ("adds up by thread", "any_number_of_threads"),
@@ -46,6 +47,8 @@ const FLAWS: [(&str, &str); 26] = [
     ("needs no memory", "memory_covers_the_result"),
     ("needs less memory for more objects", "memory_covers_the_result"),
     ("says fewer features than it makes", "shape_covers_the_result"),
+    (HOLDS, memory::LAW),
+    (KEEPS, memory::LAW),
 ];
 
 pub fn caught(complaints: &mut Vec<String>) -> Caught {
