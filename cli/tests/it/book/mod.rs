@@ -12,6 +12,7 @@ mod pages;
 mod schemas;
 mod snippets;
 mod studies;
+mod types;
 
 use std::path::{Path, PathBuf};
 
