@@ -1,4 +1,4 @@
-//! How strongly does each pair belong together when constraints flow along a neighbour graph?
+//! Constraint propagation along a neighbour graph, with a strength for every pair.
 
 use mustlink_core::constraints::Origin;
 use mustlink_core::prelude::*;
@@ -19,10 +19,10 @@ pub enum Output {
 /// Exhaustive and efficient constraint propagation: constraints diffuse over a neighbour graph.
 ///
 /// # Method
-/// F = (1 − α)² (I − αL̄)⁻¹ Z (I − αL̄)⁻¹ with L̄ = D^(−½)·W·D^(−½), W the affinities of the graph and
-/// Z +w for must-links, −w for cannot-links; scaled down where an entry exceeds 1. An affinity W
-/// becomes 1 − (1 − F)(1 − W) where F ≥ 0, else (1 + F)·W; or each pair with |F| ≥ `g` becomes a
-/// constraint of that weight and sign.
+/// F = (I − αL̄)⁻¹ Z (I − αL̄)⁻¹ with L̄ = D^(−½)·W·D^(−½), W the affinities of the graph and Z +w for
+/// must-links, −w for cannot-links; divided by its largest entry, so that |F| is at most 1. The affinity W
+/// of each pair, 0 without an edge, becomes 1 − (1 − F)(1 − W) if F ≥ 0 and (1 + F)·W otherwise; or each
+/// pair with |F| ≥ `g` becomes a constraint of that weight and sign.
 /// # Input and output
 /// Dense or sparse objects: graph of the `knn` nearest, weighted exp(−‖x − y‖² / (σ_x·σ_y)) with σ the
 /// distance to the last of them; or affinities in [0, 1] as the graph. n × n affinities with a zero
@@ -31,11 +31,12 @@ pub enum Output {
 /// `BadParam`; `TooManyPropagated` above `max_pairs`.
 /// # Cost and randomness
 /// O(constrained objects · (edges · 30 + n²)): F = Y·Z·Yᵀ with one solved column of Y for each
-/// constrained object. Nothing random.
+/// constrained object. Affinities take n² memory; constraints take as much as there are pairs of at least `g`.
+/// Nothing random.
 /// # References
-/// [LuIp2010]; [ZelnikManorPerona2004] for the local scale. Constraint weights above 1 are divided
-/// by the largest. Differs: the edges of the graph alone change; the paper's formula for all pairs is
-/// `densify` with a tiny `g`.
+/// [LuIp2010] §3; [ZelnikManorPerona2004] for the local scale. The paper takes |F| ≤ 1 for granted; F of its
+/// formula is seldom above 0.1 (α = 0.8), which changes nothing, hence the division. Differs: an edge that one
+/// of two objects has to the other counts whole, not half.
 #[options]
 pub struct E2cp {
     /// How far constraints flow (α).
@@ -46,19 +47,23 @@ pub struct E2cp {
     pub knn: usize,
     /// What comes out.
     pub output: Output,
-    /// Smallest strength of a pair that becomes a constraint, or with `densify` an edge.
-    #[option(default = 0.5, above = 0.0, max = 1.0)]
-    pub g: f64,
-    /// Add edges between objects that are no neighbours and have F ≥ `g`.
+    /// Smallest strength of a pair that becomes a constraint (absent: 0.5) or a new edge (absent: any), as a
+    /// share of the largest.
+    #[option(above = 0.0, max = 1.0)]
+    pub g: Option<f64>,
+    /// Add edges between objects that are not neighbours and have F > 0.
+    #[option(default = true)]
     pub densify: bool,
     /// Most pairs to make.
-    #[option(default = 50_000_000, min = 1, inert = "a limit that small problems do not reach")]
+    #[option(default = 50_000_000, min = 1)]
     pub max_pairs: u64,
     /// Most objects of an affinity matrix, which holds a number for every pair.
     #[option(default = 20_000, min = 1)]
     pub max_objects: usize,
 }
 
+/// Smallest share of the largest strength at which a pair becomes a constraint.
+const PAIRS_FROM: f64 = 0.5;
 /// Rows of F made at once.
 const BLOCK: usize = 256;
 /// Relative residual at which a column is solved.
@@ -66,7 +71,7 @@ const SOLVED: f64 = 1e-10;
 /// With more features a tree rules out too little.
 const TREE_FEATURES: usize = 15;
 
-#[plugin("e2cp", cites = ["LuIp2010", "ZelnikManorPerona2004"])]
+#[plugin("e2cp", cites = ["LuIp2010", "ZelnikManorPerona2004"], version = 2)]
 impl ConstraintPropagator for E2cp {
     fn propagate(
         &self,
@@ -177,30 +182,31 @@ impl E2cp {
 
     fn affinity(&self, graph: &Graph, flow: &Flow, ctx: &Context) -> Result<Array2<f64>> {
         let n = graph.len();
-        let mut out = Array2::zeros((n, n));
-        let changed = |w: f64, f: f64| {
-            if f >= 0.0 { 1.0 - (1.0 - f) * (1.0 - w) } else { (1.0 + f) * w }
-        };
+        let mut out = Array2::<f64>::zeros((n, n));
+        let least = self.g.unwrap_or(0.0);
+        let mut largest = 0.0f64;
+        flow.each_row(ctx, |i, row| {
+            largest = row.iter().fold(largest, |m, v| m.max(v.abs()));
+            // F itself, until the largest entry is known.
+            out.row_mut(i).iter_mut().zip(row).skip(i + 1).for_each(|(to, f)| *to = *f);
+            Ok(())
+        })?;
+        // Without constraints all entries are 0.
+        let largest = if largest > 0.0 { largest } else { 1.0 };
         for (i, edges) in graph.iter().enumerate() {
             ctx.check()?;
-            for &(j, w) in edges.iter().filter(|e| e.0 as usize > i) {
-                let value = changed(w, flow.strength(i, j as usize)).clamp(0.0, 1.0);
-                out[[i, j as usize]] = value;
-                out[[j as usize, i]] = value;
+            let mut edges = edges.iter().filter(|e| e.0 as usize > i).peekable();
+            for j in i + 1..n {
+                let f = out[[i, j]] / largest;
+                let value = match edges.next_if(|e| e.0 as usize == j) {
+                    Some(&(_, w)) if f >= 0.0 => 1.0 - (1.0 - f) * (1.0 - w),
+                    Some(&(_, w)) => (1.0 + f) * w,
+                    None if self.densify && f >= least => f,
+                    None => 0.0,
+                };
+                out[[i, j]] = value.clamp(0.0, 1.0);
+                out[[j, i]] = out[[i, j]];
             }
-        }
-        if self.densify {
-            flow.each_row(ctx, |i, row| {
-                let strong = (i + 1..n).filter(|&j| row[j] >= self.g);
-                let edges = &graph[i];
-                for j in strong {
-                    if edges.binary_search_by_key(&(j as u32), |e| e.0).is_err() {
-                        out[[i, j]] = row[j].min(1.0);
-                        out[[j, i]] = row[j].min(1.0);
-                    }
-                }
-                Ok(())
-            })?;
         }
         Ok(out)
     }
@@ -214,11 +220,22 @@ impl E2cp {
     ) -> Result<Constraints> {
         let mut all = given.pairs().to_vec();
         let most = self.max_pairs;
+        let least = self.g.unwrap_or(PAIRS_FROM);
+        let mut largest = 0.0f64;
+        flow.each_row(ctx, |_, row| {
+            largest = row.iter().fold(largest, |m, v| m.max(v.abs()));
+            Ok(())
+        })?;
+        if largest == 0.0 {
+            return Ok(given.clone());
+        }
         flow.each_row(ctx, |i, row| {
-            for j in (i + 1..n).filter(|&j| row[j].abs() >= self.g) {
-                let kind = if row[j] >= 0.0 { Kind::MustLink } else { Kind::CannotLink };
-                let made = Constraint::new(i, j, kind).weighing(row[j].abs());
-                all.push(made.from(Origin::Propagated));
+            for (j, f) in row.iter().map(|f| f / largest).enumerate().skip(i + 1) {
+                if f.abs() >= least {
+                    let kind = if f >= 0.0 { Kind::MustLink } else { Kind::CannotLink };
+                    let made = Constraint::new(i, j, kind).weighing(f.abs());
+                    all.push(made.from(Origin::Propagated));
+                }
             }
             let pairs = (all.len() - given.len()) as u64;
             if pairs > most { Err(Error::TooManyPropagated { pairs, limit: most }) } else { Ok(()) }
@@ -227,7 +244,7 @@ impl E2cp {
     }
 }
 
-/// F in two factors: F_ij is the inner product of row i of `left` and row j of `right`.
+/// F before the division, in two factors: F_ij is the inner product of row i of `left` and row j of `right`.
 struct Flow {
     left: Array2<f64>,
     right: Array2<f64>,
@@ -242,12 +259,11 @@ impl Flow {
         ends.dedup();
         let r = ends.len();
         let place = |i: u32| ends.binary_search(&i).expect("every end is listed");
-        let heaviest = pairs.iter().map(|c| c.weight).fold(1.0, f64::max);
         let mut z = Array2::zeros((r, r));
         for c in pairs {
             let sign = if c.kind == Kind::MustLink { 1.0 } else { -1.0 };
             let (a, b) = (place(c.i), place(c.j));
-            z[[a, b]] += sign * c.weight / heaviest;
+            z[[a, b]] += sign * c.weight;
             z[[b, a]] = z[[a, b]];
         }
         let root: Vec<f64> = graph
@@ -271,20 +287,9 @@ impl Flow {
             conjugate_gradients(times, &unit, ctx)
         };
         let columns: Vec<Vec<f64>> = ends.par_iter().map(solve).collect::<Result<_>>()?;
-        let right = Array2::from_shape_fn((n, r), |(i, c)| (1.0 - alpha) * columns[c][i]);
+        let right = Array2::from_shape_fn((n, r), |(i, c)| columns[c][i]);
         drop(columns);
-        let mut flow = Flow { left: right.dot(&z), right };
-        let largest = flow.largest(ctx)?;
-        if largest > 1.0 {
-            flow.left.mapv_inplace(|v| v / largest);
-        }
-        Ok(flow)
-    }
-
-    /// F_ij.
-    fn strength(&self, i: usize, j: usize) -> f64 {
-        let (i, j) = (i.min(j), i.max(j));
-        self.left.row(i).dot(&self.right.row(j))
+        Ok(Flow { left: right.dot(&z), right })
     }
 
     /// Hands on the rows of F in order, a block of them held at a time.
@@ -303,22 +308,6 @@ impl Flow {
             }
         }
         Ok(())
-    }
-
-    /// max |F|, or a bound on it that is at most 1.
-    fn largest(&self, ctx: &Context) -> Result<f64> {
-        let longest =
-            |x: &Array2<f64>| x.outer_iter().map(|row| row.dot(&row)).fold(0.0, f64::max).sqrt();
-        let bound = longest(&self.left) * longest(&self.right);
-        if bound <= 1.0 {
-            return Ok(bound);
-        }
-        let mut largest = 0.0f64;
-        self.each_row(ctx, |_, row| {
-            largest = row.iter().fold(largest, |m, v| m.max(v.abs()));
-            Ok(())
-        })?;
-        Ok(largest)
     }
 }
 
