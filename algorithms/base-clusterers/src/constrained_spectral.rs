@@ -37,8 +37,8 @@ use pencil::{BASIS, Links, PARTS, failure, feasible, smooth, touched};
 /// cost times the smallest 1/λ iterated. Random: the starts of k-means and of the iteration.
 /// # References
 /// [WangDavidson2010]; [WangQianDavidson2014]. Differs: the null space of L̄ is eliminated exactly
-/// instead of by a ridge, and its vectors other than the constant one are candidates; β' is loose unless
-/// asked for as printed.
+/// instead of by a ridge, and its vectors other than the constant one are candidates; β' above two
+/// clusters is loose unless asked for as printed.
 #[options]
 pub struct ConstrainedSpectral {
     /// Number of clusters, at most n; absent: that of the problem.
@@ -50,11 +50,11 @@ pub struct ConstrainedSpectral {
     #[option(default = 10, min = 1)]
     pub knn: usize,
     /// Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the last.
-    #[option(default = 4.0, above = 0.0)]
+    #[option(default = 1.0, above = 0.0)]
     pub scale: f64,
     /// How much the constraints must be satisfied (β'): a number below the largest eigenvalue of Q̄,
     /// or a rule.
-    #[option(default = Beta::Rule(BetaRule::Loose))]
+    #[option(default = Beta::Rule(BetaRule::Auto))]
     pub beta: Beta,
     /// Starts of k-means, of which the best result is kept.
     #[option(default = 10, min = 1)]
@@ -80,6 +80,8 @@ pub enum Beta {
 /// How β' follows from the eigenvalues of Q̄.
 #[options]
 pub enum BetaRule {
+    /// `printed` for two clusters, `loose` for more.
+    Auto,
     /// 1 % of the largest eigenvalue below 0: with few constraints the vectors that satisfy more live
     /// on a handful of objects and split nothing.
     Loose,
@@ -88,7 +90,7 @@ pub enum BetaRule {
     Printed,
 }
 
-#[plugin("constrained_spectral", cites = ["WangDavidson2010", "WangQianDavidson2014"], waives = ["numbers_have_ranges" => "the constraints say how large beta may be, and it may be below 0"])]
+#[plugin("constrained_spectral", cites = ["WangDavidson2010", "WangQianDavidson2014"], version = 2, waives = ["numbers_have_ranges" => "the constraints say how large beta may be, and it may be below 0"])]
 impl BaseClusterer for ConstrainedSpectral {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let k = problem.require_k(self.k, "constrained_spectral")?;
@@ -231,8 +233,8 @@ impl ConstrainedSpectral {
             Beta::Number(beta) => {
                 Err(Error::bad_param("beta", beta, format!("< {largest} (of these constraints)")))
             }
-            Beta::Rule(BetaRule::Loose) => Ok(-0.01 * largest),
-            Beta::Rule(BetaRule::Printed) if k == 2 => Ok(largest / 2.0),
+            Beta::Rule(BetaRule::Auto | BetaRule::Printed) if k == 2 => Ok(largest / 2.0),
+            Beta::Rule(BetaRule::Auto | BetaRule::Loose) => Ok(-0.01 * largest),
             Beta::Rule(BetaRule::Printed) => {
                 // Objects without constraints have 0.
                 let mut singular: Vec<f64> = values.iter().map(|v| v.abs()).collect();
