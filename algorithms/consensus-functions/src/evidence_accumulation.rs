@@ -23,6 +23,7 @@ use linkage::{Bound, longest, unlike, with_table, without_table};
 use links::{Admission, Links};
 use memberships::Memberships;
 
+pub(crate) use leaves::Alike;
 pub use linkage::Linkage;
 pub use links::{Constrain, Part};
 
@@ -126,69 +127,7 @@ const INSTEAD_OF_OBEYING: &str = "constrain = \"weigh\", for which single linkag
 )]
 impl ConsensusFunction for EvidenceAccumulation {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let n = ensemble.n();
-        let links = Links::new(self.constrain, problem)?;
-        match self.linkage {
-            Linkage::Single if links.obeyed.is_none() => {}
-            Linkage::Single => pairwise::limit(n, self.max_n, INSTEAD_OF_OBEYING)?,
-            _ => pairwise::limit(n, self.max_n, self.instead())?,
-        }
-        let wanted = match self.cut {
-            CutAt::K => problem.clone(),
-            // k is not asked for; any legal one lets the ensemble be read.
-            _ => Problem { k: Some(1), ..problem.clone() },
-        };
-        if self.association == Association::Memberships {
-            check_needs(ensemble, self)?;
-        }
-        let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, TAG, ctx)?;
-        if self.cut == CutAt::K
-            && links.obeyed.is_none()
-            && let Some(trivial) = view.trivial()
-        {
-            return Ok(trivial);
-        }
-        let (leaves, bound) = self.leaves(&view, &links, ctx)?;
-        let joins = bound.as_ref().map(Bound::joins);
-        let hierarchy = match self.linkage {
-            Linkage::Single if bound.is_none() => without_table(&leaves, ctx)?,
-            linkage => with_table(&leaves, linkage, bound, ctx)?,
-        };
-        let heights = hierarchy.heights(n);
-        let alike = n - leaves.len();
-        let merges = match self.cut {
-            // Under constraints merging ended there.
-            CutAt::K if joins.is_some() => heights.len(),
-            CutAt::K => n - view.k,
-            // Joined where the co-association is above t.
-            CutAt::Threshold => {
-                alike + hierarchy.merges.iter().take_while(|m| m.2 > self.t).count()
-            }
-            CutAt::Lifetime => {
-                longest(&heights, joins.map_or(0, |joins| alike + joins), ends(&heights, n))
-            }
-        };
-        let labels: Vec<u32> = if merges >= alike {
-            let of_leaf = hierarchy.after(merges - alike);
-            leaves.of.iter().map(|&u| of_leaf[u as usize]).collect()
-        } else {
-            unlike(&leaves.of, merges)
-        };
-        let (mut labels, mut k) = compact(&labels);
-        if let Some(closure) = links.obeyed.as_ref().filter(|_| self.parts_afterwards()) {
-            // A cluster may become empty, or one that must-links left none for be needed.
-            part(&mut labels, closure, view.k, self.node_limit, leaves.unlike(), ctx)?;
-            (labels, k) = compact(&labels);
-        }
-        let mut c = Clustering { labels, k, ..Clustering::default() };
-        let next = heights.get(merges).copied();
-        let last = if merges > 0 { heights[merges - 1] } else { 0.0 };
-        let diagnostics = &mut c.extras.diagnostics;
-        diagnostics.extend(next.map(|next| ("next_height".into(), next)));
-        if let Some(next) = next.or(ends(&heights, n).filter(|_| self.cut != CutAt::K)) {
-            diagnostics.insert("lifetime".into(), next - last);
-        }
-        Ok(c)
+        self.accumulate(TAG, |_| Ok(None), ensemble, problem, ctx)
     }
 
     fn needs(&self) -> Needs {
@@ -239,6 +178,81 @@ fn ends(heights: &[f64], n: usize) -> Option<f64> {
 }
 
 impl EvidenceAccumulation {
+    /// The outcome for the plugin `tag`, for which clusters of one member may be `alike`.
+    pub(crate) fn accumulate(
+        &self,
+        tag: &str,
+        alike: impl FnOnce(&CanonicalEnsemble) -> Result<Option<Alike>>,
+        ensemble: &Ensemble,
+        problem: &Problem,
+        ctx: &Context,
+    ) -> Result<Clustering> {
+        let n = ensemble.n();
+        let links = Links::new(self.constrain, problem)?;
+        match self.linkage {
+            Linkage::Single if links.obeyed.is_none() => {}
+            Linkage::Single => pairwise::limit(n, self.max_n, INSTEAD_OF_OBEYING)?,
+            _ => pairwise::limit(n, self.max_n, self.instead())?,
+        }
+        let wanted = match self.cut {
+            CutAt::K => problem.clone(),
+            // k is not asked for; any legal one lets the ensemble be read.
+            _ => Problem { k: Some(1), ..problem.clone() },
+        };
+        if self.association == Association::Memberships {
+            check_needs(ensemble, self)?;
+        }
+        let view = CanonicalEnsemble::new(ensemble, &wanted, &self.weights, tag, ctx)?;
+        if self.cut == CutAt::K
+            && links.obeyed.is_none()
+            && let Some(trivial) = view.trivial()
+        {
+            return Ok(trivial);
+        }
+        let alike = alike(&view)?;
+        let (leaves, bound) = self.leaves(&view, alike.as_ref(), &links, ctx)?;
+        let joins = bound.as_ref().map(Bound::joins);
+        let hierarchy = match self.linkage {
+            Linkage::Single if bound.is_none() => without_table(&leaves, ctx)?,
+            linkage => with_table(&leaves, linkage, bound, ctx)?,
+        };
+        let heights = hierarchy.heights(n);
+        let alike = n - leaves.len();
+        let merges = match self.cut {
+            // Under constraints merging ended there.
+            CutAt::K if joins.is_some() => heights.len(),
+            CutAt::K => n - view.k,
+            // Joined where the co-association is above t.
+            CutAt::Threshold => {
+                alike + hierarchy.merges.iter().take_while(|m| m.2 > self.t).count()
+            }
+            CutAt::Lifetime => {
+                longest(&heights, joins.map_or(0, |joins| alike + joins), ends(&heights, n))
+            }
+        };
+        let labels: Vec<u32> = if merges >= alike {
+            let of_leaf = hierarchy.after(merges - alike);
+            leaves.of.iter().map(|&u| of_leaf[u as usize]).collect()
+        } else {
+            unlike(&leaves.of, merges)
+        };
+        let (mut labels, mut k) = compact(&labels);
+        if let Some(closure) = links.obeyed.as_ref().filter(|_| self.parts_afterwards()) {
+            // A cluster may become empty, or one that must-links left none for be needed.
+            part(&mut labels, closure, view.k, self.node_limit, leaves.unlike(), ctx)?;
+            (labels, k) = compact(&labels);
+        }
+        let mut c = Clustering { labels, k, ..Clustering::default() };
+        let next = heights.get(merges).copied();
+        let last = if merges > 0 { heights[merges - 1] } else { 0.0 };
+        let diagnostics = &mut c.extras.diagnostics;
+        diagnostics.extend(next.map(|next| ("next_height".into(), next)));
+        if let Some(next) = next.or(ends(&heights, n).filter(|_| self.cut != CutAt::K)) {
+            diagnostics.insert("lifetime".into(), next - last);
+        }
+        Ok(c)
+    }
+
     /// A suggestion that accepts more objects.
     fn instead(&self) -> &'static str {
         if self.cut == CutAt::K { INSTEAD } else { WITHOUT_K }
@@ -256,6 +270,7 @@ impl EvidenceAccumulation {
     fn leaves<'a>(
         &self,
         view: &'a CanonicalEnsemble<'a>,
+        alike: Option<&'a Alike>,
         links: &Links,
         ctx: &'a Context,
     ) -> Result<(Leaves<'a>, Option<Bound<'a>>)> {
@@ -265,12 +280,14 @@ impl EvidenceAccumulation {
             Association::Memberships => Some(Memberships::new(view, TAG)?),
         };
         let mut leaves = Leaves::new(view, memberships, self.normalise, &links.bound(n));
+        leaves.alike = alike;
         let mut bound = None;
         if let Some(closure) = &links.obeyed {
             let mut asked = self.bound(closure, &leaves, view.k, ctx)?;
             if leaves.len() - asked.joins() < asked.until && leaves.len() < n {
                 // More clusters than there are different objects: some of the like ones stay apart.
                 leaves = Leaves::new(view, None, self.normalise, &vec![true; n]);
+                leaves.alike = alike;
                 asked = self.bound(closure, &leaves, view.k, ctx)?;
             }
             bound = Some(asked);

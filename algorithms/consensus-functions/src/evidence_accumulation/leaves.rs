@@ -10,11 +10,16 @@ use rayon::prelude::*;
 use super::memberships::Memberships;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 
+/// Writes how alike a cluster of member `t` is to each cluster of that member, between 0 and 1.
+pub(crate) type Alike = Box<dyn Fn(usize, u32, &mut [f64]) + Sync>;
+
 /// The leaves and their similarities.
 pub(super) struct Leaves<'a> {
     view: &'a CanonicalEnsemble<'a>,
     signatures: Option<Signatures>,
     memberships: Option<Memberships>,
+    /// How alike clusters of one member are; absent: a cluster to itself and no other.
+    pub(super) alike: Option<&'a Alike>,
     /// What constraints that are evidence say about pairs of leaves: weight of the must-link, of both
     /// kinds.
     evidence: Vec<Vec<(u32, f64, f64)>>,
@@ -52,6 +57,7 @@ impl<'a> Leaves<'a> {
             view,
             signatures,
             memberships,
+            alike: None,
             evidence: Vec::new(),
             first: Vec::new(),
             sizes: Vec::new(),
@@ -109,7 +115,7 @@ impl<'a> Leaves<'a> {
     pub(super) fn rows(&self, leaves: Range<usize>) -> Vec<Vec<f64>> {
         let mut rows: Vec<Vec<f64>> = match (&self.memberships, &self.signatures) {
             (Some(memberships), _) => memberships.products(leaves.clone()),
-            (None, Some(signatures)) if self.view.is_uniform() => {
+            (None, Some(signatures)) if self.view.is_uniform() && self.alike.is_none() => {
                 let row = |a: usize| {
                     let counts = signatures.row(signatures.group_of(self.first[a] as usize));
                     if counts.len() == self.len() {
@@ -158,9 +164,26 @@ impl<'a> Leaves<'a> {
         }
     }
 
-    /// Weight of the members that put leaf `a` and each other together.
+    /// Weight of the members that put leaf `a` and each other together, or how alike their clusters are.
     fn together(&self, a: usize) -> Vec<f64> {
-        self.weigh(a, |own, other| other == own)
+        let Some(alike) = self.alike else { return self.weigh(a, |own, other| other == own) };
+        let mut out = vec![0.0; self.len()];
+        let mut to_own = Vec::new();
+        for (t, labels) in self.view.labels.iter().enumerate() {
+            let own = labels[self.first[a] as usize];
+            if own == NONE {
+                continue;
+            }
+            to_own.clear();
+            to_own.resize(self.view.columns(t).len(), 0.0);
+            alike(t, own, &mut to_own);
+            for (sum, &j) in out.iter_mut().zip(&self.first) {
+                let other = labels[j as usize];
+                *sum +=
+                    if other == NONE { 0.0 } else { self.view.given[t] * to_own[other as usize] };
+            }
+        }
+        out
     }
 
     /// Weight of the members that saw leaf `a` and each other.

@@ -8,6 +8,7 @@ pub mod cutting;
 pub mod e12;
 pub mod matching;
 pub mod pairwise;
+pub mod reliability;
 pub mod satisfaction;
 pub mod typical;
 pub mod weights;
