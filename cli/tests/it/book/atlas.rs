@@ -12,11 +12,11 @@ const CHOOSING: [&str; 4] = ["auto", "best-score-alone", "cvcp-folds", "cobs"];
 pub(crate) type Means = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// ARI of each method on each set in each draw; nothing where it gave no result.
-type Draws = BTreeMap<String, Sets>;
-type Sets = BTreeMap<String, InDraws>;
-type InDraws = BTreeMap<String, Option<f64>>;
+pub(crate) type Draws = BTreeMap<String, Sets>;
+pub(crate) type Sets = BTreeMap<String, InDraws>;
+pub(crate) type InDraws = BTreeMap<String, Option<f64>>;
 
-fn draws(file: &str, questions: &str) -> Draws {
+pub(crate) fn draws(file: &str, questions: &str) -> Draws {
     let mut all = Draws::new();
     let text = read(&root().join("experiments/atlas").join(file));
     for line in text.lines().skip(1) {

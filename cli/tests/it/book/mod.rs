@@ -13,6 +13,7 @@ mod schemas;
 mod snippets;
 mod studies;
 mod types;
+mod with_and_without;
 
 use std::path::{Path, PathBuf};
 
