@@ -1,4 +1,4 @@
-//! What two methods reach by their defaults with random right pairs on real data: floors that a worse default falls below.
+//! What two methods reach by their defaults with random right pairs on real data: floors for every later default.
 //!
 //! iris and wdbc are in the tree; the other sets are read from the data directories that `MUSTLINK_DATA` names.
 
