@@ -95,6 +95,11 @@ impl KdTree {
         &self.rows[at * self.d..(at + 1) * self.d]
     }
 
+    /// All rows of a node, one after the other.
+    pub(crate) fn rows_of(&self, node: &Node) -> &[f64] {
+        &self.rows[node.from * self.d..node.to * self.d]
+    }
+
     /// The lowest and the highest corner of a node.
     pub(crate) fn corners_of(&self, node: usize) -> (&[f64], &[f64]) {
         let at = 2 * node * self.d;

@@ -465,6 +465,24 @@ impl WithSimd for Distortions<'_> {
     }
 }
 
+/// Squared distances of a row to others that follow each other.
+pub(crate) struct SquaredDistances<'a> {
+    pub row: &'a [f64],
+    pub rows: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl WithSimd for SquaredDistances<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for (other, out) in self.rows.chunks_exact(self.row.len()).zip(self.out) {
+            *out = vectors::squared_distance(simd, self.row, other);
+        }
+    }
+}
+
 /// [`Points::distance`] of a dense row, under an instruction set.
 #[inline(always)]
 pub(crate) fn distortion<S: Simd>(

@@ -2,6 +2,7 @@
 
 pub mod adjacency;
 mod boruvka;
+pub mod dense_regions;
 pub mod eigen;
 pub mod knn;
 pub mod krylov;
