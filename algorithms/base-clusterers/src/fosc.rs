@@ -94,7 +94,10 @@ impl BaseClusterer for Fosc {
             Hierarchy::Density | Hierarchy::Optics => 24 * min_samples.min(shape.n),
             _ => 8 * shape.n,
         };
-        ((240 + of_each) * shape.n + 48 * shape.constraints) as u64
+        // The rows of objects that are not yet reached.
+        let in_tree = shape.d <= 16 && self.hierarchy != Hierarchy::Optics;
+        let rows = if in_tree { 0 } else { 8 * shape.entries };
+        ((240 + of_each) * shape.n + rows + 48 * shape.constraints) as u64
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {

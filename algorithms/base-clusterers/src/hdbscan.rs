@@ -23,7 +23,7 @@ use crate::parts::extraction::Extraction;
 /// `BadParam`; `HardNotSupported` for constraints marked hard.
 /// # Cost and randomness
 /// In up to 16 features a k-d tree and Borůvka's method, about n·log²n; else O(n²·d) time. O(n) memory, in more
-/// features O(n · `min_samples`). Constraints: O(depth of the hierarchy) each. Nothing is random.
+/// features O(n · (`min_samples` + d)). Constraints: O(depth of the hierarchy) each. Nothing is random.
 /// # References
 /// [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree:
 /// [March2010]. What parts at one distance parts at once, as in the paper; packages that cut such edges one
@@ -55,8 +55,12 @@ impl BaseClusterer for Hdbscan {
 
     fn memory(&self, shape: &Shape) -> u64 {
         let min_samples = self.min_samples.unwrap_or(self.extraction.min_cluster_size);
-        let neighbours = if shape.d <= 16 { 16 * shape.d } else { 24 * min_samples.min(shape.n) };
-        ((240 + neighbours) * shape.n + 48 * shape.constraints) as u64
+        // In many features a list of neighbours, and the rows of objects that are not yet reached.
+        let (neighbours, rows) = match shape.d <= 16 {
+            true => (16 * shape.d, 0),
+            false => (24 * min_samples.min(shape.n), 8 * shape.entries),
+        };
+        ((240 + neighbours) * shape.n + rows + 48 * shape.constraints) as u64
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {

@@ -14,9 +14,10 @@ use mustlink_core::error::Error;
 use mustlink_core::{Context, Result, reduce};
 
 use crate::distance::kd_tree::KdTree;
-use crate::distance::points::{Distortion, Points};
+use crate::distance::points::{Distortion, Points, SquaredDistances};
 use crate::graph::boruvka;
 use crate::graph::knn::Neighbours;
+use crate::simd::dispatch::dispatch;
 
 /// Most features with which boxes still rule out most objects.
 const LOW: usize = 16;
@@ -96,7 +97,7 @@ pub fn mutual_reachability(data: &Data, min_samples: usize, ctx: &Context) -> Re
         boruvka::spanning_tree(&tree, &cores, ctx)?
     } else {
         let space = Space::new(data, min_samples, ctx)?;
-        grow(n, data.d(), ctx, |i, j| space.between(i, j).max(space.cores[i]).max(space.cores[j]))?
+        space.grow(|between, i, j| between.max(space.cores[i]).max(space.cores[j]), ctx)?
     };
     joins(n, edges)
 }
@@ -110,8 +111,7 @@ pub fn optics(data: &Data, min_samples: usize, ctx: &Context) -> Result<Vec<Join
     let n = data.n();
     ctx.check()?;
     let space = Space::new(data, min_samples, ctx)?;
-    let mut edges =
-        grow(n, data.d(), ctx, |from, to| space.between(from, to).max(space.cores[from]))?;
+    let mut edges = space.grow(|between, from, _| between.max(space.cores[from]), ctx)?;
     let mut before = 0;
     for edge in &mut edges {
         edge.0 = before;
@@ -137,49 +137,89 @@ struct Outside {
     weight: f64,
 }
 
-/// Reaches one object after the other from object 0 on, always by the lightest edge from those reached (ties:
-/// the smallest object): Prim 1957.
-fn grow(
-    n: usize,
-    d: usize,
-    ctx: &Context,
-    weight: impl Fn(usize, usize) -> f64 + Sync,
-) -> Result<Vec<boruvka::Edge>> {
-    let unreached = |object| Outside { object, from: NONE, weight: f64::INFINITY };
-    let mut outside: Vec<Outside> = (1..n as u32).map(unreached).collect();
-    let mut edges = Vec::with_capacity(outside.len());
-    let mut from = 0;
-    while !outside.is_empty() {
-        ctx.check()?;
-        let update = |(at, to): (usize, &mut Outside)| {
-            let weight = weight(from as usize, to.object as usize);
-            if weight < to.weight || to.from == NONE {
-                (to.from, to.weight) = (from, weight);
+impl Space<'_> {
+    /// Reaches one object after the other from object 0 on, always by the lightest edge from those reached (ties:
+    /// the smallest object): Prim 1957. `weight` is that of an edge of a squared length from an object to another.
+    fn grow(
+        &self,
+        weight: impl Fn(f64, usize, usize) -> f64 + Sync,
+        ctx: &Context,
+    ) -> Result<Vec<boruvka::Edge>> {
+        let (n, d) = (self.data.n(), self.data.d());
+        let unreached = |object| Outside { object, from: NONE, weight: f64::INFINITY };
+        let mut outside: Vec<Outside> = (1..n as u32).map(unreached).collect();
+        // Rows of objects that are not yet reached, next to each other as these are.
+        let mut rows = self.dense_rows();
+        let mut edges = Vec::with_capacity(outside.len());
+        let mut from = 0;
+        while !outside.is_empty() {
+            ctx.check()?;
+            let relax = |first: usize, part: &mut [Outside]| {
+                let mut lengths = [0.0; reduce::BLOCK];
+                let lengths = &mut lengths[..part.len()];
+                self.lengths(from as usize, part, &rows[first * self.width()..], lengths);
+                let mut least = (f64::INFINITY, NONE, 0);
+                for (at, (to, length)) in part.iter_mut().zip(lengths).enumerate() {
+                    let weight = weight(*length, from as usize, to.object as usize);
+                    if weight < to.weight || to.from == NONE {
+                        (to.from, to.weight) = (from, weight);
+                    }
+                    least = lighter(least, (to.weight, to.object, first + at));
+                }
+                least
+            };
+            let none = (f64::INFINITY, NONE, 0);
+            let (_, _, at) = if outside.len() * d.max(1) < WORTH_A_THREAD {
+                let chunks = outside.chunks_mut(reduce::BLOCK).enumerate();
+                chunks.map(|(c, part)| relax(c * reduce::BLOCK, part)).fold(none, lighter)
+            } else {
+                let chunks = outside.par_chunks_mut(reduce::BLOCK).enumerate();
+                chunks.map(|(c, part)| relax(c * reduce::BLOCK, part)).reduce(|| none, lighter)
+            };
+            let next = outside.swap_remove(at);
+            let last = outside.len() * self.width();
+            rows.copy_within(last..last + self.width(), at * self.width());
+            edges.push((next.from, next.object, next.weight));
+            from = next.object;
+            if edges.len() % reduce::BLOCK == 0 {
+                ctx.progress(edges.len() as u64, Some(n as u64 - 1));
             }
-            (to.weight, to.object, at)
-        };
-        let lighter = |a: (f64, u32, usize), b: (f64, u32, usize)| {
-            if (a.0, a.1) <= (b.0, b.1) { a } else { b }
-        };
-        let none = (f64::INFINITY, NONE, 0);
-        let (_, _, at) = if outside.len() * d.max(1) < WORTH_A_THREAD {
-            outside.iter_mut().enumerate().map(update).fold(none, lighter)
-        } else {
-            let chunks = outside.par_chunks_mut(reduce::BLOCK).enumerate();
-            let least = chunks.map(|(chunk, part)| {
-                let whole = |(at, to)| update((chunk * reduce::BLOCK + at, to));
-                part.iter_mut().enumerate().map(whole).fold(none, lighter)
-            });
-            least.reduce(|| none, lighter)
-        };
-        let next = outside.swap_remove(at);
-        edges.push((next.from, next.object, next.weight));
-        from = next.object;
-        if edges.len() % reduce::BLOCK == 0 {
-            ctx.progress(edges.len() as u64, Some(n as u64 - 1));
+        }
+        Ok(edges)
+    }
+
+    /// Numbers of a row that [`Self::dense_rows`] has.
+    fn width(&self) -> usize {
+        if self.data.kind() == DataKind::Dense { self.data.d() } else { 0 }
+    }
+
+    /// The rows of all objects but the first, if they are dense.
+    fn dense_rows(&self) -> Vec<f64> {
+        match &self.points {
+            Some(points) if self.width() > 0 => {
+                (1..points.n()).flat_map(|i| points.dense_row(i)).copied().collect()
+            }
+            _ => Vec::new(),
         }
     }
-    Ok(edges)
+
+    /// Squared distances of an object to others, whose rows follow each other if they are dense.
+    fn lengths(&self, from: usize, to: &[Outside], rows: &[f64], out: &mut [f64]) {
+        match &self.points {
+            Some(points) if self.width() > 0 => {
+                dispatch(SquaredDistances { row: points.dense_row(from), rows, out });
+            }
+            _ => {
+                let between = |o: &Outside| self.between(from, o.object as usize);
+                out.iter_mut().zip(to).for_each(|(out, to)| *out = between(to));
+            }
+        }
+    }
+}
+
+/// The lighter of two edges to objects, ties by object; each has its place besides.
+fn lighter(a: (f64, u32, usize), b: (f64, u32, usize)) -> (f64, u32, usize) {
+    if (a.0, a.1) <= (b.0, b.1) { a } else { b }
 }
 
 #[cfg(test)]
@@ -214,8 +254,8 @@ mod tests {
     fn plainly(x: &Array2<f64>, min_samples: usize) -> Vec<Join> {
         let data = Data::dense(x.clone()).unwrap();
         let space = Space::new(&data, min_samples, &Context::new(1)).unwrap();
-        let weight = |i, j| space.between(i, j).max(space.cores[i]).max(space.cores[j]);
-        joins(x.nrows(), grow(x.nrows(), x.ncols(), &Context::new(1), weight).unwrap()).unwrap()
+        let weight = |_, i, j| space.between(i, j).max(space.cores[i]).max(space.cores[j]);
+        joins(x.nrows(), space.grow(weight, &Context::new(1)).unwrap()).unwrap()
     }
 
     #[test]
