@@ -332,17 +332,6 @@ pub mod plugins {
     #[doc(inline)]
     pub use mustlink_external as external;
     /// ```
-    /// use mustlink::plugins::linfa_clusterers::hierarchical::Hierarchical;
-    /// use mustlink::prelude::*;
-    ///
-    /// let data = Data::dense(mustlink::ndarray::array![[0.0], [1.0], [9.0]]).unwrap();
-    /// let problem = Problem::new(data).with_k(2);
-    /// let found = Hierarchical::default().cluster(&problem, &Context::new(1)).unwrap();
-    /// assert!(found.labels[0] == found.labels[1] && found.labels[1] != found.labels[2]);
-    /// ```
-    #[doc(inline)]
-    pub use mustlink_linfa_clusterers as linfa_clusterers;
-    /// ```
     /// use mustlink::plugins::metrics::ari::Ari;
     /// use mustlink::prelude::*;
     ///

@@ -3,7 +3,6 @@
 mod all_apart;
 mod belief_propagation;
 mod cannot_link_mrf;
-mod gaussians;
 mod node_sets;
 #[cfg(test)]
 mod tests;
@@ -19,11 +18,11 @@ use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 
+use crate::parts::gaussians::{Gaussians, mean_variance};
 use belief_propagation::NoLabels;
 use cannot_link_mrf::{CannotLinkMrf, MAX_ENTRIES};
-use gaussians::Gaussians;
 
-pub use gaussians::Covariance;
+pub use crate::parts::gaussians::Covariance;
 
 /// How must-linked objects come about.
 #[options]
@@ -315,16 +314,11 @@ impl<'a> Model<'a> {
             shares[[self.closure.component(i), h]]
         });
         let mut extras = Extras {
-            centers: Some(components.means().clone()),
             mixing: Some(log_mixing.mapv(f64::exp).to_vec()),
             memberships: Some(memberships),
             ..Extras::default()
         };
-        if let Some(precisions) = components.precisions(ctx)? {
-            (extras.geometry, extras.metrics) = (Geometry::Mahalanobis, Some(precisions));
-        } else if let Some(weights) = components.inverse_variances() {
-            (extras.geometry, extras.weights) = (Geometry::Weighted, Some(weights));
-        }
+        components.describe(&mut extras, ctx)?;
         let approximate = self.field.approximate() as f64;
         extras.diagnostics.insert("approximate_chunklets".into(), approximate);
         let objective = history.last().map(|s| s.objective);
@@ -454,14 +448,4 @@ fn normalised(logs: Array1<f64>) -> Array1<f64> {
     let top = logs.fold(f64::NEG_INFINITY, |m, &v| m.max(v));
     let all = top + logs.mapv(|v| (v - top).exp()).sum().ln();
     logs - all
-}
-
-/// Mean variance of the features; 1 where no feature varies.
-fn mean_variance(data: &Data, ctx: &Context) -> Result<f64> {
-    let n = data.n();
-    let one = |_: usize, _: usize| 1.0;
-    let spread = Gaussians::fit(data, 1, Covariance::Spherical, f64::MIN_POSITIVE, one, None, ctx)?;
-    let precision = spread.inverse_variances().expect("spherical")[[0, 0]];
-    let variance = 1.0 / precision;
-    Ok(if n > 1 && variance > 1e-290 { variance } else { 1.0 })
 }

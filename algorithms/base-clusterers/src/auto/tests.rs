@@ -7,7 +7,6 @@ use mustlink_constraint_propagators as _;
 use mustlink_core::clustering::Tried;
 use mustlink_core::run;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
-use mustlink_linfa_clusterers as _;
 use mustlink_transforms as _;
 use ndarray::Array2;
 use serde_json::json;

@@ -1,9 +1,11 @@
 //! What do several base clusterers need?
 
+pub(crate) mod adapting;
 pub mod attempts;
 pub(crate) mod cluster_tree;
 pub(crate) mod complete_search;
 pub mod extraction;
+pub mod gaussians;
 pub(crate) mod incentive;
 pub(crate) mod linkage;
 pub(crate) mod matched_groups;

@@ -8,3 +8,4 @@ mod mpck_means;
 mod object_weights;
 mod proved_optimum;
 mod sparse_kmeans;
+mod units;

@@ -1,11 +1,11 @@
 //! Options in the units of the data mean the same whatever the magnitude, and what is shown is in
 //! those units.
 
+use mustlink_base_clusterers::dbscan::Dbscan;
+use mustlink_base_clusterers::hierarchical::{Hierarchical, Linkage};
+use mustlink_base_clusterers::optics::Optics;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
-use mustlink_linfa_clusterers::dbscan::Dbscan;
-use mustlink_linfa_clusterers::hierarchical::{Hierarchical, Linkage};
-use mustlink_linfa_clusterers::optics::Optics;
 use ndarray::array;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where do Gaussian components lie, and how dense are they at an object?
+//! Gaussian components: their means and covariances, and their densities at objects.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
@@ -21,6 +21,13 @@ pub enum Covariance {
     Tied,
 }
 
+impl Covariance {
+    /// Whether features are independent within a component.
+    pub fn is_diagonal(self) -> bool {
+        matches!(self, Covariance::Diag | Covariance::Spherical)
+    }
+}
+
 /// P with PPᵀ = Σ⁻¹.
 #[derive(Debug, Clone)]
 enum Root {
@@ -37,6 +44,8 @@ pub struct Gaussians {
     roots: Vec<Root>,
     /// log |P| of each.
     log_determinants: Vec<f64>,
+    /// Sum of the shares of each.
+    weights: Vec<f64>,
 }
 
 /// Weight below which a component has no objects to learn from.
@@ -110,12 +119,31 @@ impl Gaussians {
                 log_determinants.push(log_determinant);
             }
         }
-        Ok(Gaussians { shape, means, roots, log_determinants })
+        Ok(Gaussians { shape, means, roots, log_determinants, weights })
     }
 
     /// The means, k × d.
     pub fn means(&self) -> &Array2<f64> {
         &self.means
+    }
+
+    /// Sum of the shares of the objects in each component.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Adds means and inverse covariances to what a clustering tells, with their geometry.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub fn describe(&self, extras: &mut Extras, ctx: &Context) -> Result<()> {
+        extras.centers = Some(self.means.clone());
+        if let Some(precisions) = self.precisions(ctx)? {
+            (extras.geometry, extras.metrics) = (Geometry::Mahalanobis, Some(precisions));
+        } else if let Some(weights) = self.inverse_variances() {
+            (extras.geometry, extras.weights) = (Geometry::Weighted, Some(weights));
+        }
+        Ok(())
     }
 
     /// Inverse covariances as matrices: k, or one for `tied`. Only for `full` and `tied`.
@@ -185,6 +213,16 @@ impl Gaussians {
     }
 }
 
+/// Mean variance of the features; 1 where no feature varies.
+pub fn mean_variance(data: &Data, ctx: &Context) -> Result<f64> {
+    let n = data.n();
+    let one = |_: usize, _: usize| 1.0;
+    let spread = Gaussians::fit(data, 1, Covariance::Spherical, f64::MIN_POSITIVE, one, None, ctx)?;
+    let precision = spread.inverse_variances().expect("spherical")[[0, 0]];
+    let variance = 1.0 / precision;
+    Ok(if n > 1 && variance > 1e-290 { variance } else { 1.0 })
+}
+
 fn values(data: &Data, i: usize) -> &[f64] {
     match data.row(i) {
         Row::Dense(x) | Row::Sparse(_, x) => x,
@@ -241,7 +279,7 @@ fn scatter(
     ctx: &Context,
 ) -> Result<Vec<Array2<f64>>> {
     let (k, d) = means.dim();
-    let diagonal = matches!(shape, Covariance::Diag | Covariance::Spherical);
+    let diagonal = shape.is_diagonal();
     let mean = |h: usize| means.row(h).to_slice().expect("standard layout");
     let of_block = |rows: std::ops::Range<usize>, h: usize, z: &mut Array2<f64>| {
         let mut sums = Array2::<f64>::zeros((if diagonal { 1 } else { d }, d));

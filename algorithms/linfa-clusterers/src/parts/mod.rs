@@ -1,3 +1,0 @@
-//! What do several adapters need?
-
-pub mod adapting;
