@@ -303,7 +303,7 @@ mod tests {
     }
 
     impl mustlink_core::options::Options for Plainly {}
-    impl mustlink_core::roles::Registered for Plainly {}
+    impl Registered for Plainly {}
 
     #[typetag::serde(name = "plain_shortest_path")]
     impl ConstraintPropagator for Plainly {

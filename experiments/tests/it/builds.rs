@@ -27,7 +27,7 @@ pub struct TestConstant {
     pub fails_first: bool,
 }
 
-impl mustlink_core::roles::Registered for TestConstant {}
+impl Registered for TestConstant {}
 
 #[typetag::serde(name = "test_constant")]
 impl BaseClusterer for TestConstant {

@@ -40,7 +40,7 @@ struct Priced {
     pending: bool,
 }
 
-impl mustlink_core::roles::Registered for Priced {}
+impl Registered for Priced {}
 
 #[typetag::serde(name = "priced_for_test")]
 impl Oracle for Priced {

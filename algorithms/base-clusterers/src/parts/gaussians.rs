@@ -122,11 +122,6 @@ impl Gaussians {
         Ok(Gaussians { shape, means, roots, log_determinants, weights })
     }
 
-    /// The means, k × d.
-    pub fn means(&self) -> &Array2<f64> {
-        &self.means
-    }
-
     /// Sum of the shares of the objects in each component.
     pub fn weights(&self) -> &[f64] {
         &self.weights
@@ -377,7 +372,7 @@ mod tests {
         let at = |shape| {
             let g =
                 Gaussians::fit(&data, 1, shape, 0.0, |_, _| 1.0, None, &Context::new(1)).unwrap();
-            assert_eq!(g.means(), &array![[1.0, 2.0]]);
+            assert_eq!(g.means, array![[1.0, 2.0]]);
             // Variances 4/5 and 16/5, uncorrelated.
             let logs = g.log_densities(&data, &Context::new(1)).unwrap();
             (logs[[4, 0]], logs[[0, 0]])
@@ -422,10 +417,10 @@ mod tests {
             let after =
                 Gaussians::fit(&data, 2, shape, 1e-6, first, Some(&before), &Context::new(1))
                     .unwrap();
-            assert_eq!(after.means().row(1), before.means().row(1));
+            assert_eq!(after.means.row(1), before.means.row(1));
             let fresh =
                 Gaussians::fit(&data, 2, shape, 1e-6, first, None, &Context::new(1)).unwrap();
-            assert_eq!(fresh.means().row(0), fresh.means().row(1));
+            assert_eq!(fresh.means.row(0), fresh.means.row(1));
         }
     }
 

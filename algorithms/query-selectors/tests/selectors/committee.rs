@@ -22,7 +22,7 @@ pub struct GivenMembers {
 }
 
 impl mustlink_core::options::Options for GivenMembers {}
-impl mustlink_core::roles::Registered for GivenMembers {}
+impl Registered for GivenMembers {}
 
 #[typetag::serde(name = "given_members")]
 impl EnsembleGenerator for GivenMembers {

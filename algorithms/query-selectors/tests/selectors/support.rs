@@ -78,7 +78,7 @@ pub fn questions_for(selection: &Selection, wanted: &str) -> Vec<(u32, u32)> {
 pub struct Slices {}
 
 impl mustlink_core::options::Options for Slices {}
-impl mustlink_core::roles::Registered for Slices {}
+impl Registered for Slices {}
 
 #[typetag::serde(name = "slices")]
 impl BaseClusterer for Slices {
