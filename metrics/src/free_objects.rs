@@ -2,10 +2,13 @@
 
 use mustlink_core::prelude::*;
 
+use crate::parts::constraint_set::inside;
+
 /// A metric over the objects that no constraint names.
 ///
 /// Constraints settle much about the objects that they name: a method that obeys them is right there. The other objects
-/// show what it made of the answers. Without constraints all objects count.
+/// show what it made of the answers. All objects count if there is no constraint. Undefined if the clusterer takes no
+/// constraints, and if the inner metric is undefined for the objects that are left.
 #[options]
 pub struct FreeObjects {
     /// Metric that scores these objects.
@@ -13,13 +16,19 @@ pub struct FreeObjects {
     pub metric: Option<Box<dyn Metric>>,
 }
 
-#[plugin("free_objects")]
+#[plugin("free_objects", waives = ["the_truth_is_perfect" => "it has no score if constraints name all objects"])]
 impl Metric for FreeObjects {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        let n = input.labels.len();
-        let mut scope = input.scope.map_or_else(|| vec![true; n], <[bool]>::to_vec);
-        for i in input.constraints.into_iter().flat_map(Constraints::objects) {
-            scope[i] = false;
+        if input.constraints.is_none() {
+            return Ok(None);
+        }
+        let mut scope = vec![true; input.labels.len()];
+        if let Some(counts) = input.scope.filter(|s| s.len() == scope.len()) {
+            scope.copy_from_slice(counts);
+        }
+        for c in inside(input, input.constraints)? {
+            scope[c.i as usize] = false;
+            scope[c.j as usize] = false;
         }
         let inner = MetricInput { scope: Some(&scope), ..*input };
         self.metric()?.score(&inner).map_err(|e| e.at("metric"))

@@ -23,7 +23,7 @@ use mustlink_core::prelude::*;
 use mustlink_core::roles::cost_of_steps;
 
 use clock::Clock;
-use conclusion::Told;
+use conclusion::{Rules, Told};
 use consensus::takes_partitions;
 use folds::{folds, folds_of_objects};
 pub use portfolio::{Candidate, For, portfolio};
@@ -34,10 +34,10 @@ use trial::{Tests, Trial, race};
 /// Tries many methods, keeps those that the constraints cannot tell from the best, and combines them.
 ///
 /// # Method
-/// Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share of cannot-links
-/// that it meets. Candidates that read no constraints are scored by all pairs; the others by pairs held out in folds, so
-/// that no pair follows from those that are kept: must-links on a common cycle are held out together, as are cannot-links
-/// between the same two components. After two folds, candidates that cannot be among the best go no further. Candidates
+/// Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share of
+/// cannot-links that it meets. Candidates that read no constraints are scored by all pairs; the others by pairs held
+/// out in folds, so that no pair follows from those that are kept: must-links on a common cycle are held out together,
+/// as are cannot-links between the same two components. After two folds, candidates that cannot be among the best go no further. Candidates
 /// within `ties` standard errors of the difference to the best then cluster under all constraints, and the consensus of
 /// their partitions is the result: average linkage of the co-association, members weighted by
 /// (score / best score)^`sharpness`, constraints as evidence.
@@ -224,7 +224,15 @@ impl BaseClusterer for Auto {
             return Err(Error::Cancelled);
         }
         let ctx = &if stopped { ctx.finishing() } else { ctx.clone() };
-        let mut made = self.conclude(trials, problem, &told, &sample, &tests, ctx)?;
+        let rules = Rules {
+            ties: self.ties,
+            sharpness: self.sharpness,
+            trust: self.trust,
+            folds: self.folds,
+            is_limited: self.time_budget_seconds.is_some(),
+            consensus: self.consensus.as_deref(),
+        };
+        let mut made = rules.conclude(trials, problem, &told, &sample, &tests, ctx)?;
         if stopped {
             made.status = Status::Stopped;
         }

@@ -80,7 +80,7 @@ pub enum Beta {
 /// How β' follows from the eigenvalues of Q̄.
 #[options]
 pub enum BetaRule {
-    /// `printed` for two clusters, `loose` for more.
+    /// `printed` for two clusters, `loose` for more, and if no vector satisfies the constraints as printed.
     Auto,
     /// 1 % of the largest eigenvalue below 0: with few constraints the vectors that satisfy more live
     /// on a handful of objects and split nothing.
@@ -123,13 +123,20 @@ impl BaseClusterer for ConstrainedSpectral {
             return self.in_space(&vectors, &root, k, ctx);
         }
         ctx.check()?;
-        let beta = self.beta_for(&q, k, ctx)?;
-        let mut found = if whole {
-            let spectrum = laplacian(&graph, &degrees, n, &mut stream, ctx)?;
-            feasible(&spectrum, null, &degrees, &q, beta, ctx)?
-        } else {
-            smooth(&graph, &degrees, &q, beta, CANDIDATES.max(4 * k), &mut stream, ctx)?
+        let mut beta = self.beta_for(&q, k, ctx)?;
+        let spectrum =
+            whole.then(|| laplacian(&graph, &degrees, n, &mut stream, ctx)).transpose()?;
+        let mut vectors = |beta: f64| match &spectrum {
+            Some(spectrum) => feasible(spectrum, null, &degrees, &q, beta, ctx),
+            None => smooth(&graph, &degrees, &q, beta, CANDIDATES.max(4 * k), &mut stream, ctx),
         };
+        let mut found = vectors(beta)?;
+        if found.is_empty() && self.beta == Beta::Rule(BetaRule::Auto) {
+            // The papers' beta asks too much of few constraints.
+            let loose = Beta::Rule(BetaRule::Loose);
+            beta = ConstrainedSpectral { beta: loose, ..self.clone() }.beta_for(&q, k, ctx)?;
+            found = vectors(beta)?;
+        }
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         if k > 2 {
             // A vector of one sign names no split; keep it only where there is nothing else.

@@ -105,7 +105,8 @@ impl ConstraintPropagator for E2cp {
         let n = shape.n as u64;
         let ends = (2 * shape.constraints as u64).min(n);
         let made = match self.output {
-            Output::Affinity => 8 * n * n,
+            // The result, and what it is made of.
+            Output::Affinity => 16 * n * n,
             Output::Pairs => 96 * (n * n / 2).min(self.max_pairs),
         };
         // The graph of affinities has all of them.

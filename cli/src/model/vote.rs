@@ -4,7 +4,7 @@ use mustlink::clustering::Rule;
 use mustlink::ndarray::{Array2, ArrayView1};
 use mustlink::prelude::*;
 
-use super::{Place, Predicted, Step};
+use super::place::{Place, Predicted, Step};
 
 /// A member of a consensus: how it places objects, and what its clusters have to do with those of the result.
 #[derive(Serialize, Deserialize)]

@@ -29,5 +29,8 @@ pub trait Registered {}
 
 /// What every plugin is: printable, clonable, shareable between threads, with options that have
 /// declared ranges, and registered.
-pub trait Plugin: std::fmt::Debug + dyn_clone::DynClone + Send + Sync + Options + Registered {}
+pub trait Plugin:
+    std::fmt::Debug + dyn_clone::DynClone + Send + Sync + Options + Registered
+{
+}
 impl<T: std::fmt::Debug + Clone + Send + Sync + Options + Registered> Plugin for T {}

@@ -3,10 +3,10 @@
 use mustlink_core::clustering::Tried;
 use mustlink_core::prelude::*;
 
-use super::Auto;
 use super::choice::{Score, best, best_k, weights};
 use super::consensus::{MOST_DIFFERENT, consensus, together};
 use super::corrected::corrected;
+use super::prepared::place;
 use super::sample::Sample;
 use super::trial::{self, Rule, Tests, Trial};
 
@@ -35,7 +35,20 @@ fn breaks_many_more(constraints: &Constraints, labels: &[u32], other: &[u32]) ->
         && broken(labels) - broken(other) > MORE * constraints.len() as f64
 }
 
-impl Auto {
+/// The options that decide what is combined, and how.
+pub(super) struct Rules<'a> {
+    pub ties: f64,
+    pub sharpness: f64,
+    pub trust: f64,
+    /// Number of folds that each candidate is tried on, at most.
+    pub folds: usize,
+    /// Whether there is a time limit.
+    pub is_limited: bool,
+    /// A consensus function of one's own.
+    pub consensus: Option<&'a dyn ConsensusFunction>,
+}
+
+impl Rules<'_> {
     /// The consensus of the best candidates, with what was tried.
     pub(super) fn conclude(
         &self,
@@ -88,7 +101,7 @@ impl Auto {
             diagnostics.push(("best_score", best.value));
             diagnostics.extend([("score", shown.value), ("score_error", shown.error)]);
         }
-        if self.time_budget_seconds.is_some() {
+        if self.is_limited {
             let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();
             diagnostics.push(("left_out_for_time", late as f64));
         }
@@ -137,7 +150,7 @@ impl Auto {
             if trial.labels.is_some() {
                 return Ok(t);
             }
-            let at = trial::place(ctx, trial.place);
+            let at = place(ctx, trial.place);
             let seen = trial.put(tests.problem.clone());
             match trial::fit(trial.candidate, &tests.prepared[trial.place], &seen, &at) {
                 Ok((labels, rule)) => {
@@ -199,7 +212,7 @@ impl Auto {
     ) -> Result<Clustering> {
         let ensemble = Ensemble::new(problem.n(), members)?;
         let ctx = ctx.child("consensus");
-        match &self.consensus {
+        match self.consensus {
             Some(own) => own
                 .combine(&ensemble, &problem.clone().with_k(k), &ctx)
                 .map_err(|e| e.at("consensus")),

@@ -7,7 +7,6 @@ use mustlink_core::run::{self, Transformed};
 use rayon::prelude::*;
 
 use super::portfolio::Candidate;
-use super::trial::place;
 
 /// What the first transforms of a candidate make of the objects: those before the first that reads constraints.
 #[derive(Clone)]
@@ -16,6 +15,12 @@ pub struct Prepared {
     pub steps: usize,
     /// The objects after them.
     pub made: Result<Transformed>,
+}
+
+/// Where candidate `at` draws its numbers: the same ones whichever pairs are held back, so that only these
+/// make a difference.
+pub fn place(ctx: &Context, at: usize) -> Context {
+    ctx.child("candidates").index(at).for_trial()
 }
 
 #[cfg(test)]

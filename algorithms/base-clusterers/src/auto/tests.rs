@@ -280,7 +280,7 @@ fn the_best_so_far_is_fitted_when_time_is_over() {
     assert!(told.labels.is_some() && told.folds == Some(2) && told.late && told.seconds > 0.0);
     assert!(!told.is_left_out_for_time());
     let own = Prepared::unchanged(problem.clone());
-    let fitted = trial::fit(&candidates[1], &own, &problem, &trial::place(&ctx, 1)).unwrap();
+    let fitted = trial::fit(&candidates[1], &own, &problem, &prepared::place(&ctx, 1)).unwrap();
     assert_eq!(told.labels, Some(fitted.0));
 }
 

@@ -13,7 +13,7 @@ use super::choice::{Score, agreement, balanced, best, error_of_difference};
 use super::clock::Clock;
 use super::folds::Fold;
 use super::portfolio::Candidate;
-use super::prepared::Prepared;
+use super::prepared::{Prepared, place};
 
 /// Folds after which candidates that cannot be among the best any more are left out.
 const FIRST: usize = 2;
@@ -262,12 +262,6 @@ fn run_round(
         }
     }
     Ok(())
-}
-
-/// Where candidate `at` draws its numbers: the same ones whichever pairs are held back, so that only these
-/// make a difference.
-pub fn place(ctx: &Context, at: usize) -> Context {
-    ctx.child("candidates").index(at).for_trial()
 }
 
 /// How a candidate places new objects.

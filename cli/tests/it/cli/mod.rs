@@ -1,6 +1,7 @@
 //! The program as its users meet it: arguments in; output, messages and exit status out.
 
 mod answers;
+mod auto;
 mod bad_input;
 mod broken;
 mod catalogue;

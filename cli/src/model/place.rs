@@ -1,0 +1,165 @@
+//! Where are the clusters among the objects as a method saw them?
+
+use mustlink::ndarray::{Array2, Axis};
+use mustlink::prelude::*;
+use mustlink_kernels::distance::kd_tree::KdTree;
+use mustlink_kernels::kmeans::nearest::centres::Centres;
+
+/// A transform as it was fitted.
+#[derive(Serialize, Deserialize)]
+pub struct Step {
+    pub transform: Box<dyn Transform>,
+    pub fitted: Value,
+}
+
+/// Where the clusters are.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    pub centres: Centres,
+    /// The objects with their clusters, if the method does not take the nearest centre: a new object goes where the
+    /// nearest of them is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
+    /// How far the farthest object is from what it is assigned by.
+    #[serde(default)]
+    pub reach: f64,
+}
+
+/// Objects whose clusters are known, as the method saw them.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbours {
+    /// n × d.
+    pub rows: Array2<f64>,
+    /// -1: noise.
+    pub labels: Vec<i64>,
+}
+
+impl Neighbours {
+    /// The neighbours that are in clusters.
+    fn without_noise(&self) -> Neighbours {
+        let kept: Vec<usize> = (0..self.labels.len()).filter(|&i| self.labels[i] >= 0).collect();
+        let labels = kept.iter().map(|&i| self.labels[i]).collect();
+        Neighbours { rows: self.rows.select(Axis(0), &kept), labels }
+    }
+}
+
+impl Place {
+    /// Why its objects cannot have been saved.
+    pub fn broken(&self) -> Option<String> {
+        let Neighbours { rows, labels } = self.neighbours.as_ref()?;
+        let (n, k) = (labels.len(), self.centres.k());
+        let shape = (n, self.centres.d());
+        if n == 0 || rows.dim() != shape {
+            let (held, d) = rows.dim();
+            return Some(format!(
+                "{held} × {d} values of objects, expected {} × {}, and one at least",
+                shape.0, shape.1
+            ));
+        }
+        if labels.iter().all(|&label| label == -1) {
+            return Some("noise alone".into());
+        }
+        let label = labels.iter().find(|label| !(-1..k as i64).contains(label))?;
+        Some(format!("an object of cluster {label}, expected 0..{k}"))
+    }
+
+    /// The place of the clusters of `clustering` among the objects `data`. Objects that `constraints` do not name and
+    /// that are not at their nearest centre, more than one in a hundred, show that the method has another rule: then
+    /// the nearest object decides. `None` for sparse objects, which have no such rule.
+    ///
+    /// # Errors
+    /// Clusters without centres and means.
+    pub fn new(
+        data: &Data,
+        clustering: &Clustering,
+        constraints: &Constraints,
+    ) -> Result<Option<Self>> {
+        let (labels, n) = (&clustering.labels, clustering.labels.len());
+        let centres = Centres::of(data, labels, clustering.k, &clustering.extras)
+            .map_err(|e| e.at("--save-model"))?;
+        let mut told = vec![false; n];
+        constraints.objects().into_iter().for_each(|i| told[i] = true);
+        let mut nearest = vec![0; n];
+        centres.assign(data, &mut nearest)?;
+        let noise = labels.contains(&NONE);
+        let elsewhere = (0..n).filter(|&i| !told[i] && nearest[i] != labels[i]).count();
+        let row = |i: usize| dense(data, i);
+        if 100 * elsewhere <= n && !noise {
+            let distance = |i: usize| centres.distance(&row(i), nearest[i] as usize);
+            let reach = (0..n).map(distance).fold(0.0, f64::max);
+            return Ok(Some(Place { centres, neighbours: None, reach }));
+        }
+        if data.kind() != DataKind::Dense {
+            return Ok(None);
+        }
+        let all: Vec<f64> = (0..n).flat_map(row).collect();
+        let rows = Array2::from_shape_vec((n, data.d()), all).expect("n times d values");
+        let tree = KdTree::new(rows.view());
+        let reach = (0..n).map(|i| {
+            let near = tree.nearest(&row(i), 1, Some(i as u32));
+            near.first().map_or(0.0, |(squared, _)| squared.sqrt())
+        });
+        let reach = reach.fold(0.0, f64::max);
+        let label = |&label: &u32| if label == NONE { -1 } else { i64::from(label) };
+        let labels = labels.iter().map(label).collect();
+        Ok(Some(Place { centres, neighbours: Some(Neighbours { rows, labels }), reach }))
+    }
+
+    /// The cluster of every object, and how far it is from the centre or the nearest known object.
+    pub fn assign(&self, data: &Data, assign_noise: bool) -> Result<(Vec<u32>, Vec<f64>)> {
+        let mut labels = vec![0; data.n()];
+        self.centres.assign(data, &mut labels)?;
+        let Some(all) = &self.neighbours else {
+            let distance =
+                |(i, &h): (usize, &u32)| self.centres.distance(&dense(data, i), h as usize);
+            let distances = labels.iter().enumerate().map(distance).collect();
+            return Ok((labels, distances));
+        };
+        let clustered;
+        let Neighbours { rows, labels: known } = if assign_noise {
+            clustered = all.without_noise();
+            &clustered
+        } else {
+            all
+        };
+        let tree = KdTree::new(rows.view());
+        let mut distances: Vec<f64> = Vec::with_capacity(data.n());
+        for (i, label) in labels.iter_mut().enumerate() {
+            let near = tree.nearest(&dense(data, i), 1, None);
+            let &(squared, object) = near.first().expect("a model has objects");
+            *label = u32::try_from(known[object as usize]).unwrap_or(NONE);
+            distances.push(squared.sqrt());
+        }
+        Ok((labels, distances))
+    }
+
+    /// Whether this distance is larger than any in the data that the model was made of.
+    pub fn is_far(&self, distance: f64) -> bool {
+        // A known object is not far because of rounding.
+        self.reach > 0.0 && distance > self.reach * (1.0 + 1e-9)
+    }
+}
+
+/// Where new objects belong.
+#[derive(Default)]
+pub struct Predicted {
+    /// [`NONE`] for noise.
+    pub labels: Vec<u32>,
+    /// To the centre, or to the nearest object that the model knows.
+    pub distances: Vec<f64>,
+    /// Probability of the own cluster by the posterior of a mixture; `None` where the model is none.
+    pub probabilities: Option<Vec<f64>>,
+    /// Objects that are farther than any object the model was made of.
+    pub far: usize,
+    /// Words that the model has never seen, each after its feature.
+    pub unseen: Vec<String>,
+}
+
+/// Row `i` with all its values.
+pub fn dense(data: &Data, i: usize) -> Vec<f64> {
+    let mut x = vec![0.0; data.d()];
+    data.row(i).add_to(&mut x, 1.0);
+    x
+}
