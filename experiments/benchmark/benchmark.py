@@ -110,8 +110,8 @@ def run_ours(method, name, k, pairs, draw):
             return [row["label"] for row in csv.DictReader(out)], seconds
 
 
-def run_peer(python, method, name, k, pairs, draw):
-    command = [python, HERE / "peers.py", method, name, str(k), str(pairs), str(draw)]
+def run_peer(python, method, name, k, pairs, draw, wrong):
+    command = [python, HERE / "peers.py", method, name, str(k), str(pairs), str(draw), str(wrong)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
@@ -213,7 +213,7 @@ def one(name, draw, asked, wrong, answers, methods, args):
                 if method in OURS:
                     labels, seconds = run_ours(method, SETS[name], k, pairs, draw)
                 else:
-                    labels, seconds = run_peer(args.peers, method, SETS[name], k, pairs, draw)
+                    labels, seconds = run_peer(args.peers, method, SETS[name], k, pairs, draw, wrong)
                 row = scored(row, labels, classes, named, seconds)
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 # A method without a result counts 0: it refuses answers that contradict each other, for example.

@@ -1,9 +1,9 @@
 """One method of another package on one data set under given pairs: a JSON line with labels and processor seconds.
 
-    python peers.py METHOD SET K PAIRS.csv DRAW
+    python peers.py METHOD SET K PAIRS.csv DRAW WRONG
 
 Called by benchmark.py. The packages are those of benches/peers/requirements.txt. Features are standardised, as for the
-methods of mustlink. COBRAS asks its own questions, as many as there are pairs, and is told the classes.
+methods of mustlink. COBRAS asks its own questions, as many as there are pairs, and the share WRONG of its answers is wrong.
 """
 
 import csv
@@ -44,7 +44,7 @@ def links(path):
 
 
 def penalised(name):
-    def fit(x, k, must, cannot, draw, classes):
+    def fit(x, k, must, cannot, draw, *_):
         from active_semi_clustering.semi_supervised import pairwise_constraints as package
 
         np.random.seed(draw)
@@ -55,7 +55,7 @@ def penalised(name):
     return fit
 
 
-def itml(x, k, must, cannot, draw, classes):
+def itml(x, k, must, cannot, draw, *_):
     # metric-learn 0.7.0 names an argument of scikit-learn that was renamed in 1.6.
     import metric_learn
     from metric_learn import _util
@@ -75,14 +75,20 @@ def itml(x, k, must, cannot, draw, classes):
     return KMeans(k, n_init=10, random_state=draw).fit(learned.transform(x)).labels_
 
 
-def cobras(x, k, must, cannot, draw, classes):
+def cobras(x, k, must, cannot, draw, classes, wrong):
     sys.path.append(str(Path(__file__).parents[2] / "benches/peers"))
     from answers import Classes
     from cobras_ts import cobras_kmeans
 
+    flips = np.random.default_rng(draw)
+
+    class Answers(Classes):
+        def query_points(self, i, j):
+            return super().query_points(i, j) != (flips.random() < wrong)
+
     np.random.seed(draw)
     budget = len(must) + len(cannot)
-    run = cobras_kmeans.COBRAS_kmeans(x, Classes(classes), budget, store_intermediate_results=False)
+    run = cobras_kmeans.COBRAS_kmeans(x, Answers(classes), budget, store_intermediate_results=False)
     return run.cluster().construct_cluster_labeling()
 
 
@@ -94,11 +100,11 @@ METHODS = {
 }
 
 
-def main(method, name, k, pairs, draw):
+def main(method, name, k, pairs, draw, wrong):
     x, classes = read(name)
     must, cannot = links(pairs)
     before = time.process_time()
-    labels = METHODS[method](x, int(k), must, cannot, int(draw), classes)
+    labels = METHODS[method](x, int(k), must, cannot, int(draw), classes, float(wrong))
     seconds = time.process_time() - before
     print(json.dumps({"labels": [str(label) for label in labels], "seconds": seconds}))
 

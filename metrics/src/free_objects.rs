@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-use crate::parts::constraint_set::inside;
+use crate::parts::agreement::check_scope;
 
 /// A metric over the objects that no constraint names.
 ///
@@ -16,19 +16,21 @@ pub struct FreeObjects {
     pub metric: Option<Box<dyn Metric>>,
 }
 
-#[plugin("free_objects", waives = ["the_truth_is_perfect" => "it has no score if constraints name all objects"])]
+#[plugin(
+    "free_objects",
+    waives = [
+        "the_truth_is_perfect" => "it has no score if constraints name all objects",
+        "scope_is_all_that_counts" => "a constraint with one end outside the scope names the other end, too",
+    ]
+)]
 impl Metric for FreeObjects {
     fn score(&self, input: &MetricInput) -> Result<Option<f64>> {
-        if input.constraints.is_none() {
-            return Ok(None);
-        }
-        let mut scope = vec![true; input.labels.len()];
-        if let Some(counts) = input.scope.filter(|s| s.len() == scope.len()) {
-            scope.copy_from_slice(counts);
-        }
-        for c in inside(input, input.constraints)? {
-            scope[c.i as usize] = false;
-            scope[c.j as usize] = false;
+        check_scope(input)?;
+        let Some(constraints) = input.constraints else { return Ok(None) };
+        let n = input.labels.len();
+        let mut scope = input.scope.map_or_else(|| vec![true; n], <[bool]>::to_vec);
+        for index in constraints.objects() {
+            *scope.get_mut(index).ok_or(Error::IndexOutOfRange { index, n })? = false;
         }
         let inner = MetricInput { scope: Some(&scope), ..*input };
         self.metric()?.score(&inner).map_err(|e| e.at("metric"))

@@ -36,26 +36,26 @@ use trial::{Tests, Trial, race};
 /// # Method
 /// Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share of
 /// cannot-links that it meets. Candidates that read no constraints are scored by all pairs; the others by pairs held
-/// out in folds, so that no pair follows from those that are kept: must-links on a common cycle are held out together,
-/// as are cannot-links between the same two components. After two folds, candidates that cannot be among the best go no further. Candidates
-/// within `ties` standard errors of the difference to the best then cluster under all constraints, and the consensus of
-/// their partitions is the result: average linkage of the co-association, members weighted by
-/// (score / best score)^`sharpness`, constraints as evidence.
+/// out in folds, so that no pair follows from those that are kept: must-links on a common cycle are held out
+/// together, as are cannot-links between the same two components. After two folds, candidates that cannot be among
+/// the best go no further. Candidates within `ties` standard errors of the difference to the best then cluster under
+/// all constraints, and the consensus of their partitions is the result: average linkage of the co-association,
+/// members weighted by (score / best score)^`sharpness`, constraints as evidence.
 ///
 /// If the consensus breaks at most the share `trust` of the constraints (5 % if no constraint contradicts others), it
-/// is made again and obeys all of them. If there are 20 constraints of each kind and it breaks 20 % more of them than the
-/// best candidate, the best candidate is the result. Constraints marked hard always hold. If constraints contradict one
-/// another, candidates are not told the weakest.
+/// is made again and obeys all of them. If there are 20 constraints of each kind and it breaks 20 % more of them than
+/// the best candidate, the best candidate is the result. Constraints marked hard always hold. If constraints
+/// contradict one another, candidates are not told the weakest.
 ///
-/// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and those
-/// of the other candidates. If there are more than `sample` objects, candidates cluster that many: first objects with a
-/// constraint, and of these whole chains of constraints if not all fit. Each other object joins the nearest centre or, if
-/// a candidate does not go by centres, the nearest object. The consensus knows all constraints; if more than 4096
-/// objects have one, it is made without them, and objects then move to obey.
+/// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and
+/// those of the other candidates. If there are more than `sample` objects, candidates cluster that many: first
+/// objects with a constraint, and of these whole chains of constraints if not all fit. Each other object joins the
+/// nearest centre or, if a candidate does not go by centres, the nearest object. The consensus knows all constraints;
+/// if more than 4096 objects have one, it is made without them, and objects then move to obey.
 ///
-/// The portfolio has k-means, mixtures and linkage under several scalings, and their constrained relatives under these
-/// scalings and under learned metrics; data of more than 100 features are reduced to 50 principal components; term vectors
-/// have methods that compare angles. `mustlink describe auto` and the manual list it.
+/// The portfolio has k-means, mixtures and linkage under several scalings, and their constrained relatives under
+/// these scalings and under learned metrics; data of more than 100 features are reduced to 50 principal components;
+/// term vectors have methods that compare angles. `mustlink describe auto` and the manual list it.
 /// # Input and output
 /// n × d, dense or sparse. k clusters; if no k is given, the number in `k_min..=k_max` that has the largest sum of
 /// weights; candidates that find k themselves count for the number they found. What was tried, with scores, comes with
