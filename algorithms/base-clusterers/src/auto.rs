@@ -68,12 +68,12 @@ use trial::{Tests, Trial, race};
 /// `ClosureTooLarge`.
 /// # Cost and randomness
 /// Up to folds + 1 runs of each candidate on at most `sample` objects, for those that fit into `effort` or
-/// `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the candidates are, in the folds,
-/// in the sample and in the bootstrap.
+/// `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the candidates are, in the
+/// folds, in the sample and in the bootstrap.
 /// # References
 /// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
-/// folds of constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best are
-/// combined, not one chosen; bridges of the must-link graph are held out alone.
+/// folds of constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best
+/// are combined, not one chosen; bridges of the must-link graph are held out alone.
 #[options]
 #[schemars(extend("x-laws" = { "candidates": [
     { "clusterer": { "type": "kmeans" } },
@@ -124,8 +124,8 @@ pub struct Auto {
     /// Objects that candidates are tried on, where there are more.
     #[option(default = 3000, min = 10, inert = "more objects than small problems have")]
     pub sample: usize,
-    /// Seconds of processor time that the candidates may take by estimate. The most expensive are left out, and a warning
-    /// names them; the result does not depend on the clock.
+    /// Seconds of processor time that the candidates may take by estimate. The most expensive are left out, and a
+    /// warning names them; the result does not depend on the clock.
     #[option(default = 30.0, min = 0.0, max = 1e12, inert = "only with expensive candidates")]
     pub effort: f64,
     /// Seconds after which no candidate is tried any more, in place of `effort`; absent: no limit. The best
