@@ -82,8 +82,8 @@ pub enum MoreChunklets {
 /// chunklet has cannot-links, the order where asked for.
 /// # References
 /// [DomeniconiAlRazgan2008] §3. Differs: chunklets are placed anew at each assignment, which the
-/// listing skips for all but the first; their order is not given there, and decides (the manual's page on readings has a
-/// table); `exact` removes its influence.
+/// listing skips for all but the first; their order is not given there, and decides (the manual's page on readings
+/// has a table); `exact` removes its influence.
 #[options]
 pub struct Clac {
     /// Number of clusters, at most n; absent: that of the problem.

@@ -55,9 +55,9 @@ pub enum Mixing {
 /// these, they are those of belief propagation. The M step is that of a Gaussian mixture.
 /// # Input and output
 /// n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links;
-/// memberships, means, and inverse covariances. Every constraint holds. The objective is the negative log-likelihood divided
-/// by n; with cannot-links and `mixing = "ignore_partition"` it is the likelihood of the objects together with the event
-/// that the cannot-links hold. It never rises unless something was approximated
+/// memberships, means, and inverse covariances. Every constraint holds. The objective is the negative log-likelihood
+/// divided by n; with cannot-links and `mixing = "ignore_partition"` it is the likelihood of the objects together
+/// with the event that the cannot-links hold. It never rises unless something was approximated
 /// (`approximate_chunklets` in the diagnostics counts). Weights of constraints are not read.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`;

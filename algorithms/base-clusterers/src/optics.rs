@@ -21,7 +21,8 @@ use crate::parts::adapting;
 /// `BadParam`.
 /// # Cost and randomness
 /// In up to 16 features searches in a k-d tree, about n·log n and one step for each object within the radius of
-/// another; in more at worst O(n²·d) time. O(n) memory, in more than 16 features O(n · `min_points`). Nothing is random.
+/// another; in more at worst O(n²·d) time. O(n) memory, in more than 16 features O(n · `min_points`). Nothing is
+/// random.
 /// # References
 /// [Ankerst1999], with ε = ε′. Differs: absent, the radius is chosen from the data.
 #[options]

@@ -41,8 +41,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
     }
 }
 
-/// Data whose squares neither overflow nor vanish: a copy divided by the factor that comes with it, unless values are of
-/// ordinary magnitude.
+/// Data whose squares neither overflow nor vanish: a copy divided by the factor that comes with it, unless values are
+/// of ordinary magnitude.
 ///
 /// # Errors
 /// None for data that was checked when it was made.
