@@ -52,7 +52,7 @@ struct Grouped {
 }
 
 impl mustlink::options::Options for Grouped {}
-impl mustlink::roles::Registered for Grouped {}
+impl Registered for Grouped {}
 
 #[typetag::serde(name = "grouped_for_benches")]
 impl EnsembleGenerator for Grouped {

@@ -52,8 +52,8 @@ impl Lwea {
         EvidenceAccumulation {
             max_n: self.max_n,
             weights: self.weights.clone(),
-            constrain: self.constrain.clone(),
-            part: self.part.clone(),
+            constrain: self.constrain,
+            part: self.part,
             node_limit: self.node_limit,
             ..EvidenceAccumulation::default()
         }

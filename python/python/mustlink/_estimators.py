@@ -41,6 +41,8 @@ __all__ = [
     "SCOPKMeans",
     "SeededKMeans",
     "SizeConstrainedKMeans",
+    "Spectral",
+    "Ssdbscan",
 ]
 
 
@@ -49,50 +51,54 @@ class Auto(Clusterer):
 
     **Method**
 
-    Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share
-    of cannot-links it meets. Candidates that read no constraints are scored by all pairs; the others by
-    pairs held back in folds, so that none follows from those that are kept: must-links on a common cycle
-    are held back together, as are cannot-links between the same two components. After two folds those
-    that cannot be among the best go no further. Those within `ties` standard errors of the best then
-    cluster under all constraints, and the consensus of their partitions is the result: average linkage
-    of the co-association, members weighing (score / best score)^`sharpness`, constraints as evidence.
-    Where that breaks at most the share `trust` of the constraints, it is made again obeying all. What is
-    marked hard always holds. Where constraints contradict one another, candidates are not told the
-    weakest.
+    Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share of
+    cannot-links that it meets. Candidates that read no constraints are scored by all pairs; the others by pairs held
+    out in folds, so that no pair follows from those that are kept: must-links on a common cycle are held out
+    together, as are cannot-links between the same two components. After two folds, candidates that cannot be among
+    the best go no further. Candidates within `ties` standard errors of the difference to the best then cluster under
+    all constraints, and the consensus of their partitions is the result: average linkage of the co-association,
+    members weighted by (score / best score)^`sharpness`, constraints as evidence.
 
-    Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its
-    partition and those of the other candidates. Of more than `sample` objects candidates cluster as many: those
-    that have a constraint first, and of these whole chains of constraints where not all fit. Each further object
-    joins the nearest centre or, where a candidate does not go by centres, the nearest object. The consensus knows
-    all constraints; where over 4096 objects have one, it is made without them, and objects then move to obey.
+    If the consensus breaks at most the share `trust` of the constraints (5 % if no constraint contradicts others), it
+    is made again and obeys all of them. If there are 20 constraints of each kind and it breaks 20 % more of them than
+    the best candidate, the best candidate is the result. Constraints marked hard always hold. If constraints
+    contradict one another, candidates are not told the weakest.
 
-    The portfolio: k-means, mixtures and linkage under several scalings, and their constrained relatives under
-    these and under learned metrics; for term vectors those that go by angles. `mustlink describe auto` and the
-    manual write it out, to be taken into a file and changed.
+    Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and
+    those of the other candidates. If there are more than `sample` objects, candidates cluster that many: first
+    objects with a constraint, and of these whole chains of constraints if not all fit. Each other object joins the
+    nearest centre or, if a candidate does not go by centres, the nearest object. The consensus knows all constraints;
+    if more than 4096 objects have one, it is made without them, and objects then move to obey.
+
+    The portfolio has k-means, mixtures and linkage under several scalings, and their constrained relatives under
+    these scalings and under learned metrics; data of more than 100 features are reduced to 50 principal components;
+    term vectors have methods that compare angles. `mustlink describe auto` and the manual list it.
 
     **Input and output**
 
-    n × d, dense or sparse. k clusters; without k anywhere as many in `k_min..=k_max` as the candidates
-    that cannot be told from the best speak for, those that find k themselves for what they found. What was
-    tried, with scores, comes with the result.
+    n × d, dense or sparse. k clusters; if no k is given, the number in `k_min..=k_max` that has the largest sum of
+    weights; candidates that find k themselves count for the number they found. What was tried, with scores, comes with
+    the result. The diagnostic `score` is the score to expect of the best candidate on other pairs: the mean over
+    bootstrap samples in which the best is chosen again and scored by pairs that were not drawn.
 
     **Errors**
 
     `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
-    more than labels, for more clusters than `sample`, and where none gives a clustering;
+    more than labels, for more clusters than `sample`, and if no candidate gives a clustering;
     `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with `hold_out = "objects"` also
     `ClosureTooLarge`.
 
     **Cost and randomness**
 
-    Up to folds + 1 runs of each candidate on at most `sample` objects, fewer with `time_budget_seconds`; then
-    O(n · sample · d) for each of those that count. Random as the candidates are, in the folds and in the sample.
+    Up to folds + 1 runs of each candidate on at most `sample` objects, for those that fit into `effort` or
+    `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the candidates are, in the
+    folds, in the sample and in the bootstrap.
 
     **References**
 
     [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
-    folds of constraints; [FredJain2005] for the consensus. Differs: the best are combined, not one chosen;
-    bridges of the must-link graph are held back alone.
+    folds of constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best
+    are combined, not one chosen; bridges of the must-link graph are held out alone.
 
     Parameters
     ----------
@@ -102,6 +108,9 @@ class Auto(Clusterer):
         What is tried, `{ transforms, clusterer }` each; absent: the portfolio above.
     consensus : a consensus function; optional
         What combines those that cannot be told apart; absent: evidence accumulation as above.
+    effort : a number in 0..=1000000000000; default 30.0
+        Seconds of processor time that the candidates may take by estimate. The most expensive are
+        left out, and a warning names them; the result does not depend on the clock.
     folds : an integer in 2..=1000; default 5
         Parts of the constraints that are held back one after the other.
     hold_out : "pairs" or "objects"; default 'pairs'
@@ -115,15 +124,15 @@ class Auto(Clusterer):
     sharpness : a number in 0..=1000; default 8.0
         Power of the score in the weight of a candidate.
     ties : a number in 0..=100; default 1.0
-        How many standard errors below the best score a candidate still counts.
+        How many standard errors of the difference below the best score a candidate still counts.
     time_budget_seconds : a number >= 0; optional
-        Seconds after which no further candidate is tried; absent: all are. What has begun ends, and
-        the best of those tried is fitted in any case, so that a run takes longer. A result that
-        hangs on the clock need not be the same bits for the same seed; the candidates say which of
-        them were left out for time.
+        Seconds after which no candidate is tried any more, in place of `effort`; absent: no limit.
+        The best candidate so far is fitted in any case, which may take longer. With a time limit,
+        the same seed may give a different result.
     trust : a number in 0..=1; default 0.03
-        Share of the constraints that the consensus may break to be made again obeying all of them.
-        One that is named by `consensus` is not made again.
+        Share of the constraints that the consensus may break to be made again obeying all of them;
+        at least 5 % if no constraint contradicts others. A `consensus` of one's own is not made
+        again.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -148,7 +157,7 @@ class Auto(Clusterer):
     tried_ : list
         What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`.
 
-    References: VanCraenendonckBlockeel2017, Pourrajabi2014, FredJain2005.
+    References: VanCraenendonckBlockeel2017, Pourrajabi2014, FredJain2005, Tsamardinos2018.
     """
 
     _tag = "auto"
@@ -159,6 +168,7 @@ class Auto(Clusterer):
         *,
         candidates: Sequence[Any] | None = None,
         consensus: PluginLike | None = None,
+        effort: float = 30.0,
         folds: int = 5,
         hold_out: Literal["pairs", "objects"] = 'pairs',
         k_max: int = 8,
@@ -174,6 +184,7 @@ class Auto(Clusterer):
         self.n_clusters = n_clusters
         self.candidates = candidates
         self.consensus = consensus
+        self.effort = effort
         self.folds = folds
         self.hold_out = hold_out
         self.k_max = k_max
@@ -215,7 +226,8 @@ class CLAC(Clusterer):
     **References**
 
     [DomeniconiAlRazgan2008] §3. Differs: chunklets are placed anew at each assignment, which the
-    listing skips for all but the first; `exact` removes the influence of the order.
+    listing skips for all but the first; their order is not given there, and decides (the manual's page on readings
+    has a table); `exact` removes its influence.
 
     Parameters
     ----------
@@ -418,8 +430,9 @@ class ConstrainedEM(Clusterer):
     **Input and output**
 
     n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links;
-    memberships, means, and inverse covariances. Every constraint holds. The objective is the mean
-    negative log-likelihood of an object; it never rises unless something was approximated
+    memberships, means, and inverse covariances. Every constraint holds. The objective is the negative log-likelihood
+    divided by n; with cannot-links and `mixing = "ignore_partition"` it is the likelihood of the objects together
+    with the event that the cannot-links hold. It never rises unless something was approximated
     (`approximate_chunklets` in the diagnostics counts). Weights of constraints are not read.
 
     **Errors**
@@ -664,14 +677,14 @@ class ConstrainedSpectral(Clusterer):
     **References**
 
     [WangDavidson2010]; [WangQianDavidson2014]. Differs: the null space of L̄ is eliminated exactly
-    instead of by a ridge, and its vectors other than the constant one are candidates; β' is loose unless
-    asked for as printed.
+    instead of by a ridge, and its vectors other than the constant one are candidates; β' above two
+    clusters is loose unless asked for as printed.
 
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    beta : "loose", "printed" or a number; default 'loose'
+    beta : "auto", "loose", "printed" or a number; default 'auto'
         How much the constraints must be satisfied (β'): a number below the largest eigenvalue of
         Q̄, or a rule.
     dense_limit : an integer in 0..=1000000000; default 1000
@@ -685,7 +698,7 @@ class ConstrainedSpectral(Clusterer):
         Neighbours of an object in the graph; all others where there are fewer.
     n_init : an integer in 1..=1000000000; default 10
         Starts of k-means, of which the best result is kept.
-    scale : a number > 0; default 4.0
+    scale : a number > 0; default 1.0
         Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the
         last.
     kind : one of "dense", "distances", "affinity"; default 'dense'
@@ -722,13 +735,13 @@ class ConstrainedSpectral(Clusterer):
         self,
         n_clusters: int | None = None,
         *,
-        beta: Literal["loose", "printed"] | float = 'loose',
+        beta: Literal["auto", "loose", "printed"] | float = 'auto',
         dense_limit: int = 1000,
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         hard_as_soft: float | None = None,
         knn: int = 10,
         n_init: int = 10,
-        scale: float = 4.0,
+        scale: float = 1.0,
         kind: Literal["dense", "distances", "affinity"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -1097,7 +1110,7 @@ class COSC(Clusterer):
 
 
 class DBSCAN(Clusterer):
-    """DBSCAN, from linfa: clusters are chains of objects that have enough neighbours within a radius.
+    """DBSCAN: clusters are chains of objects that have enough neighbours within a radius.
 
     **Method**
 
@@ -1116,8 +1129,8 @@ class DBSCAN(Clusterer):
 
     **Cost and randomness**
 
-    n searches in a k-d tree, in the worst case O(n²·d); of equal rows only `min_points` are searched for. Nothing is
-    random.
+    In up to 16 features searches in a k-d tree, about n·log n for any radius; in more at worst O(n²·d) time. O(n)
+    memory; without a radius in more than 16 features O(n · `min_points`). Nothing is random.
 
     **References**
 
@@ -1561,41 +1574,48 @@ class FOSC(Clusterer):
 
 
 class GaussianMixture(Clusterer):
-    """A Gaussian mixture with full covariances, from linfa, fitted by expectation–maximisation.
+    """A Gaussian mixture, fitted by expectation–maximisation.
 
     **Method**
 
-    linfa starts from its own k-means. Features are centred and divided by one common deviation
-    before, which changes nothing but the meaning of `regularisation`. A run that does not settle
-    within the iterations is taken again with ten times the tolerance, until it does: status `max_iter`.
+    Each start takes the clusters of one run of k-means, `kmeans_plus_plus` first. The M step gives every component
+    the mean and the covariance of its objects, each weighted by its membership; the E step gives the
+    memberships. Of several starts the likeliest result is kept.
 
     **Input and output**
 
-    n × d, dense. The likeliest component of each object, memberships, means, and the inverse
-    covariances as metrics. Never more components than distinct objects.
+    n × d, dense. One label per object, the likeliest component; memberships, means, shares of the components, and
+    inverse covariances. The objective is the mean negative log-likelihood of an object, and never rises. A component
+    that loses its objects stays empty.
 
     **Errors**
 
-    `MissingK`, `BadParam`; `NumericalFailure` where a component loses its objects, a covariance
-    cannot be inverted or densities leave the range of numbers (many features).
+    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` if every start ends in a singular covariance, which
+    only `reg_covar = 0` allows, or if features are too large to square.
 
     **Cost and randomness**
 
-    O(iterations · k · (n·d² + d³)); random in the start.
+    O(iterations · k · (n·d² + d³)) for `full`, O(iterations · k · n·d) for `diag` and `spherical`; O(n·k + k·d²)
+    memory; random only in the first centres.
 
     **References**
 
-    [Dempster1977].
+    [Dempster1977]. Differs: variances have a floor, so that the likelihood has a maximum and cannot fall.
 
     Parameters
     ----------
     n_clusters : an integer >= 1; optional
         Number of clusters; absent: that of the classes in `y`, or else 8.
-    max_iter : an integer in 2..=1000000000; default 100
-        Iterations; that they are enough is seen from two of them.
-    regularisation : a number > 0; default 1e-06
-        Added to every variance, in units of the mean variance of the features.
-    tol : a number > 0; default 0.001
+    covariance : "full", "diag", "spherical" or "tied"; default 'full'
+        Which covariances components may have.
+    max_iter : an integer in 1..=1000000000; default 100
+        Iterations of one start.
+    reg_covar : a number >= 0; default 1e-06
+        Smallest variance of a component in any direction, relative to the mean variance of the
+        features.
+    n_init : an integer in 1..=1000000000; default 5
+        Starts, of which the likeliest result is kept.
+    tol : a number >= 0; default 0.001
         Smallest change of the mean log-likelihood worth another iteration.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -1630,15 +1650,19 @@ class GaussianMixture(Clusterer):
         self,
         n_clusters: int | None = None,
         *,
+        covariance: Literal["full", "diag", "spherical", "tied"] = 'full',
         max_iter: int = 100,
-        regularisation: float = 1e-06,
+        reg_covar: float = 1e-06,
+        n_init: int = 5,
         tol: float = 0.001,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.covariance = covariance
         self.max_iter = max_iter
-        self.regularisation = regularisation
+        self.reg_covar = reg_covar
+        self.n_init = n_init
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1781,7 +1805,7 @@ class HDBSCAN(Clusterer):
     **Cost and randomness**
 
     In up to 16 features a k-d tree and Borůvka's method, about n·log²n; else O(n²·d) time. O(n) memory, in more
-    features O(n · `min_samples`). Constraints: O(depth of the hierarchy) each. Nothing is random.
+    features O(n · (`min_samples` + d)). Constraints: O(depth of the hierarchy) each. Nothing is random.
 
     **References**
 
@@ -2709,13 +2733,14 @@ class MPCKMeans(Clusterer):
 
 
 class OPTICS(Clusterer):
-    """OPTICS, from linfa: objects in the order in which density reaches them, cut into clusters.
+    """OPTICS: objects in the order in which density reaches them, cut into clusters.
 
     **Method**
 
-    linfa orders the objects, each with the distance at which its predecessors reach it. A cluster is
-    a stretch of that order in which every object is reached within the radius; what follows a gap
-    and is no core is noise.
+    From the first object on, next is the one that those before reach at the least distance: the larger of the
+    distance and the core distance of the one that reaches it. Where no core reaches any within the radius, the
+    first object that is left is next. A cluster is a stretch of that order in which every object is reached; what
+    follows a gap and is no core is noise.
 
     **Input and output**
 
@@ -2728,12 +2753,13 @@ class OPTICS(Clusterer):
 
     **Cost and randomness**
 
-    O(n² log n): linfa marks the beginnings of clusters only where every object may reach every
-    other. Nothing is random.
+    In up to 16 features searches in a k-d tree, about n·log n and one step for each object within the radius of
+    another; in more at worst O(n²·d) time. O(n) memory, in more than 16 features O(n · `min_points`). Nothing is
+    random.
 
     **References**
 
-    [Ankerst1999]. Differs: absent, the radius is chosen from the data.
+    [Ankerst1999], with ε = ε′. Differs: absent, the radius is chosen from the data.
 
     Parameters
     ----------
@@ -3536,5 +3562,196 @@ class SizeConstrainedKMeans(Clusterer):
         self.n_init = n_init
         self.tol = tol
         self.tolerance_kind = tolerance_kind
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class Spectral(Clusterer):
+    """Spectral clustering: k-means on the rows of the leading eigenvectors of a graph.
+
+    **Method**
+
+    W the affinities of a graph without loops, D its degrees: the k largest eigenvectors of
+    D^(−½)·W·D^(−½) are the columns of an n × k matrix, whose rows are scaled to length 1 and clustered by
+    k-means. With `form = "spectral_learning"` the affinity of must-linked objects is 1 and that of
+    cannot-linked ones 0, and the eigenvectors are those of (W + d·I − D) / d, d the largest degree. If the
+    graph falls into more than k parts, the rows tell all of them apart.
+
+    **Input and output**
+
+    Dense or sparse rows (a symmetric graph of the `knn` nearest with locally scaled Gaussian weights is
+    made), distances (the same), or affinities (the graph itself, its diagonal left out). One label per object in
+    `0..k`. Constraints are read by `spectral_learning` alone, without their weights, and may be broken. The
+    objective is the distortion of k-means.
+
+    **Errors**
+
+    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without a neighbour (form `ng`);
+    `BadParam` for negative affinities and, with `spectral_learning`, for affinities above 1.
+
+    **Cost and randomness**
+
+    O(n²·d) time for the graph, then O(edges · k) a step of the iteration; O(n · (knn + k)) memory. Up to 200
+    objects, and if k is more than a fifth of them, O(n³) time and O(n²) memory. Random: the starts of k-means
+    and of the iteration.
+
+    **References**
+
+    [NgJordanWeiss2002] §2; [KamvarKleinManning2003] for `spectral_learning`. The graph: [ZelnikManorPerona2004].
+    Differs: neighbours alone are joined, with a width for each object.
+
+    Parameters
+    ----------
+    n_clusters : an integer >= 1; optional
+        Number of clusters; absent: that of the classes in `y`, or else 8.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared
+        Euclidean otherwise.
+    form : "ng" or "spectral_learning"; default 'ng'
+        Which matrix has the eigenvectors.
+    knn : an integer in 1..=1000000000; default 20
+        Neighbours of an object in the graph; all others if there are fewer.
+    n_init : an integer in 1..=1000000000; default 10
+        Starts of k-means, of which the best result is kept.
+    scale : a number > 0; default 1.0
+        Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the
+        last.
+    kind : one of "dense", "distances", "affinity"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row, -1 of noise.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
+
+    References: NgJordanWeiss2002, ZelnikManorPerona2004, KamvarKleinManning2003.
+    """
+
+    _tag = "spectral"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
+        form: Literal["ng", "spectral_learning"] = 'ng',
+        knn: int = 20,
+        n_init: int = 10,
+        scale: float = 1.0,
+        kind: Literal["dense", "distances", "affinity"] = 'dense',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distortion = distortion
+        self.form = form
+        self.knn = knn
+        self.n_init = n_init
+        self.scale = scale
+        self.kind = kind
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class Ssdbscan(Clusterer):
+    """SSDBSCAN: dense regions that constrained objects grow into, each at its own density, until they would meet.
+
+    **Method**
+
+    Objects reach each other at the largest of their distance and the distances to their `min_samples`-th nearest
+    objects. What is joined up to a distance is dense there; the regions grow with the distance. A region with a
+    constrained object is a cluster just before it would join another one so that two objects in it must be
+    apart. Clusters that hold must-linked objects are one cluster. All other objects are noise. Known classes of
+    some objects are such constraints: two known objects are together or apart.
+
+    **Input and output**
+
+    n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is not
+    used, and neither are weights of constraints. Constraints marked soft are enforced like the others, or left out if
+    the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every pair of
+    constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are one
+    cluster. Every object has a label, see `noise`; diagnostics: `noise_objects`.
+
+    **Errors**
+
+    `BadParam`; `InconsistentConstraints`.
+
+    **Cost and randomness**
+
+    In up to 16 features about n·log²n time, otherwise O(n²·d); O(n) memory, in more features
+    O(n · `min_samples`). Nothing is random.
+
+    **References**
+
+    [LelisSander2009] §III; its expansion of each labelled object along a spanning tree up to the longest edge
+    before another label ends at these regions, in one pass over the tree [Campello2013]. Differs: pairs that must
+    be apart stand for different labels; edges of equal length count at the same time.
+
+    Parameters
+    ----------
+    min_samples : an integer in 1..=1000000000; default 5
+        Neighbours, itself among them, that make an object a core (MinPts).
+    noise : "singletons" or "one_cluster"; default 'singletons'
+        How objects in no cluster count in an ensemble and in a study; in files and in Python they
+        are noise, -1.
+    kind : one of "dense", "distances"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row, -1 of noise.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list of (i, j, type, weight)
+        Those constraints one by one, by rows of `X`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Pairs left out, an end of which is no row of `X`.
+
+    References: LelisSander2009, Campello2013, March2010.
+    """
+
+    _tag = "ssdbscan"
+
+    def __init__(
+        self,
+        *,
+        min_samples: int = 5,
+        noise: Literal["singletons", "one_cluster"] = 'singletons',
+        kind: Literal["dense", "distances"] = 'dense',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.min_samples = min_samples
+        self.noise = noise
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs

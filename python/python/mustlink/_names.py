@@ -62,6 +62,8 @@ WHERE = {
     "SeededKMeans": "_estimators",
     "Session": "session",
     "SizeConstrainedKMeans": "_estimators",
+    "Spectral": "_estimators",
+    "Ssdbscan": "_estimators",
     "TfIdf": "_transformers",
     "TimeLimitError": "exceptions",
     "ZScore": "_transformers",

@@ -539,6 +539,9 @@ class PCA(Transformer):
     n_components : an integer in 1..=1000000000 or a number in (0, 1]; optional
         Number of components, or the share of the variance that they explain at least; absent keeps
         all directions in which the objects differ.
+    max_components : an integer in 1..=1000000000; optional
+        Largest number of components. Unlike `components`, it may be larger than the number of
+        directions in which the objects differ.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -553,10 +556,12 @@ class PCA(Transformer):
         self,
         n_components: int | float | None = None,
         *,
+        max_components: int | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
+        self.max_components = max_components
         self.random_state = random_state
         self.n_jobs = n_jobs
 

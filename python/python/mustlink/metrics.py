@@ -27,6 +27,7 @@ __all__ = [
     "diversity_nmi",
     "error_rate",
     "error_rate_majority",
+    "free_objects",
     "homogeneity",
     "impute_count_cannot",
     "impute_count_must",
@@ -293,6 +294,18 @@ def error_rate_majority(labels_true: Any, labels_pred: Any) -> float:
     Smaller is better; 0 to 1. NaN where it is not defined.
     """
     return score("error_rate_majority", {}, labels_pred, labels_true)
+
+
+def free_objects(labels_true: Any, labels_pred: Any, constraints: Constraints, *, metric: PluginLike = 'ari') -> float:
+    """A metric over the objects that no constraint names.
+
+    Constraints settle much about the objects that they name: a method that obeys them is right there. The other objects
+    show what it made of the answers. All objects count if there is no constraint. Undefined if the clusterer takes no
+    constraints, and if the inner metric is undefined for the objects that are left.
+
+    Larger is better; -0.5 to 1. NaN where it is not defined.
+    """
+    return score("free_objects", {"metric": metric}, labels_pred, labels_true, constraints=constraints)
 
 
 def homogeneity(labels_true: Any, labels_pred: Any) -> float:

@@ -42,8 +42,8 @@ pub fn prepared(
     ctx: &Context,
 ) -> Result<Vec<Prepared>> {
     let steps = |c: &Candidate| {
-        let reads = |t: &Box<dyn Transform>| t.properties().reads_constraints;
-        c.transforms.iter().position(reads).unwrap_or(c.transforms.len())
+        let mut reads = c.transforms.iter().map(|t| t.properties().reads_constraints);
+        reads.position(|reads| reads).unwrap_or(c.transforms.len())
     };
     let key = |c: &Candidate| {
         c.transforms[..steps(c)]

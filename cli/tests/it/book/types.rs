@@ -145,7 +145,7 @@ fn rows(lines: &[&str], begins: impl Fn(&str) -> bool, ends: char) -> Vec<Row> {
             let code = code.trim_start_matches("pub ").trim_start_matches("fn ");
             let code = code.trim_end_matches([ends, ' ']).replace("( ", "(").replace(", )", ")");
             if doc != "hidden" {
-                out.push((code.into(), plain(doc.trim())));
+                out.push((code, plain(doc.trim())));
             }
             (doc, whole) = (String::new(), false);
         } else if !line.starts_with("#[") {
