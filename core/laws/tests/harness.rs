@@ -10,6 +10,9 @@ use mustlink_laws::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
+/// A law of a plugin, the environment that it runs in, and what is printed.
+type Mistake<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
+
 /// Set in the program that runs the laws.
 const CHILD: &str = "MUSTLINK_LAWS_OF_THIS_TEST";
 
@@ -106,7 +109,7 @@ fn main() {
         return;
     }
     let soon = ("MUSTLINK_LAW_SECONDS", "1");
-    let broken: [(&str, &[(&str, &str)], &[&str]); 6] = [
+    let broken: [Mistake<'_>; 6] = [
         (
             "spins/score_is_in_range",
             &[soon],
