@@ -78,7 +78,7 @@ fn the_objects_of_a_model_stay_where_they_are() {
         [(json!([0, 1]), few), (json!(vec![7; 60]), "an object of cluster 7, expected 0..2")]
     {
         let mut model = saved.clone();
-        model["neighbours"]["labels"] = labels;
+        model["place"]["neighbours"]["labels"] = labels;
         bench.write("x.json", model.to_string());
         let done = bench.run("predict --model x.json --data f.csv");
         assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
