@@ -485,7 +485,8 @@ mod tests {
                 (i != j).then(|| Constraint::new(i, j, kind))
             });
             let constraints = Constraints::new(n, pairs.collect::<Vec<_>>()).unwrap();
-            let method = ConstrainedSpectral::default();
+            let beta = Beta::Rule(BetaRule::Loose);
+            let method = ConstrainedSpectral { beta, ..ConstrainedSpectral::default() };
             let q = method.links(&constraints, &degrees).unwrap();
             prop_assume!(!q.is_empty());
             let ctx = Context::new(1);
