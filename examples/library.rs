@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     let problem = Problem::new(set.data.clone()).with_k(3);
     let ctx = Context::new(7);
 
-    // Who answers: here the classes of the file; a person would do as well.
+    // The classes of the file answer here; a person could answer as well.
     let oracle = registry::build_default::<dyn Oracle>("truth")?;
     let mut answers = oracle.open(&set.scene(ctx.clone()))?;
     let selector = ExploreConsolidate::default();

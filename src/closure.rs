@@ -1,8 +1,11 @@
-//! What do constraints entail?
+//! Closure of constraints: the pairs that they imply, contradictions, and whether k clusters are enough.
 
 #[doc(hidden)]
 pub use mustlink_core::closure::*;
 
+/// All pairs that constraints imply. Must-links are transitive, and a cannot-link separates all objects that
+/// must-links join to its two ends.
+///
 /// ```
 /// use mustlink::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
 /// use mustlink::{Constraint, Constraints, Kind};
@@ -17,4 +20,6 @@ pub use mustlink_core::closure::*;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::closure::{Closure, EntailedWeight, Feasibility, OnConflict};
+pub use mustlink_core::closure::Closure;
+#[doc(inline)]
+pub use mustlink_core::closure::{EntailedWeight, Feasibility, OnConflict};

@@ -1,8 +1,10 @@
-//! How does text become a method?
+//! Configurations in TOML or JSON: parsing, checking, filling in defaults, and building methods.
 
 #[doc(hidden)]
 pub use mustlink_config::*;
 
+/// A configuration as a tree that can be read and changed.
+///
 /// ```
 /// use mustlink::config::{Document, Node};
 /// use mustlink::serde_json::json;
@@ -15,8 +17,12 @@ pub use mustlink_config::*;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_config::{Document, Node};
+pub use mustlink_config::Document;
+#[doc(inline)]
+pub use mustlink_config::Node;
 
+/// Builds a method, or any other type with options, from a configuration.
+///
 /// ```
 /// use mustlink::config::{self, Document};
 /// use mustlink::method::Method;
@@ -36,6 +42,8 @@ pub use mustlink_config::{Document, Node};
 #[doc(inline)]
 pub use mustlink_config::build;
 
+/// Fills in the defaults of a configuration.
+///
 /// ```
 /// use mustlink::config::{self, Document};
 /// use mustlink::method::Method;

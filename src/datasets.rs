@@ -1,10 +1,13 @@
-//! Where do the objects come from, and what is known about them?
+//! Data sets: files of objects, constraints, labels and partitions.
 //!
-//! Files are CSV and Matrix Market; three sets are built in.
+//! [`open`] reads CSV, Matrix Market and NumPy files. [`builtin_names`] lists the data sets that are part of the
+//! program.
 
 #[doc(hidden)]
 pub use mustlink_datasets::*;
 
+/// A data set: objects and, if they are known, their ids, classes and names of features.
+///
 /// ```
 /// use mustlink::datasets::{Classes, Dataset, OpenOptions, Reading, open};
 ///
@@ -31,8 +34,12 @@ pub use mustlink_datasets::*;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_datasets::{Classes, Dataset, OpenOptions, Reading, open};
+pub use mustlink_datasets::Dataset;
+#[doc(inline)]
+pub use mustlink_datasets::{Classes, OpenOptions, Reading, open};
 
+/// Lists the data sets that can be opened by name.
+///
 /// ```
 /// use mustlink::datasets::{Listing, OpenOptions, Origin, available};
 ///
@@ -45,14 +52,20 @@ pub use mustlink_datasets::{Classes, Dataset, OpenOptions, Reading, open};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_datasets::{Listing, Origin, available};
+pub use mustlink_datasets::available;
+#[doc(inline)]
+pub use mustlink_datasets::{Listing, Origin};
 
+/// Lists the built-in data sets.
+///
 /// ```
 /// assert!(mustlink::datasets::builtin_names().any(|name| name == "wdbc"));
 /// ```
 #[doc(inline)]
 pub use mustlink_datasets::builtin_names;
 
+/// Reads constraints from a CSV file.
+///
 /// ```
 /// use mustlink::datasets::{OpenOptions, open, read_constraints, write_constraints};
 /// use mustlink::{Constraint, Constraints};
@@ -69,8 +82,12 @@ pub use mustlink_datasets::builtin_names;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_datasets::{read_constraints, write_constraints};
+pub use mustlink_datasets::read_constraints;
+#[doc(inline)]
+pub use mustlink_datasets::write_constraints;
 
+/// Reads one label per object from a CSV file.
+///
 /// ```
 /// use mustlink::datasets::{LabelColumn, OpenOptions, open, read_labels, write_labels};
 ///
@@ -87,19 +104,25 @@ pub use mustlink_datasets::{read_constraints, write_constraints};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_datasets::{LabelColumn, read_labels, write_labels};
+pub use mustlink_datasets::read_labels;
+#[doc(inline)]
+pub use mustlink_datasets::{LabelColumn, write_labels};
 
+#[doc(inline)]
+pub use mustlink_datasets::Partitions;
+/// Reads an ensemble from a CSV file that has one partition per column.
+///
 /// ```
 /// use mustlink::datasets::{Partitions, read_partitions};
 ///
 /// # fn main() -> mustlink::Result<()> {
 /// let path = std::env::temp_dir().join(format!("partitions-{}.csv", std::process::id()));
 /// std::fs::write(&path, "a,b\n0,x\n0,x\n1,\n").expect("a file");
-/// let Partitions { ensemble, .. } = read_partitions(&path.display().to_string(), None, None, &[])?;
+/// let Partitions { ensemble, .. } = read_partitions(&path.display().to_string(), None, None, &[], None)?;
 /// assert_eq!((ensemble.n(), ensemble.len()), (3, 2));
 /// std::fs::remove_file(&path).expect("it is there");
 /// # Ok(())
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_datasets::{Partitions, read_partitions};
+pub use mustlink_datasets::read_partitions;

@@ -1,4 +1,4 @@
-//! How are claims about methods made repeatable? (feature `experiments`, on by default)
+//! Experiments: methods compared on data sets, with reports and repeatable claims (feature `experiments`).
 
 #[doc(hidden)]
 pub use mustlink_experiments::*;
@@ -13,6 +13,8 @@ pub mod statistics {
     pub use mustlink_report::statistics::*;
 }
 
+/// An experiment file: data sets, methods, and how the results are scored.
+///
 /// ```
 /// use mustlink::experiments::{Experiment, Outcome, RunOptions, run};
 ///
@@ -38,8 +40,12 @@ pub mod statistics {
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_experiments::{Experiment, Outcome, RunOptions, run};
+pub use mustlink_experiments::Experiment;
+#[doc(inline)]
+pub use mustlink_experiments::{Outcome, RunOptions, run};
 
+/// Estimates the work of an experiment without running it.
+///
 /// ```
 /// use mustlink::experiments::{Experiment, Plan, Source, plan};
 ///
@@ -53,8 +59,14 @@ pub use mustlink_experiments::{Experiment, Outcome, RunOptions, run};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_experiments::{Plan, Source, plan};
+pub use mustlink_experiments::plan;
+#[doc(inline)]
+pub use mustlink_experiments::{Plan, Source};
 
+#[doc(inline)]
+pub use mustlink_experiments::Diff;
+/// Compares two directories of results.
+///
 /// ```
 /// use mustlink::experiments::{Diff, Experiment, RunOptions, diff, run};
 ///
@@ -74,8 +86,12 @@ pub use mustlink_experiments::{Plan, Source, plan};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_experiments::{Diff, diff};
+pub use mustlink_experiments::diff;
 
+#[doc(inline)]
+pub use mustlink_report::Report;
+/// Makes the report of a directory of results.
+///
 /// ```
 /// use mustlink::experiments::{Experiment, Report, RunOptions, report, run};
 ///
@@ -92,8 +108,10 @@ pub use mustlink_experiments::{Diff, diff};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_report::{Report, report};
+pub use mustlink_report::report;
 
+/// Looks for the number of clusters with four criteria.
+///
 /// ```
 /// use mustlink::experiments::{Selected, Tries, select_k};
 /// use mustlink::ndarray::Array2;
@@ -111,4 +129,6 @@ pub use mustlink_report::{Report, report};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_experiments::{Criteria, Selected, Tries, select_k};
+pub use mustlink_experiments::select_k;
+#[doc(inline)]
+pub use mustlink_experiments::{Criteria, Selected, Tries};

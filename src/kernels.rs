@@ -1,11 +1,10 @@
 //! Arithmetic that methods share: neighbours, graphs, eigenvectors, k-means, assignment.
 //!
-//! This is version [`VERSION`] of it, and a part of the face: a test holds every signature. A change
-//! that would break a caller raises the version, and the changelog says what to write instead.
-//! Everything is deterministic on any number of threads, hears cancelling through the context, and
-//! takes dense and sparse rows alike.
+//! This module has a [`VERSION`] of its own, and a test fixes every signature. A change that would break a caller
+//! raises the version, and the changelog says what to write instead. Results do not depend on the number of threads.
+//! Functions that take a context can be cancelled, and all functions on data take dense and sparse rows.
 //!
-//! Spectral clustering, for one, is these few lines:
+//! For example, spectral clustering takes a few lines:
 //!
 //! ```
 //! use mustlink::kernels::{Distortion, Neighbours, Points, laplacian};
@@ -24,13 +23,15 @@
 //! # }
 //! ```
 
-/// Version of this module.
+/// Version of this module, raised by changes that break callers.
 ///
 /// ```
 /// assert_eq!(mustlink::kernels::VERSION, 1);
 /// ```
 pub const VERSION: u32 = 1;
 
+/// Objects prepared for computing distances.
+///
 /// ```
 /// use mustlink::kernels::{Distortion, Points};
 /// use mustlink::{Data, ndarray::array};
@@ -45,8 +46,14 @@ pub const VERSION: u32 = 1;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_kernels::distance::points::{Distortion, Points};
+pub use mustlink_kernels::distance::points::Distortion;
+#[doc(inline)]
+pub use mustlink_kernels::distance::points::Points;
 
+#[doc(inline)]
+pub use mustlink_kernels::graph::adjacency::Graph;
+/// The nearest neighbours of every object, and the graph that joins them.
+///
 /// ```
 /// use mustlink::kernels::{Distortion, Graph, Neighbours, Points};
 /// use mustlink::{Context, Data, ndarray::array};
@@ -63,8 +70,12 @@ pub use mustlink_kernels::distance::points::{Distortion, Points};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_kernels::graph::{adjacency::Graph, knn::Neighbours};
+pub use mustlink_kernels::graph::knn::Neighbours;
 
+#[doc(inline)]
+pub use mustlink_kernels::graph::eigen::Eigen;
+/// All eigenvalues and eigenvectors of a symmetric matrix.
+///
 /// ```
 /// use mustlink::kernels::{Eigen, symmetric};
 /// use mustlink::ndarray::array;
@@ -77,8 +88,10 @@ pub use mustlink_kernels::graph::{adjacency::Graph, knn::Neighbours};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_kernels::graph::eigen::{Eigen, symmetric};
+pub use mustlink_kernels::graph::eigen::symmetric;
 
+/// The smallest eigenvalues of the Laplacian of a graph, with their eigenvectors.
+///
 /// ```
 /// use mustlink::Context;
 /// use mustlink::kernels::{Graph, laplacian};
@@ -95,6 +108,8 @@ pub use mustlink_kernels::graph::eigen::{Eigen, symmetric};
 #[doc(inline)]
 pub use mustlink_kernels::graph::eigen::laplacian;
 
+/// The smallest eigenvalues of a matrix that is given as a function, with their eigenvectors.
+///
 /// ```
 /// use mustlink::Context;
 /// use mustlink::kernels::smallest;
@@ -113,6 +128,8 @@ pub use mustlink_kernels::graph::eigen::laplacian;
 #[doc(inline)]
 pub use mustlink_kernels::graph::eigen::smallest;
 
+/// Disjoint sets of objects that can be united.
+///
 /// ```
 /// use mustlink::kernels::UnionFind;
 ///
@@ -123,6 +140,8 @@ pub use mustlink_kernels::graph::eigen::smallest;
 #[doc(inline)]
 pub use mustlink_core::union_find::UnionFind;
 
+/// K-means from given centres, by Lloyd's algorithm.
+///
 /// ```
 /// use mustlink::kernels::{
 ///     Distortion, Empty, Init, Points, Stop, ToleranceKind, best_of, lloyd, start,
@@ -143,11 +162,15 @@ pub use mustlink_core::union_find::UnionFind;
 /// # }
 /// ```
 #[doc(inline)]
+pub use mustlink_kernels::kmeans::lloyd::lloyd;
+#[doc(inline)]
 pub use mustlink_kernels::kmeans::{
-    lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd},
+    lloyd::{Empty, Stop, ToleranceKind, best_of},
     seeding::{Init, start},
 };
 
+/// Assigns each object to its nearest centre.
+///
 /// ```
 /// use mustlink::kernels::{Distortion, Points, assign};
 /// use mustlink::{Data, ndarray::array};
@@ -164,6 +187,8 @@ pub use mustlink_kernels::kmeans::{
 #[doc(inline)]
 pub use mustlink_kernels::kmeans::nearest::assign::assign;
 
+/// Assigns rows to columns, one to one, so that the total value is largest.
+///
 /// ```
 /// use mustlink::kernels::{maximise, maximise_counts};
 ///
@@ -175,4 +200,6 @@ pub use mustlink_kernels::kmeans::nearest::assign::assign;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_kernels::agreement::linear_assignment::{maximise, maximise_counts};
+pub use mustlink_kernels::agreement::linear_assignment::maximise;
+#[doc(inline)]
+pub use mustlink_kernels::agreement::linear_assignment::maximise_counts;

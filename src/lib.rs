@@ -1,45 +1,168 @@
-//! Semi-supervised clustering ensembles as a tree of named plugins.
+//! Cluster data with the help of a few "same or different?" answers, and know how far to trust the result.
 //!
-//! This crate is the whole library: types and roles, every method, data sets, experiments. What stands
-//! on these pages is its face. Everything has an example, all examples are run by `cargo test --doc`,
-//! and what a version shows stays until the next minor one (the next major one from 1.0 on).
+//! This crate is the whole library; the command line is a crate of its own. Clustering takes three values:
 //!
-//! | where | what |
-//! |---|---|
-//! | here | the data, the constraints, what a method gives |
-//! | [`roles`] | one trait per role, and what its methods take and give |
-//! | [`plugins`] | the types of all methods, with their options as fields |
-//! | [`registry`], [`config`], [`method`] | methods by name, from a file, and whole |
-//! | [`run`], [`selection`] | one clustering; questions and answers |
-//! | [`closure`], [`random`], [`reduce`] | what constraints entail; seeds; sums that are the same on any number of threads |
-//! | [`kernels`] | neighbours, eigenvectors, k-means, assignment |
-//! | [`datasets`], [`experiments`] | files of data; studies |
-//! | [`contract`] | the laws of the roles (feature `contract`) |
+//! - a [`Problem`]: the data and, if you know them, the number of clusters and the constraints;
+//! - a method: a struct from [`plugins`], with its options as fields;
+//! - a [`Context`]: the seed and, if you want them, limits and a flag for cancelling.
+//!
+//! [`run::cluster`] runs the method, checks its result, and counts violated constraints. The same seed gives the
+//! same result on any number of threads, except in a run with a time limit.
+//!
+//! # Cluster rows
+//!
+//! Pass the data as an `ndarray` matrix, one object per row. The result has one label per row, from 0.
+//!
+//! ```
+//! use mustlink::ndarray::array;
+//! use mustlink::plugins::base_clusterers::kmeans::KMeans;
+//! use mustlink::{Context, Data, Problem, run};
+//!
+//! # fn main() -> mustlink::Result<()> {
+//! let data = Data::dense(array![[0.0, 0.1], [0.2, 0.0], [5.0, 5.1], [5.2, 4.9]])?;
+//! let problem = Problem::new(data).with_k(2);
+//! let found = run::cluster(&KMeans::default(), &problem, &Context::new(7))?;
+//! let labels = &found.clustering.labels;
+//!
+//! assert!(labels[0] == labels[1] && labels[2] == labels[3] && labels[0] != labels[2]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Add must-links and cannot-links
+//!
+//! A must-link says that two rows belong to the same cluster, a cannot-link that they belong to different ones.
+//! Here row 4 lies halfway between two groups, and two constraints decide where it belongs:
 //!
 //! ```
 //! use mustlink::ndarray::array;
 //! use mustlink::plugins::base_clusterers::pck_means::PckMeans;
-//! use mustlink::prelude::*;
-//! use mustlink::run;
+//! use mustlink::{Constraint, Constraints, Context, Data, Problem, run};
 //!
-//! # fn main() -> Result<()> {
+//! # fn main() -> mustlink::Result<()> {
 //! let data = Data::dense(array![[0.0, 0.1], [0.2, 0.0], [5.0, 5.1], [5.2, 4.9], [2.4, 2.6]])?;
-//! let constraints = Constraints::new(5, [Constraint::must(0, 4), Constraint::cannot(2, 4)])?;
-//! let problem = Problem::new(data).with_k(2).with_constraints(constraints);
+//! let pairs = Constraints::new(5, [Constraint::must(0, 4), Constraint::cannot(2, 4)])?;
+//! let problem = Problem::new(data).with_k(2).with_constraints(pairs);
+//! let found = run::cluster(&PckMeans::default(), &problem, &Context::new(7))?;
+//! let labels = &found.clustering.labels;
 //!
-//! let method = PckMeans { weight: AutoOr::Value(10.0), ..PckMeans::default() };
-//! let found = run::cluster(&method, &problem, &Context::new(7))?;
-//! assert_eq!(found.clustering.labels[4], found.clustering.labels[0]);
+//! assert!(labels[4] == labels[0] && labels[4] != labels[2]);
+//! assert_eq!(found.violations.total(), 0);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! If you do not want to choose a method, call [`run::auto`]: it tries many and combines the best. If you have no
+//! constraints yet, [`selection::run`] chooses pairs, asks for answers, and turns them into constraints.
+//!
+//! # Combine an ensemble
+//!
+//! An ensemble is many clusterings of the same rows. A generator makes them, and a consensus function combines
+//! them into one clustering:
+//!
+//! ```
+//! use mustlink::ndarray::Array2;
+//! use mustlink::plugins::base_clusterers::ensemble::Ensemble;
+//! use mustlink::plugins::consensus_functions::evidence_accumulation::EvidenceAccumulation;
+//! use mustlink::plugins::ensemble_generators::random_k::RandomK;
+//! use mustlink::{Context, Data, Problem, run};
+//!
+//! # fn main() -> mustlink::Result<()> {
+//! // Two groups of ten rows, far from each other.
+//! let rows = Array2::from_shape_fn((20, 2), |(i, f)| (i / 10 * 50 + i * (f + 1) % 7) as f64);
+//! let method = Ensemble {
+//!     generator: Some(Box::new(RandomK { members: 20, ..RandomK::default() })),
+//!     consensus: Some(Box::new(EvidenceAccumulation::default())),
+//!     ..Ensemble::default()
+//! };
+//! let problem = Problem::new(Data::dense(rows)?).with_k(2);
+//! let found = run::cluster(&method, &problem, &Context::new(7))?;
+//! let labels = &found.clustering.labels;
+//!
+//! assert!((0..20).all(|i| (labels[i] == labels[0]) == (i < 10)));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Clusterings that you already have become an [`Ensemble`] with [`Ensemble::new`].
+//!
+//! # Choose a method by name
+//!
+//! A configuration names the method, its steps and its options; options that you leave out have the same defaults as
+//! in Rust. If the text has mistakes, one error lists all of them with line and column.
+//!
+//! ```
+//! use mustlink::config::{self, Document};
+//! use mustlink::method::Method;
+//! use mustlink::ndarray::array;
+//! use mustlink::{Context, Data, Problem, run};
+//!
+//! # fn main() -> mustlink::Result<()> {
+//! let text = r#"
+//!     transforms = ["z_score"]
+//!     clusterer = { type = "pck_means", restarts = 5 }
+//! "#;
+//! let file = Document::parse("method.toml", text)?;
+//! let method: Method = config::build(file.root(), "")?;
+//!
+//! let data = Data::dense(array![[0.0, 100.0], [1.0, 110.0], [8.0, 900.0], [9.0, 890.0]])?;
+//! let (problem, ctx) = (Problem::new(data).with_k(2), Context::new(7));
+//! let scaled = run::transform(method.prefix(), &problem, &ctx)?.problem;
+//! let (_, found) = method.cluster(&scaled, 0, &ctx)?;
+//! let labels = &found.clustering.labels;
+//!
+//! assert!(labels[0] == labels[1] && labels[2] == labels[3] && labels[0] != labels[2]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`registry::build_default`] builds one plugin from its name alone.
+//!
+//! # Score a clustering
+//!
+//! Only metrics and oracles see the true classes. A class that is not known is `None`, and so is a score that is not
+//! defined.
+//!
+//! ```
+//! use mustlink::plugins::metrics::ari::Ari;
+//! use mustlink::roles::{Metric, MetricInput};
+//!
+//! # fn main() -> mustlink::Result<()> {
+//! let labels = [3, 3, 0, 0, 0];
+//! let classes = [Some(0), Some(0), Some(1), Some(1), None];
+//! let input = MetricInput { labels: &labels, truth: Some(&classes), ..MetricInput::default() };
+//!
+//! assert_eq!(Ari::default().score(&input)?, Some(1.0));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where to find what
+//!
+//! | module | contents |
+//! |---|---|
+//! | this page | data, constraints, problems and results |
+//! | [`plugins`] | the structs of all methods, with their options as fields |
+//! | [`roles`] | one trait per role; implement it to write a plugin |
+//! | [`registry`], [`config`], [`method`] | plugins by name; configurations; whole methods |
+//! | [`run`], [`selection`] | one clustering; questions and answers |
+//! | [`closure`], [`random`], [`reduce`] | implied pairs and contradictions; seeds; reproducible parallel sums |
+//! | [`kernels`] | neighbours, eigenvectors, k-means, assignment |
+//! | [`datasets`] | files of data, constraints, labels and partitions |
+//! | `experiments` | studies and their reports (feature `experiments`) |
+//! | `contract` | conformance tests of the roles (feature `contract`) |
+//!
+//! The feature `metis` adds the METIS library as a graph partitioner; it needs a C compiler. All features are off by
+//! default. `use mustlink::prelude::*;` imports everything that a plugin needs, see [`prelude`].
+//!
+//! Public items stay until the next minor version (from 1.0 on, until the next major one). `cargo test --doc` runs
+//! all examples.
 
-// What is not part of the face is reached by those who write plugins, and by the program.
+// The hidden items are for authors of plugins and for the program; they are not part of the public interface.
 #[doc(hidden)]
 pub use mustlink_core::*;
 #[doc(hidden)]
 pub use mustlink_external::parts::{exchange, kept_children, programs, scripts};
-#[doc(hidden)]
 #[doc(hidden)]
 pub use mustlink_ledger as ledger;
 
@@ -57,7 +180,7 @@ pub mod roles;
 pub mod run;
 pub mod selection;
 
-/// The crate of matrices and vectors that data is made of.
+/// The crate `ndarray`, whose matrices hold the data.
 ///
 /// ```
 /// use mustlink::ndarray::array;
@@ -66,7 +189,7 @@ pub mod selection;
 #[doc(no_inline)]
 pub use ndarray;
 
-/// The crate of JSON values, in which configurations are plain data.
+/// The crate `serde_json`, whose values hold configurations.
 ///
 /// ```
 /// use mustlink::prelude::*;
@@ -78,6 +201,8 @@ pub use ndarray;
 #[doc(no_inline)]
 pub use mustlink_core::serde_json;
 
+/// An option that is either a value or "auto".
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -97,6 +222,8 @@ pub use mustlink_core::serde_json;
 #[doc(inline)]
 pub use mustlink_core::AutoOr;
 
+/// Result of a method: one label per object, the number of clusters, and how the method ended.
+///
 /// ```
 /// use mustlink::{Clustering, Status};
 ///
@@ -105,8 +232,12 @@ pub use mustlink_core::AutoOr;
 /// assert_eq!(clustering.status, Status::default());
 /// ```
 #[doc(inline)]
-pub use mustlink_core::{Clustering, Status};
+pub use mustlink_core::Clustering;
+#[doc(inline)]
+pub use mustlink_core::Status;
 
+/// Must-links and cannot-links between the objects of a problem.
+///
 /// ```
 /// use mustlink::{Constraint, Constraints, Kind};
 ///
@@ -120,8 +251,12 @@ pub use mustlink_core::{Clustering, Status};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::{Constraint, Constraints, Kind};
+pub use mustlink_core::Constraints;
+#[doc(inline)]
+pub use mustlink_core::{Constraint, Kind};
 
+/// Settings and state of a run: the seed, limits, cancelling, progress and warnings.
+///
 /// ```
 /// use mustlink::Context;
 ///
@@ -130,11 +265,13 @@ pub use mustlink_core::{Constraint, Constraints, Kind};
 /// assert_eq!(ctx.stream("start").below(100), Context::new(7).stream("start").below(100));
 /// let of_a_member = ctx.child("clusterer").index(3);
 /// assert_ne!(of_a_member.path(), ctx.path());
-/// assert!(ctx.check().is_ok(), "nobody cancelled it");
+/// assert!(ctx.check().is_ok(), "it was not cancelled");
 /// ```
 #[doc(inline)]
 pub use mustlink_core::Context;
 
+/// Objects to cluster: dense or sparse rows, or a matrix of distances or affinities.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::{Csr, Data, DataKind, Row};
@@ -156,8 +293,12 @@ pub use mustlink_core::Context;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::{Csr, Data, DataKind, Row};
+pub use mustlink_core::Data;
+#[doc(inline)]
+pub use mustlink_core::{Csr, DataKind, Row};
 
+/// Several clusterings of the same objects, which a consensus function combines.
+///
 /// ```
 /// use mustlink::ensemble::{Ensemble, Member};
 ///
@@ -170,22 +311,30 @@ pub use mustlink_core::{Csr, Data, DataKind, Row};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::ensemble::{Ensemble, Member};
+pub use mustlink_core::ensemble::Ensemble;
+#[doc(inline)]
+pub use mustlink_core::ensemble::Member;
 
+/// Error of any function of this crate, with a message for the user.
+///
 /// ```
 /// use mustlink::{Error, Result};
 ///
 /// fn positive(width: f64) -> Result<f64> {
 ///     match width > 0.0 {
 ///         true => Ok(width),
-///         false => Err(Error::bad_param("width", width, "> 0")),
+///         false => Err(Error::bad_param("width", width, "above 0")),
 ///     }
 /// }
-/// assert_eq!(positive(-1.0).unwrap_err().to_string(), "width: must be > 0, got -1");
+/// assert_eq!(positive(-1.0).unwrap_err().to_string(), "width: must be above 0, got -1");
 /// ```
 #[doc(inline)]
-pub use mustlink_core::{Error, Result};
+pub use mustlink_core::Error;
+#[doc(inline)]
+pub use mustlink_core::Result;
 
+/// Input of a method: data, constraints and the number of clusters, but never the true classes.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::{Data, Problem, Shape, Start};
@@ -204,9 +353,11 @@ pub use mustlink_core::{Error, Result};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::{Problem, Shape, Start};
+pub use mustlink_core::Problem;
+#[doc(inline)]
+pub use mustlink_core::{Shape, Start};
 
-/// The laws of the roles, problems to try them on, and strategies of `proptest` (feature `contract`).
+/// Conformance tests (laws) of the roles, with small problems and strategies of `proptest` (feature `contract`).
 ///
 /// ```
 /// use mustlink::contract::{check_plugin, fixtures, laws_for};
@@ -222,9 +373,9 @@ pub use mustlink_core::{Problem, Shape, Start};
 #[doc(inline)]
 pub use mustlink_laws as contract;
 
-/// What a file that uses the library imports: `use mustlink::prelude::*;`
+/// Imports for a file that uses the library: `use mustlink::prelude::*;`
 ///
-/// It brings the types of this page, the roles, and the attributes of a plugin file.
+/// These are the types of the first page, the traits of the roles, and the attributes of a plugin file.
 ///
 /// ```
 /// use mustlink::prelude::*;
@@ -247,10 +398,10 @@ pub mod prelude {
     pub use mustlink_core::prelude::*;
 }
 
-/// The types of all methods, one module per role, with their options as public fields.
+/// The structs of all methods, one module per role, with their options as public fields.
 ///
-/// Options that are left out have the defaults that configurations have; the same ranges hold and give
-/// the same messages when the method is run.
+/// Options that you leave out have the same defaults as in configurations. An option out of range is an error when
+/// the method is run, with the same message as in a configuration.
 ///
 /// ```
 /// use mustlink::plugins::base_clusterers::kmeans::KMeans;
@@ -271,6 +422,8 @@ pub mod prelude {
 /// assert_eq!(Ari::default().score(&input).unwrap(), Some(1.0));
 /// ```
 pub mod plugins {
+    /// Methods that group objects, such as k-means and PCK-means.
+    ///
     /// ```
     /// use mustlink::plugins::base_clusterers::kmeans::KMeans;
     /// use mustlink::prelude::*;
@@ -282,6 +435,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_base_clusterers as base_clusterers;
+
+    /// Methods that combine the clusterings of an ensemble into one.
+    ///
     /// ```
     /// use mustlink::plugins::consensus_functions::voting::Voting;
     /// use mustlink::prelude::*;
@@ -295,6 +451,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_consensus_functions as consensus_functions;
+
+    /// Methods that spread constraints to more pairs, or change distances to respect them.
+    ///
     /// ```
     /// use mustlink::plugins::constraint_propagators::closure::Closure;
     /// use mustlink::prelude::*;
@@ -310,6 +469,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_constraint_propagators as constraint_propagators;
+
+    /// Methods that make many clusterings of the same objects.
+    ///
     /// ```
     /// use mustlink::plugins::ensemble_generators::{Recipe, subsample::Subsample};
     /// use mustlink::prelude::*;
@@ -322,6 +484,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_ensemble_generators as ensemble_generators;
+
+    /// Plugins that run a program in any language as a child process.
+    ///
     /// ```
     /// use mustlink::plugins::external::external_clusterer::ExternalClusterer;
     ///
@@ -331,6 +496,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_external as external;
+
+    /// Scores of a clustering, such as the adjusted Rand index.
+    ///
     /// ```
     /// use mustlink::plugins::metrics::ari::Ari;
     /// use mustlink::prelude::*;
@@ -341,6 +509,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_metrics as metrics;
+
+    /// Sources of answers to "same cluster or not?", such as the true classes.
+    ///
     /// ```
     /// use mustlink::plugins::oracles::truth::Truth;
     /// use mustlink::prelude::*;
@@ -351,6 +522,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_oracles as oracles;
+
+    /// Methods that choose which pair to ask about next.
+    ///
     /// ```
     /// use mustlink::plugins::query_selectors::explore_consolidate::ExploreConsolidate;
     /// use mustlink::prelude::*;
@@ -361,6 +535,9 @@ pub mod plugins {
     /// ```
     #[doc(inline)]
     pub use mustlink_query_selectors as query_selectors;
+
+    /// Steps that change the data before it is clustered, such as scaling.
+    ///
     /// ```
     /// use mustlink::plugins::transforms::min_max::MinMax;
     /// use mustlink::prelude::*;
@@ -394,6 +571,6 @@ mod manual {
     struct AddAMethod;
     #[doc = include_str!("../book/src/rust-library.md")]
     struct RustLibrary;
-    #[doc = include_str!("../book/src/test-an-invariant.md")]
+    #[doc = include_str!("../book/developers/src/test-an-invariant.md")]
     struct TestAnInvariant;
 }

@@ -1,5 +1,7 @@
-//! What is a method? A small tree of plugins.
+//! Whole methods: transforms, a selector of questions, an oracle and a clusterer.
 
+/// A whole method, as a method file describes it.
+///
 /// ```
 /// use mustlink::method::Method;
 /// use mustlink::ndarray::array;

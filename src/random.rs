@@ -1,5 +1,7 @@
-//! Where do random numbers come from? From a path of names that starts at the seed.
+//! Random numbers that depend only on the seed and on the place in the run where they are drawn.
 
+/// A place in a run, named by a path that starts at the seed.
+///
 /// ```
 /// use mustlink::random::{SeedPath, Stream};
 ///
@@ -12,4 +14,6 @@
 /// assert_eq!(path.stream("start").sample(10, 3), chosen);
 /// ```
 #[doc(inline)]
-pub use mustlink_core::random::{SeedPath, Stream};
+pub use mustlink_core::random::SeedPath;
+#[doc(inline)]
+pub use mustlink_core::random::Stream;

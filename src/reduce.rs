@@ -1,8 +1,10 @@
-//! How are sums made that are the same on any number of threads?
+//! Parallel sums and loops whose results are the same on any number of threads.
 
 #[doc(hidden)]
 pub use mustlink_core::reduce::*;
 
+/// Maps blocks of rows in parallel and combines the results in a fixed order.
+///
 /// ```
 /// use mustlink::reduce;
 ///
@@ -12,12 +14,16 @@ pub use mustlink_core::reduce::*;
 #[doc(inline)]
 pub use mustlink_core::reduce::reduce;
 
+/// Adds up the values of a function in parallel.
+///
 /// ```
 /// assert_eq!(mustlink::reduce::sum(5, |i| i as f64), 10.0);
 /// ```
 #[doc(inline)]
 pub use mustlink_core::reduce::sum;
 
+/// Fills a slice with the values of a function in parallel.
+///
 /// ```
 /// let mut squares = vec![0; 4];
 /// mustlink::reduce::fill(&mut squares, |i| i * i);
@@ -26,6 +32,8 @@ pub use mustlink_core::reduce::sum;
 #[doc(inline)]
 pub use mustlink_core::reduce::fill;
 
+/// Makes many results in parallel, with only a few in memory at a time.
+///
 /// ```
 /// let mut found = Vec::new();
 /// let made = mustlink::reduce::in_waves(
@@ -42,10 +50,14 @@ pub use mustlink_core::reduce::fill;
 #[doc(inline)]
 pub use mustlink_core::reduce::in_waves;
 
+/// Inner product of two vectors.
+///
 /// ```
 /// use mustlink::reduce::{inner_product, squared_distance};
 /// assert_eq!(inner_product(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
 /// assert_eq!(squared_distance(&[1.0, 2.0], &[3.0, 4.0]), 8.0);
 /// ```
 #[doc(inline)]
-pub use mustlink_core::reduce::{inner_product, squared_distance};
+pub use mustlink_core::reduce::inner_product;
+#[doc(inline)]
+pub use mustlink_core::reduce::squared_distance;

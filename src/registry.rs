@@ -1,8 +1,10 @@
-//! Which plugins exist?
+//! Registry of plugins: find them by name, list them, and build them.
 
 #[doc(hidden)]
 pub use mustlink_core::registry::*;
 
+/// Builds a plugin from its name, with default options.
+///
 /// ```
 /// use mustlink::prelude::*;
 /// use mustlink::registry::build_default;
@@ -17,6 +19,8 @@ pub use mustlink_core::registry::*;
 #[doc(inline)]
 pub use mustlink_core::registry::build_default;
 
+/// The plugins of this program, with their descriptions.
+///
 /// ```
 /// use mustlink::registry::{Catalogue, Descriptor, Role};
 ///
@@ -30,4 +34,6 @@ pub use mustlink_core::registry::build_default;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::registry::{Catalogue, Descriptor, Role};
+pub use mustlink_core::registry::Catalogue;
+#[doc(inline)]
+pub use mustlink_core::registry::{Descriptor, Role};

@@ -1,11 +1,13 @@
-//! One trait per role, with what its methods take and give.
+//! One trait per role, with the types that its methods take and return.
 //!
-//! A method is a struct with `#[options]` and an implementation with `#[plugin("name")]`; the examples
-//! here are whole plugins. All traits return `Result`, and have one method that is required.
+//! A plugin is a struct with `#[options]` and an implementation of a trait with `#[plugin("name")]`. The examples of
+//! the traits are whole plugins. Every trait has one required method, which returns a `Result`.
 
 #[doc(hidden)]
 pub use mustlink_core::roles::*;
 
+/// Trait of methods that group objects into clusters.
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -39,6 +41,8 @@ pub use mustlink_core::roles::*;
 #[doc(inline)]
 pub use mustlink_core::roles::BaseClusterer;
 
+/// Declared properties of a clusterer, such as the kinds of data that it accepts.
+///
 /// ```
 /// use mustlink::plugins::base_clusterers::{kmeans::KMeans, pck_means::PckMeans};
 /// use mustlink::prelude::*;
@@ -52,6 +56,8 @@ pub use mustlink_core::roles::BaseClusterer;
 #[doc(inline)]
 pub use mustlink_core::roles::Properties;
 
+/// Trait of methods that make many clusterings of the same objects.
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -90,6 +96,8 @@ pub use mustlink_core::roles::Properties;
 #[doc(inline)]
 pub use mustlink_core::roles::EnsembleGenerator;
 
+/// Declared properties of an ensemble generator.
+///
 /// ```
 /// use mustlink::prelude::*;
 /// use mustlink::registry::build_default;
@@ -101,6 +109,8 @@ pub use mustlink_core::roles::EnsembleGenerator;
 #[doc(inline)]
 pub use mustlink_core::roles::GeneratorProperties;
 
+/// Trait of methods that combine the members of an ensemble into one clustering.
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -132,6 +142,8 @@ pub use mustlink_core::roles::GeneratorProperties;
 #[doc(inline)]
 pub use mustlink_core::roles::ConsensusFunction;
 
+/// Requirements of a consensus function on the members, and its promises about constraints.
+///
 /// ```
 /// use mustlink::prelude::*;
 /// use mustlink::registry::build_default;
@@ -143,6 +155,8 @@ pub use mustlink_core::roles::ConsensusFunction;
 #[doc(inline)]
 pub use mustlink_core::roles::Needs;
 
+/// Trait of methods that spread constraints to more pairs or to distances.
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -177,6 +191,8 @@ pub use mustlink_core::roles::Needs;
 #[doc(inline)]
 pub use mustlink_core::roles::ConstraintPropagator;
 
+/// Result of a constraint propagator: constraints, distances or affinities.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::prelude::*;
@@ -197,8 +213,12 @@ pub use mustlink_core::roles::ConstraintPropagator;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::roles::{Propagated, PropagatorProperties};
+pub use mustlink_core::roles::Propagated;
+#[doc(inline)]
+pub use mustlink_core::roles::PropagatorProperties;
 
+/// Trait of methods that choose the pairs to ask about.
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -253,6 +273,8 @@ pub use mustlink_core::roles::{Propagated, PropagatorProperties};
 #[doc(inline)]
 pub use mustlink_core::roles::QuerySelector;
 
+/// One selection under way: it gives the next question and takes the reply.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::prelude::*;
@@ -290,10 +312,12 @@ pub use mustlink_core::roles::QuerySelector;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::roles::{
-    Done, Event, Inquiry, QueryId, Reply, RequestId, SelectorProperties, Step,
-};
+pub use mustlink_core::roles::Inquiry;
+#[doc(inline)]
+pub use mustlink_core::roles::{Done, Event, QueryId, Reply, RequestId, SelectorProperties, Step};
 
+/// Trait of sources of answers to "same cluster or not?".
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -334,6 +358,8 @@ pub use mustlink_core::roles::{
 #[doc(inline)]
 pub use mustlink_core::roles::Oracle;
 
+/// An oracle that was opened for one data set and answers questions.
+///
 /// ```
 /// use mustlink::prelude::*;
 /// use mustlink::registry::build_default;
@@ -349,7 +375,7 @@ pub use mustlink_core::roles::Oracle;
 /// match respondent.ask(&about(1))? {
 ///     Outcome::Answered(Answer { reply, cost, votes, .. }) => {
 ///         assert_eq!((reply, cost), (Reply::MustLink, 1.0));
-///         assert_eq!(votes, Vec::<Vote>::new(), "nobody voted");
+///         assert_eq!(votes, Vec::<Vote>::new(), "no votes");
 ///     }
 ///     Outcome::Pending => panic!("a person would be asked"),
 ///     Outcome::Refused(why) => panic!("it is in scope, {}", why == Refusal::OutOfScope),
@@ -358,10 +384,14 @@ pub use mustlink_core::roles::Oracle;
 /// # }
 /// ```
 #[doc(inline)]
+pub use mustlink_core::roles::Respondent;
+#[doc(inline)]
 pub use mustlink_core::roles::{
-    Answer, Layer, OracleProperties, Outcome, Question, Refusal, Respondent, Scene, Vote,
+    Answer, Layer, OracleProperties, Outcome, Question, Refusal, Scene, Vote,
 };
 
+/// Trait of scores of a clustering.
+///
 /// ```
 /// use mustlink::prelude::*;
 ///
@@ -389,6 +419,8 @@ pub use mustlink_core::roles::{
 #[doc(inline)]
 pub use mustlink_core::roles::Metric;
 
+/// Input of a metric: labels and whatever else it needs, such as true classes or constraints.
+///
 /// ```
 /// use mustlink::plugins::metrics::ari::Ari;
 /// use mustlink::prelude::*;
@@ -406,8 +438,12 @@ pub use mustlink_core::roles::Metric;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::roles::{MetricInput, MetricProperties};
+pub use mustlink_core::roles::MetricInput;
+#[doc(inline)]
+pub use mustlink_core::roles::MetricProperties;
 
+/// Trait of steps that change the data before it is clustered.
+///
 /// ```
 /// use mustlink::prelude::*;
 /// use mustlink::roles::{kept, restored};
@@ -460,6 +496,8 @@ pub use mustlink_core::roles::{MetricInput, MetricProperties};
 #[doc(inline)]
 pub use mustlink_core::roles::Transform;
 
+/// A transform after it was fitted to data; it applies to other data too.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::prelude::*;
@@ -489,4 +527,6 @@ pub use mustlink_core::roles::Transform;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::roles::{Fitted, TransformProperties, kept, restored};
+pub use mustlink_core::roles::Fitted;
+#[doc(inline)]
+pub use mustlink_core::roles::{TransformProperties, kept, restored};

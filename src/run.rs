@@ -1,8 +1,12 @@
-//! How is one clustering made, and what is known of it?
+//! Runs of single plugins: clusterers, transforms and propagators, with checks of input and result.
 
 #[doc(hidden)]
 pub use mustlink_core::run::*;
 
+#[doc(inline)]
+pub use mustlink_core::run::Run;
+/// Runs a clusterer, checks its result, and counts violated constraints.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::plugins::base_clusterers::kmeans::KMeans;
@@ -24,8 +28,10 @@ pub use mustlink_core::run::*;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::run::{Run, cluster};
+pub use mustlink_core::run::cluster;
 
+/// Fits transforms to a problem and applies them, one after the other.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::prelude::*;
@@ -44,8 +50,12 @@ pub use mustlink_core::run::{Run, cluster};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::run::{Steps, Transformed, transform};
+pub use mustlink_core::run::transform;
+#[doc(inline)]
+pub use mustlink_core::run::{Steps, Transformed};
 
+/// Runs a constraint propagator.
+///
 /// ```
 /// use mustlink::ndarray::array;
 /// use mustlink::prelude::*;
@@ -63,9 +73,11 @@ pub use mustlink_core::run::{Steps, Transformed, transform};
 #[doc(inline)]
 pub use mustlink_core::run::propagate;
 
-/// Clusters where no method is given: tries many, keeps those that the constraints cannot tell from the
-/// best, and combines them, as [`Auto`](crate::plugins::base_clusterers::auto::Auto) describes. What was
-/// tried is in the `extras` of the clustering. Without k it is chosen, too.
+/// Clusters without a choice of method: tries many methods and combines the best.
+///
+/// The best are those that the constraints cannot tell from the first, as
+/// [`Auto`](crate::plugins::base_clusterers::auto::Auto) describes. The `extras` of the clustering list the methods
+/// that were tried. If the problem has no number of clusters, it is chosen too.
 ///
 /// ```
 /// use mustlink::ndarray::Array2;
@@ -88,7 +100,7 @@ pub use mustlink_core::run::propagate;
 /// ```
 ///
 /// # Errors
-/// Those of `Auto`, and of [`cluster`].
+/// The errors of `Auto` and of [`cluster`].
 pub fn auto(problem: &crate::Problem, ctx: &crate::Context) -> crate::Result<Run> {
     cluster(&crate::plugins::base_clusterers::auto::Auto::default(), problem, ctx)
 }

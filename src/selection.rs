@@ -1,8 +1,10 @@
-//! How are questions asked and answers turned into constraints?
+//! Questions and answers: a selector chooses pairs, an oracle answers, and the answers become constraints.
 
 #[doc(hidden)]
 pub use mustlink_core::selection::*;
 
+/// Asks an oracle about the pairs that a selector chooses.
+///
 /// ```
 /// use mustlink::ndarray::Array2;
 /// use mustlink::prelude::*;
@@ -25,8 +27,14 @@ pub use mustlink_core::selection::*;
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::selection::{ConstraintView, Counts, Selection, run};
+pub use mustlink_core::selection::run;
+#[doc(inline)]
+pub use mustlink_core::selection::{ConstraintView, Counts, Selection};
 
+#[doc(inline)]
+pub use mustlink_core::selection::Asking;
+/// Asks as [`run`] does, with all settings, such as a ledger.
+///
 /// ```
 /// use mustlink::ndarray::Array2;
 /// use mustlink::prelude::*;
@@ -49,4 +57,4 @@ pub use mustlink_core::selection::{ConstraintView, Counts, Selection, run};
 /// # }
 /// ```
 #[doc(inline)]
-pub use mustlink_core::selection::{Asking, run_with};
+pub use mustlink_core::selection::run_with;

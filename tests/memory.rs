@@ -15,7 +15,7 @@ use serde_json::json;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// What other tests hold meanwhile would be measured, too.
+/// One test at a time: memory that other tests hold would be measured, too.
 static MEASURING: Mutex<()> = Mutex::new(());
 
 /// Bytes held at most during `work`, beyond those held before.
@@ -41,7 +41,7 @@ fn declared_memory_covers_what_is_held() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What starts leave is counted for as many as are held: with many features that is most of it.
+/// The results of all starts that are held count: with many features they are most of the memory.
 #[test]
 fn the_results_of_all_starts_are_declared() {
     let _alone = MEASURING.lock();
@@ -90,6 +90,25 @@ fn an_own_number_of_clusters_is_declared() {
         looked_at += 1;
     }
     assert!(looked_at > 12 && wrong.is_empty(), "{wrong:?} of {looked_at} with an option k");
+}
+
+/// Partitions are held while they are combined.
+#[test]
+fn a_consensus_counts_its_partitions() {
+    let _alone = MEASURING.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 1000;
+    let problem = Problem::new(Data::dense(Array2::zeros((n, 1))).unwrap());
+    let voting: Box<dyn ConsensusFunction> = build_default("voting").unwrap();
+    let labels: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+    let needed = |members: usize| {
+        let ensemble = Ensemble::new(n, vec![Member::from_labels(&labels); members]).unwrap();
+        let ctx = Context::builder(SeedPath::new(1)).memory_limit(Some(1)).build();
+        match run::combine(&*voting, &ensemble, &problem, &ctx) {
+            Err(Error::Memory { needed, .. }) => needed,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(needed(52) - needed(2), 50 * 4 * n as u64);
 }
 
 /// A row was a list of texts for each object, 172 bytes in all.

@@ -1,16 +1,17 @@
 //! Constraints that a clustering breaks, and their sources.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use mustlink::constraints::{Constraint, Constraints, Kind, Origin};
 use mustlink_datasets::{Dataset, write_rows};
+use mustlink_experiments::Single;
 use serde::Serialize;
 
 /// Maximum number of pairs in a summary; a file contains all.
 const MOST: usize = 1000;
 
 /// A violated pair.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Broken {
     i: String,
     j: String,
@@ -22,27 +23,26 @@ pub(crate) struct Broken {
     source: String,
 }
 
-/// The first [`MOST`] pairs, for a summary.
-pub(crate) fn first(all: &[Broken]) -> Vec<Broken> {
-    all[..all.len().min(MOST)].to_vec()
+/// The first [`MOST`] pairs for a summary, and the number of the others.
+pub(crate) fn first(mut all: Vec<Broken>) -> (Vec<Broken>, usize) {
+    let left_out = all.len().saturating_sub(MOST);
+    all.truncate(MOST);
+    (all, left_out)
 }
 
-/// The constraints that `labels` violate, followed by all `overruled` ones. `id` gives the id of an object.
+/// The constraints that `labels` violate, followed by all `overruled` ones, with the ids of rows of `set`.
 pub(crate) fn broken(
     constraints: &Constraints,
     labels: &[u32],
     overruled: &[Constraint],
     sources: &Sources<'_>,
-    id: &dyn Fn(usize) -> String,
+    set: &Dataset,
 ) -> Vec<Broken> {
     let of = |status| {
-        move |c: Constraint| Broken {
-            i: id(c.i as usize),
-            j: id(c.j as usize),
-            r#type: c.kind.name(),
-            weight: c.weight,
-            status,
-            source: sources.of(&c),
+        move |c: Constraint| {
+            let (source, rows) = sources.of(&c);
+            let [i, j] = rows.map(|row| set.id(row as usize));
+            Broken { i, j, r#type: c.kind.name(), weight: c.weight, status, source }
         }
     };
     let left_out = overruled.iter().copied().map(of("overruled"));
@@ -61,22 +61,25 @@ pub(crate) fn write(path: &str, all: &[Broken]) -> mustlink::Result<()> {
 
 /// The sources of constraints.
 #[derive(Default)]
-pub(crate) struct Sources<'a> {
+pub struct Sources<'a> {
     /// The name of the file, its pairs, and its groups by object.
     file: Option<(&'a str, Pairs, Groups<'a>)>,
-    /// The column of known classes, and the class of each object.
-    known: Option<(String, Vec<Option<u32>>)>,
+    /// The source of known classes, and the class of each object with the first row that has it.
+    known: Option<(String, FirstOfClass)>,
     /// The column of groups.
     apart: Option<(&'a str, Groups<'a>)>,
-    /// If true, a pair without another source is an answer.
-    asks: bool,
+    /// The run. If it has a selector, a pair without another source is an answer.
+    run: Option<&'a Single>,
 }
 
-/// Pairs with their kind, the smaller object first.
-type Pairs = HashSet<(u32, u32, Kind)>;
+/// The rows of each pair of objects of a kind, the smaller object first.
+type Pairs = HashMap<(u32, u32, Kind), [u32; 2]>;
 
-/// For each object the groups that it is in, by name.
-type Groups<'a> = HashMap<u32, Vec<&'a str>>;
+/// For each object its class, with the first row that has it.
+type FirstOfClass = Vec<Option<(u32, u32)>>;
+
+/// For each object the groups that it is in, by name, with its first row there.
+type Groups<'a> = HashMap<u32, Vec<(&'a str, u32)>>;
 
 impl<'a> Sources<'a> {
     /// Adds the constraints `given` of the file `name`; `object` maps a row to its object.
@@ -88,64 +91,88 @@ impl<'a> Sources<'a> {
     ) -> Self {
         let pair = |c: &Constraint| {
             let (i, j) = (object(c.i)?, object(c.j)?);
-            Some((i.min(j), i.max(j), c.kind))
+            let rows = if i < j { [c.i, c.j] } else { [c.j, c.i] };
+            Some(((i.min(j), i.max(j), c.kind), rows))
         };
         let groups = given.groups().iter().map(|g| (g.name.as_str(), &g.members[..]));
-        let pairs = || given.listed().iter().filter_map(pair).collect();
+        // If several rows give the same pair, keep the first.
+        let pairs = || given.listed().iter().rev().filter_map(pair).collect();
         self.file = name.map(|name| (name, pairs(), by_object(groups, object)));
         self
     }
 
-    /// Adds the columns of known classes and of groups (`apart`). `asks` is true if there are answers, too.
-    pub fn of_columns(
+    /// Adds the known classes of a run, whose source is `known`, its column of groups (`apart`), and its answers.
+    pub fn of_run(
         mut self,
-        set: &'a Dataset,
-        known: Option<&str>,
+        single: &'a Single,
+        known: Option<String>,
         apart: Option<&'a str>,
-        rows: &[u32],
-        asks: bool,
     ) -> Self {
-        let of_rows = |labels: &[Option<u32>]| rows.iter().map(|&r| labels[r as usize]).collect();
+        let set = &single.original;
+        let of_objects = |labels: &[Option<u32>]| {
+            let mut all = vec![None; single.set.n()];
+            for (row, label) in labels.iter().enumerate() {
+                if let (Some(object), Some(label)) = (single.object(row), *label) {
+                    all[object as usize].get_or_insert((label, row as u32));
+                }
+            }
+            all
+        };
         let classes = set.known.as_ref().zip(known);
-        self.known = classes.map(|(classes, name)| (name.into(), of_rows(&classes.labels)));
-        let objects: HashMap<u32, u32> = rows.iter().copied().zip(0..).collect();
+        self.known = classes.map(|(classes, name)| (name, of_objects(&classes.labels)));
         let groups = set.apart.iter().map(|g| (g.name.as_str(), &g.members[..]));
-        self.apart = apart.map(|column| (column, by_object(groups, &|r| objects.get(&r).copied())));
-        self.asks = asks;
+        self.apart =
+            apart.map(|column| (column, by_object(groups, &|row| single.object(row as usize))));
+        self.run = Some(single);
         self
     }
 
-    /// The source of a constraint in a few words; empty if it is not known.
-    pub fn of(&self, c: &Constraint) -> String {
-        let mut found = Vec::new();
+    /// The source of a constraint in a few words (empty if it is unknown), and the rows of the pair. If several rows
+    /// became one object, these are the rows that the source contains.
+    pub fn of(&self, c: &Constraint) -> (String, [u32; 2]) {
+        let (mut found, mut rows) = (Vec::new(), Vec::new());
         let shared = |groups: &Groups<'_>| {
             let (of_i, of_j) = (groups.get(&c.i)?, groups.get(&c.j)?);
-            let shared = of_i.iter().find(|name| of_j.contains(name)).map(ToString::to_string);
-            shared.filter(|_| c.kind == Kind::CannotLink)
+            let both = |&(name, i): &(&str, u32)| {
+                let (_, j) = of_j.iter().find(|(other, _)| *other == name)?;
+                Some((name.to_string(), [i, *j]))
+            };
+            of_i.iter().find_map(both).filter(|_| c.kind == Kind::CannotLink)
         };
         if let Some((name, pairs, groups)) = &self.file {
-            let pair = pairs.contains(&(c.i.min(c.j), c.i.max(c.j), c.kind));
-            found.extend(pair.then(|| (*name).to_string()));
-            found.extend(shared(groups).map(|group| format!("{name}, group {group}")));
+            if let Some(pair) = pairs.get(&(c.i.min(c.j), c.i.max(c.j), c.kind)) {
+                found.push((*name).to_string());
+                rows.push(*pair);
+            }
+            if let Some((group, pair)) = shared(groups) {
+                found.push(format!("{name}, group {group}"));
+                rows.push(pair);
+            }
         }
-        if let Some((column, classes)) = &self.known
-            && let (Some(a), Some(b)) = (classes[c.i as usize], classes[c.j as usize])
+        if let Some((source, classes)) = &self.known
+            && let (Some((a, i)), Some((b, j))) = (classes[c.i as usize], classes[c.j as usize])
             && (a == b) == (c.kind == Kind::MustLink)
         {
-            found.push(format!("column {column}"));
+            found.push(source.clone());
+            rows.push([i, j]);
         }
-        if let Some((column, groups)) = &self.apart {
-            found.extend(shared(groups).map(|group| format!("column {column}, group {group}")));
+        if let Some((column, groups)) = &self.apart
+            && let Some((group, pair)) = shared(groups)
+        {
+            found.push(format!("column {column}, group {group}"));
+            rows.push(pair);
         }
+        let asks = self.run.is_some_and(|run| run.method.selector.is_some());
         match c.origin {
             Origin::Queried => found.push("answer".into()),
             Origin::Entailed => found.push("inferred from answers".into()),
             Origin::Imputed => found.push("an ensemble".into()),
             Origin::Propagated => found.push("propagated".into()),
-            Origin::Given if found.is_empty() && self.asks => found.push("answer".into()),
+            Origin::Given if found.is_empty() && asks => found.push("answer".into()),
             Origin::Given => {}
         }
-        found.join("; ")
+        let row = |i: u32| self.run.map_or(i, |run| run.row(i));
+        (found.join("; "), rows.first().copied().unwrap_or([row(c.i), row(c.j)]))
     }
 }
 
@@ -155,8 +182,8 @@ fn by_object<'a>(
 ) -> Groups<'a> {
     let mut all: Groups<'a> = HashMap::new();
     for (name, members) in groups {
-        let members = members.iter().filter_map(|&row| object(row));
-        members.for_each(|i| all.entry(i).or_default().push(name));
+        let members = members.iter().filter_map(|&row| Some((object(row)?, row)));
+        members.for_each(|(i, row)| all.entry(i).or_default().push((name, row)));
     }
     all
 }

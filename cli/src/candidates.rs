@@ -7,6 +7,7 @@ use mustlink::clustering::Tried;
 use mustlink::config::resolve_plugin;
 use mustlink::prelude::*;
 use mustlink::registry::Catalogue;
+use mustlink::text::count;
 use mustlink_datasets::{write_rows, write_text};
 use serde::Serialize;
 use serde_json::{Map, json};
@@ -65,7 +66,7 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
     };
     let what = match (order[0].score, constraints) {
         (Some(_), 0) => "no constraint, so scored by how well they agree with one another",
-        (Some(_), _) => "scored by constraints that they were not told",
+        (Some(_), _) => "scored by constraints that were held back from them",
         (None, _) => "nothing to choose by",
     };
     let late = tried.iter().filter(|t| t.outcome.ends_with("no time left")).count();
@@ -82,7 +83,7 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
         _ => String::new(),
     };
     let mut lines =
-        vec![("tried", format!("{} methods{range}{failed}{late}; {what}", names.len()))];
+        vec![("tried", format!("{}{range}{failed}{late}; {what}", count(names.len(), "method")))];
     if constraints > 0
         && let (Some(score), Some(error)) = (of("score"), of("score_error"))
     {
@@ -117,11 +118,12 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
 
 /// Refuses before the work a method in which nothing tries others.
 pub(crate) fn check(job: &Job) -> std::result::Result<(), Failure> {
-    let tries = job.method.clusterer.as_ref().is_some_and(|c| c.properties().tries_others);
-    if tries { Ok(()) } else { Err(none(job)) }
+    let clusterer = job.method.clusterer.as_ref();
+    let attempts = clusterer.map(|c| c.attempts(&job.problem.shape()));
+    if attempts.is_some_and(|a| !a.is_empty()) { Ok(()) } else { Err(none(job)) }
 }
 
-/// What is said of a method that tried no others.
+/// The error about a method that tries no other methods.
 pub(crate) fn none(job: &Job) -> Failure {
     let text = "tries no other methods; auto does";
     Failure::usage(format!("--out-candidates: {} {text}", job.clusterer()))

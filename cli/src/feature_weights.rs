@@ -10,7 +10,7 @@ pub(crate) fn check(job: &Job) -> Result<(), Failure> {
     if metric || learns { Ok(()) } else { Err(none(job, None)) }
 }
 
-/// What is said of a method that learned none, with the file in which its labels are.
+/// The error about a method without feature weights. `labels`: the file with its labels, if it has run already.
 pub(crate) fn none(job: &Job, labels: Option<&str>) -> Failure {
     let (learns, saved) = match labels {
         Some("-") => ("learned", String::new()),

@@ -111,8 +111,8 @@ pub(crate) fn method(file: &Path) -> Result<Document, Failure> {
     if EXPERIMENT.iter().any(|s| document.root().get(s).is_some()) {
         let (word, file) = (shell_word(&file.display().to_string()), file.display());
         return Err(Failure::usage(format!(
-            "{file}: this is an experiment file; mustlink run {word} runs it. --method takes a method file: what \
-             stands under one [[method]], without its id"
+            "{file}: this is an experiment file; mustlink run {word} runs it. --method takes a method file: the \
+             keys of one [[method]], without its id"
         )));
     }
     Ok(document)

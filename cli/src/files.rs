@@ -13,50 +13,61 @@ use crate::options::{DataDir, PlotFormats};
 /// How the columns of a CSV are read.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ColumnArgs {
-    /// Column of a CSV that holds ids; columns are named as in the header, or #1, #2 …
+    /// Column that holds ids
+    ///
+    /// Columns are named as in the header, or #1, #2 …
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
-    /// Column of a CSV that holds classes (default: a last column named "class"); -1, NA, ? and empty
-    /// cells are unknown classes
+    /// Column that holds true classes, used only to score
+    ///
+    /// The default is a last column named "class". Cells with -1, NA, ? or nothing are unknown classes.
     #[arg(long, value_name = "COLUMN")]
     pub class: Option<String>,
-    /// Column of a CSV with the classes of some objects, for the method to know: they become must-links
-    /// and cannot-links; -1, NA, ? and empty cells are unknown
+    /// Column with classes of some objects, given to the method
+    ///
+    /// The classes become must-links and cannot-links. Cells with -1, NA, ? or nothing are unknown.
     #[arg(long, value_name = "COLUMN")]
     pub labels: Option<String>,
-    /// Column of a CSV with what objects are called: shown to the annotator, in messages and profiles
+    /// Column with names of objects, to show
+    ///
+    /// The names are shown to the annotator, in messages and in profiles.
     #[arg(long, value_name = "COLUMN", visible_alias = "name")]
     pub display: Option<String>,
-    /// Columns that are kept as they stand, for people.
+    /// Columns that are shown to people as they are.
     #[arg(skip)]
     pub shown: Vec<String>,
     /// Column of the files of images.
     #[arg(skip)]
     pub image: Option<String>,
-    /// Columns of a CSV to cluster on; all: every column that is named as nothing else (default: the
-    /// same, but a column that looks like ids or classes is an error)
+    /// Columns to cluster on [default: all others]
+    ///
+    /// A column that looks like ids or classes is an error unless you name it here. all: every column without
+    /// another role.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub features: Vec<String>,
-    /// Columns of a CSV to leave out
+    /// Columns to leave out
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub ignore: Vec<String>,
-    /// The first row of a CSV is an object already; columns are then called #1, #2 …
+    /// The first row is an object; columns are called #1, #2 …
     #[arg(long)]
     pub no_header: bool,
-    /// What stands between the cells of a CSV, or tab (default: that of , ; tab | which fits)
+    /// Separator of cells: a character, or tab [default: detected]
+    ///
+    /// Detected are , ; tab and |.
     #[arg(long, value_name = "CHARACTER", value_parser = separator)]
     pub sep: Option<char>,
-    /// What stands before the decimals of a number in a CSV (default: .)
+    /// Decimal sign of numbers [default: .]
     #[arg(long, value_name = "CHARACTER", value_parser = decimal)]
     pub decimal: Option<char>,
-    /// Cells of a CSV that stand for a missing value (default: ?, NA, N/A, NaN, null, none; empty cells
-    /// always do)
+    /// Text of missing values [default: ?, NA, N/A, NaN, null, none]
+    ///
+    /// Empty cells are always missing.
     #[arg(long, value_name = "TEXT", value_delimiter = ',', allow_hyphen_values = true)]
     pub na: Vec<String>,
 }
 
 impl ColumnArgs {
-    /// The same as it stands on a command line, a space before each option.
+    /// The options as written on a command line, a space before each.
     pub fn shown(&self) -> String {
         let one = |text: &Option<String>| text.clone();
         let list = |all: &[String]| (!all.is_empty()).then(|| all.join(","));
@@ -122,7 +133,7 @@ fn decimal(text: &str) -> Result<char, String> {
 /// A file by the option that names it.
 pub(crate) type Named<'a> = (&'a str, Option<&'a str>);
 
-/// The files that are given, each as it stands on the command line; standard input and output are none.
+/// The given files, each as written on the command line; without standard input and output.
 fn given(files: &[Named<'_>]) -> Vec<(String, PathBuf)> {
     let files = files.iter().filter_map(|(option, file)| Some((*option, (*file)?)));
     let files = files.filter(|(_, file)| *file != "-");
@@ -178,7 +189,7 @@ pub(crate) fn check_new(out: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a folder where there is none.
+/// Makes a folder, unless it exists.
 pub(crate) fn make_folder(folder: &Path) -> mustlink::Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::Data {
         place: folder.display().to_string(),
@@ -193,7 +204,7 @@ pub(crate) struct Folder<'a> {
     pub files: &'a [&'a str],
 }
 
-/// The files of figures of these names: their numbers, SVG, and the formats that are asked for beside it.
+/// The files of figures of these names: their numbers, SVG, and the other formats that are asked for.
 pub(crate) fn drawn(names: &[impl fmt::Display], formats: &PlotFormats) -> Vec<String> {
     let others = formats.plot_formats.iter().map(|format| format.ending());
     let kinds: BTreeSet<&str> = ["csv", "svg"].into_iter().chain(others).collect();
@@ -215,8 +226,8 @@ pub(crate) fn check_outputs_and_plot(
     check_folders(&[Folder { option: "--plot", path: plot, files: &files }], outputs, inputs)
 }
 
-/// Refuses folders that are files, or in which an output would stand in the place of an input or of another
-/// output: before the work, not after it.
+/// Refuses folders that are files, or in which an output would overwrite an input or another output: before
+/// the work, not after it.
 pub(crate) fn check_folders(
     folders: &[Folder<'_>],
     outputs: &[Named<'_>],

@@ -1,4 +1,4 @@
-//! What happens on Ctrl-C? The first asks for an orderly end, the second ends at once.
+//! The first Ctrl-C asks for an orderly end, the second ends the program immediately.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Once, OnceLock};
@@ -26,7 +26,7 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     FLAG.get_or_init(Arc::default).clone()
 }
 
-/// Watches Ctrl-C from now on. As long as nobody asked for the flag it ends the program at once.
+/// Watches Ctrl-C from now on. Until `flag` is called, Ctrl-C ends the program immediately.
 fn watch_interrupts() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(|| {
@@ -42,7 +42,7 @@ fn interrupted(status: i32) {
     if flag.swap(true, Ordering::Relaxed) {
         leave(status);
     }
-    term::tell("stopping; once more ends at once");
+    term::tell("stopping; press Ctrl-C again to end immediately");
 }
 
 /// Ends the program where it stands, and the programs that it started.
@@ -59,14 +59,15 @@ fn leave(status: i32) -> ! {
 pub(crate) fn watch() {
     use nix::sys::signal::{SigSet, Signal};
 
+    // A program that nohup starts ignores a hang-up. Check this first, because the handler would hide it.
+    let outlives_its_terminal = outlives_its_terminal();
     let held = SigSet::from_iter([Signal::SIGTERM, Signal::SIGHUP]).thread_block();
     watch_interrupts();
     if held.is_err() {
         return;
     }
     let mut awaited = SigSet::from_iter([Signal::SIGTERM]);
-    // Nohup ignores a hang-up, and so does what it starts.
-    if !outlives_its_terminal() {
+    if !outlives_its_terminal {
         awaited.add(Signal::SIGHUP);
     }
     std::thread::spawn(move || {

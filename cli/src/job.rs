@@ -3,7 +3,7 @@
 //! [`Job::open`] reads everything and carries out the steps that change rows; what is done then is that of
 //! [`Single`], which the Python package does too.
 
-use mustlink::text::count;
+use mustlink::text::{count, form};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use mustlink::method::Method;
 use mustlink::roles::Transform;
 use mustlink::selection::{Contradicting, Selection};
 use mustlink::{DataKind, Error, Problem, Result};
-use mustlink_datasets::{Dataset, OpenOptions, shell_word};
+use mustlink_datasets::{Classes, Dataset, OpenOptions, shell_word};
 use mustlink_experiments::{Asked, Clustered, MOST_OF_CLASSES, Single, notices};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(crate) struct Job {
     pub config: Value,
     budget: Option<usize>,
     ledger: Option<PathBuf>,
-    /// The oracle stands on the command line.
+    /// True if the command line names the oracle.
     own_oracle: bool,
     spinner: Arc<Spinner>,
     warnings: Vec<String>,
@@ -106,7 +106,7 @@ impl Job {
         let given = given.with_groups(original.n(), original.apart.iter().cloned())?;
         let (file, notes) = method_file(args, document, &original, !given.is_empty(), selecting)?;
         let takes_table = |t: &dyn Transform| t.properties().accepts.contains(&DataKind::Table);
-        if !file.transforms.first().is_some_and(|t| takes_table(&**t)) {
+        if !file.method.transforms.first().is_some_and(|t| takes_table(&**t)) {
             original.require_numbers()?;
         } else if let Some(found) = original.not_numbers() {
             found.refuse_as_words()?;
@@ -115,7 +115,7 @@ impl Job {
         let (k, seed) = (args.k.or(file.k), args.seed.or(file.seed).unwrap_or(0));
         let mut config = serde_json::to_value(&file).unwrap_or_default();
         config::own_names(&mut config);
-        let method = file.into_method();
+        let method = file.method;
         let person = args.answered_by_hand || asks_a_person(&method);
         let spinner = Spinner::start(!args.quiet && !person);
         let ctx = Single::context_of(&original, seed)
@@ -124,11 +124,17 @@ impl Job {
             .memory_limit(open.memory_limit)
             .base(args.base());
         let ctx = if args.keep_best { ctx.keep_best() } else { ctx }.build();
+        let told = given.len();
         let single = Single::new(original.clone(), method, k, given, ctx)
             .map_err(|e| Failure::named(&e, &|i| original.id(i)))?;
         if single.rows.is_some() {
             let (n, left) = (original.n(), single.set.n());
-            args.note(&format!("the first transforms made {left} rows of {n}"));
+            let mut text = format!("the first transforms made {left} rows of {n}");
+            let left = single.problem.constraints.len();
+            if left < told {
+                text += &format!(", and {} of {told}", count(left, "constraint"));
+            }
+            args.note(&text);
         }
         let (budget, ledger) = (args.budget, args.ledger.clone());
         let own_oracle = args.oracle.is_some();
@@ -152,7 +158,8 @@ impl Job {
             }
         }
         std::mem::take(&mut job.warnings).into_iter().for_each(|text| job.warn(args, text));
-        if let Some(text) = notices::scales(&job.single) {
+        let option = |list: &str| format!("--set 'transforms={list}'");
+        if let Some(text) = notices::scales(&job.single, &option) {
             job.warn(args, text);
         }
         if let Some(said) = notices::never_unsure(&job.method) {
@@ -174,12 +181,12 @@ impl Job {
 
     /// As many clusters as classes, where these are known and no number is given.
     pub fn take_k_of_classes(&mut self, args: &JobArgs) {
-        if let (None, Some(k)) = (self.problem.k, self.classes()) {
-            match self.part_of_classes() {
-                Some(part) => self.warn(args, part + ": --k sets their number"),
-                None => args.note(&format!("k = {k}, the number of classes; --k chooses another")),
+        match self.single.take_k_of_classes() {
+            Some((_, Some(part))) => self.warn(args, part + ": --k sets their number"),
+            Some((k, None)) => {
+                args.note(&format!("k = {k}, the number of classes; --k chooses another"));
             }
-            self.single.problem.k = Some(k);
+            None => {}
         }
     }
 
@@ -229,11 +236,9 @@ impl Job {
 
     /// The sources of the constraints.
     pub fn sources(&self) -> Sources<'_> {
-        let rows: Vec<u32> = (0..self.set.n() as u32).map(|i| self.row(i)).collect();
-        let [known, apart] = self.columns.each_ref().map(Option::as_deref);
-        let sources = Sources::default();
-        let asks = self.method.selector.is_some();
-        let sources = sources.of_columns(&self.single.original, known, apart, &rows, asks);
+        let [known, apart] = &self.columns;
+        let known = known.as_ref().map(|column| format!("column {column}"));
+        let sources = Sources::default().of_run(&self.single, known, apart.as_deref());
         match &self.file {
             Some((name, given)) => {
                 sources.of_file(Some(name), given, &|row| self.object(row as usize))
@@ -249,7 +254,7 @@ impl Job {
             return error.render(&|i| self.called(i));
         }
         let sources = self.sources();
-        error.render_with_sources(&|i| self.called(i), &|c| sources.of(c))
+        error.render_with_sources(&|i| self.called(i), &|c| sources.of(c).0)
     }
 
     /// The constraints that `clustered` violates, and the answers that were overruled.
@@ -270,7 +275,7 @@ impl Job {
         }
         let labels = &clustered.run.clustering.labels;
         let (constraints, sources) = (&clustered.constraints, self.sources());
-        Ok(broken(constraints, labels, &overruled, &sources, &|i| self.id(i)))
+        Ok(broken(constraints, labels, &overruled, &sources, &self.original))
     }
 
     /// An error in the user's names.
@@ -297,13 +302,13 @@ impl Job {
             let (why, column) = match &self.set.known {
                 None => ("no classes are known", "their column"),
                 Some(_) => (
-                    "the classes of --labels are told to the method, not asked for",
+                    "the classes of --labels are given to the method and not asked for",
                     "a column of classes that answer",
                 ),
             };
             Error::Usage(format!(
-                "the selector {tag} needs somebody who answers, and {why}; name {column} by --class, or an oracle \
-                 by --oracle, or answer yourself by \"mustlink label\", or in a sheet by \"mustlink select \
+                "the selector {tag} needs answers, and {why}; name {column} by --class, or an oracle by \
+                 --oracle, or answer yourself by \"mustlink label\", or in a sheet by \"mustlink select \
                  --questions\""
             ))
         })?;
@@ -316,18 +321,23 @@ impl Job {
         self.single.select(seen, Asked { oracle, respondent: None, ctx, budget, ledger })
     }
 
+    /// Number of questions to ask, if it is limited.
+    pub fn budget(&self) -> Option<usize> {
+        self.budget
+    }
+
     /// The name of what groups the objects.
     pub fn clusterer(&self) -> &str {
         let named = |slot: &str| self.config[slot]["type"].as_str();
         named("clusterer").or_else(|| named("selector")).unwrap_or_default()
     }
 
-    /// What is said where the result has not as many clusters as were asked for.
+    /// The message about a result with another number of clusters than the requested one.
     pub fn other_k(&self, clustering: &Clustering) -> Option<String> {
         notices::other_k(&self.method, self.clusterer(), self.problem.k, clustering)
     }
 
-    /// What is said of answers that contradict each other or the given constraints: how many, what becomes
+    /// The message about answers that contradict each other or the given constraints: how many, what becomes
     /// of them, the shortest chain of the first few.
     pub fn clash(&self, selection: &Selection, given: &Constraints) -> Result<Option<String>> {
         let asked = selection.asked();
@@ -370,14 +380,14 @@ impl Job {
 /// Most contradicting answers of which the chain is shown.
 const MOST_CHAINS: usize = 5;
 
-/// What is said of a file of constraints that has none.
+/// The message about a file of constraints that contains none.
 pub(crate) fn nothing_said(file: &str) -> String {
     format!(
         "nothing in {file} constrains: it has no rows, or rows of weight 0 and groups of one member alone"
     )
 }
 
-/// What is said of rows of a file of constraints that weigh nothing.
+/// The message about rows of weight 0 in a file of constraints.
 pub(crate) fn unused_rows(file: &str, count: usize) -> String {
     format!("rows of weight 0 in {file}, which constrain nothing: {count}")
 }
@@ -386,16 +396,18 @@ pub(crate) fn unused_rows(file: &str, count: usize) -> String {
 fn with_known(args: &JobArgs, set: &Dataset, given: Constraints) -> Result<Constraints> {
     let Some(known) = &set.known else { return Ok(given) };
     let made = set.known_constraints(MOST_OF_CLASSES)?;
-    let (objects, k) = (known.sizes().iter().sum::<usize>(), known.k());
-    args.note(&format!(
-        "{} of {k} known classes make {}",
-        count(objects, "object"),
-        count(made.len(), "constraint")
-    ));
+    let follow = form(made.len(), "follows", "follow");
+    args.note(&format!("{}; {} {follow}", known_of(known), count(made.len(), "constraint")));
     given.union(&made, set.n())
 }
 
-/// Why nothing is asked where nobody reads the answers.
+/// The numbers of objects with a known class and of classes. The user gave these; the pairs only follow from them.
+pub(crate) fn known_of(known: &Classes) -> String {
+    let (objects, k) = (known.sizes().iter().sum(), known.k());
+    format!("{} of {k} known {}", count(objects, "object"), form(k, "class", "classes"))
+}
+
+/// The error about questions to which the method would not read the answers.
 fn unread_answers(unread: &str) -> String {
     format!(
         "{unread} reads no constraints: answers would change nothing. Choose one that does, for example \

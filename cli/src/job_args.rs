@@ -9,17 +9,19 @@ use crate::files::{ColumnArgs, Named};
 use crate::options::{self, DataDir};
 use crate::{complete, term};
 
-/// What `cluster` and `select` have in common.
+/// The arguments that `cluster` and `select` share.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct JobArgs {
-    /// Data set: a built-in name, a name in the data directory, a path (.csv, .tsv, .txt, .mtx,
-    /// also with .gz; .npy), or - for a CSV on standard input
+    /// Data set: a built-in name, a path, or - for standard input
+    ///
+    /// Paths end in .csv, .tsv, .txt or .mtx, also with .gz, or in .npy. A name may also be that of a file in
+    /// the data directory.
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     pub data: String,
-    /// What clusters where nothing is named is one method, not a choice among many.
+    /// The default is one method, not a choice among many.
     #[arg(skip)]
     pub one_method: bool,
-    /// Somebody answers meanwhile: nothing moves on the screen.
+    /// A person answers questions, so nothing else may move on the screen.
     #[arg(skip)]
     pub answered_by_hand: bool,
     /// Time limit of a method that tries others.
@@ -28,63 +30,80 @@ pub(crate) struct JobArgs {
     /// On Ctrl-C a method may end with its best result so far.
     #[arg(skip)]
     pub keep_best: bool,
-    /// Method file. Absent: auto where anything constrains, which tries many methods; pck_means with
-    /// weight = "auto" if one method is needed (--weights, --object-weights, a selector that asks by
-    /// clusters); otherwise kmeans
+    /// Method file [default: auto if there are constraints, otherwise kmeans]
+    ///
+    /// pck_means with weight = "auto" runs instead of auto if one method is needed: with --weights,
+    /// --object-weights, or a selector that asks by clusters.
     #[arg(long, value_name = "FILE")]
     pub method: Option<PathBuf>,
-    /// Clusterer, in place of that of the method: a name or { type = "…", … }; none: that of a selector
-    /// which clusters by itself, as cobras does
+    /// Clusterer: a name, or { type = "…", … }
+    ///
+    /// Replaces the clusterer of the method. none: the clusters of a selector that makes its own, such as
+    /// cobras.
     #[arg(long, value_name = "NAME", add = complete::plugins(Role::BaseClusterer))]
     pub clusterer: Option<String>,
-    /// Query selector, in place of that of the method: a name or { type = "…", … }
+    /// Query selector: a name, or { type = "…", … }
+    ///
+    /// Replaces the selector of the method.
     #[arg(long, value_name = "NAME", add = complete::plugins(Role::QuerySelector))]
     pub selector: Option<String>,
-    /// Who answers, in place of that of the method: a name or { type = "…", … }; absent: the classes
+    /// Annotator: a name, or { type = "…", … } [default: the classes]
+    ///
+    /// Replaces the oracle of the method.
     #[arg(long, value_name = "NAME", add = complete::plugins(Role::Oracle))]
     pub oracle: Option<String>,
-    /// Set an option of the method: clusterer.restarts=20 (may be repeated)
+    /// Set an option of the method: clusterer.restarts=20 (repeatable)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     pub sets: Vec<String>,
-    /// Number of clusters. Absent: that of the method file, else the number of classes where they
-    /// are known and the method needs k; "mustlink select-k" compares numbers
+    /// Number of clusters [default: see --help]
+    ///
+    /// The default is the number in the method file, otherwise the number of classes if these are known and
+    /// the method needs k. "mustlink select-k" compares numbers.
     #[arg(long, value_name = "K", value_parser = options::count, allow_negative_numbers = true)]
     pub k: Option<usize>,
-    /// CSV of constraints i,j,type,weight; objects by row number from 0, or by id with --id
+    /// CSV of constraints: i,j,type,weight
+    ///
+    /// Objects are row numbers from 0, or ids with --id.
     #[arg(long, value_name = "FILE")]
     pub constraints: Option<String>,
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Column of a CSV with the name of a group for some objects, whose members must all be apart: the photo
-    /// that they are in, the recording in which they speak; empty cells are in no group
+    /// Column of groups whose members must be in different clusters
+    ///
+    /// For example the photo that faces are in, or the recording in which people speak. Empty cells are in no
+    /// group.
     #[arg(long, value_name = "COLUMN")]
     pub apart: Option<String>,
-    /// Column of a CSV that says how often each object counts: 0, 1, 2.5 …; for methods that take weights
+    /// Column that holds how often each object counts
+    ///
+    /// For example 0, 1 or 2.5. For methods that support weights.
     #[arg(long, value_name = "COLUMN")]
     pub object_weights: Option<String>,
-    /// Most questions asked. Absent: until the selector is done
+    /// Largest number of questions [default: until the selector is done]
     #[arg(long, value_name = "Q", value_parser = options::count, allow_negative_numbers = true)]
     pub budget: Option<usize>,
-    /// File that keeps every question and answer as they come; given again, the selection goes on
-    /// where it stopped and asks nothing twice
+    /// File that keeps every question and answer
+    ///
+    /// With the same file, the selection continues and repeats no question.
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
-    /// Ask although the clusterer reads no constraints, so that the answers change nothing
+    /// Ask questions even if the clusterer ignores the answers
     #[arg(long)]
     pub selection_only: bool,
-    /// Seed of every random number. Absent: that of the method file, else 0
+    /// Seed of all random numbers [default: that of the method file, or 0]
     #[arg(long, value_name = "S", value_parser = options::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Threads (default: one per core); changes no result
+    /// Number of threads [default: one per core]; never changes a result
     #[arg(long, value_name = "N", value_parser = options::threads)]
     pub threads: Option<usize>,
-    /// Refuse data and methods that take more memory than this (default: 80 % of what the machine, its
-    /// control groups and ulimit -v allow)
+    /// Reject data and methods that take more memory [default: 80 %]
+    ///
+    /// The default is 80 % of what the machine, its control groups and ulimit -v allow.
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
     pub memory_limit: Option<u64>,
     #[command(flatten)]
     pub data_dir: DataDir,
-    /// No notes, warnings and progress
+    /// No notes, warnings or progress
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -136,7 +155,7 @@ impl JobArgs {
             "--object-weights" => self.object_weights.is_some(),
             "--budget" => self.budget.is_some(),
             "--ledger" => self.ledger.is_some(),
-            other => unreachable!("{other} is no option that a verb refuses"),
+            other => unreachable!("{other} is not an option that a command rejects"),
         };
         options.iter().copied().find(|option| is_given(option))
     }

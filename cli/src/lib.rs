@@ -15,15 +15,16 @@
 //! configuration, 3 data or constraints, 4 a plugin broke its contract, 130 interrupted, 143 and 129 ended by
 //! SIGTERM and SIGHUP.
 
-mod book;
 mod broken;
 mod candidates;
 mod complaint;
 mod complete;
+mod dry_run;
 mod failure;
 mod feature_weights;
 mod file_kind;
 mod files;
+mod help;
 mod interrupt;
 mod job;
 mod job_args;
@@ -47,29 +48,33 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use clap_complete::CompleteEnv;
 use mustlink::kept_children::Keep;
 use mustlink::registry::Catalogue;
 use mustlink::scripts;
 
 #[doc(hidden)]
+pub use crate::broken::Sources;
+#[doc(hidden)]
 pub use crate::memory::default_limit;
 #[doc(hidden)]
 pub use crate::method_file::MethodFile;
 use crate::verbs::Verb;
+#[doc(hidden)]
+pub use crate::verbs::describe;
 
 #[derive(Debug, Parser)]
 #[command(
     name = "mustlink",
     version,
-    about = "Semi-supervised clustering ensembles as trees of named plugins",
+    about = "Cluster data with the help of a few answers about pairs of objects",
     before_help = "Example: mustlink cluster --data iris --selector explore_consolidate --budget 50",
     arg_required_else_help = true
 )]
 struct CommandLine {
     /// Start programs that mustlink.toml or these files name, and remember it
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     trust: bool,
     #[command(subcommand)]
     verb: Verb,
@@ -95,10 +100,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         let _ = file_kind::own_plugins(false);
     }
     let folder = std::env::current_dir().ok();
-    let completing = CompleteEnv::with_factory(CommandLine::command).var(complete::VARIABLE);
+    let completing = CompleteEnv::with_factory(command).var(complete::VARIABLE);
     let line = match completing.try_complete(&args, folder.as_deref()) {
         Ok(true) => return 0,
-        Ok(false) => CommandLine::try_parse_from(&args),
+        Ok(false) => command()
+            .try_get_matches_from(&args)
+            .and_then(|matches| CommandLine::from_arg_matches(&matches)),
         Err(e) => Err(e),
     };
     let line = match line {
@@ -139,7 +146,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     })
 }
 
-/// Many programs take a file without an option: where one stands alone, the option is told.
+/// The command line, with its help arranged.
+fn command() -> clap::Command {
+    help::arranged(CommandLine::command())
+}
+
+/// Names the option --data if an argument without an option looks like a data set.
 fn name_the_data(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
     let named_by_option =
@@ -150,7 +162,7 @@ fn name_the_data(error: &mut clap::Error) {
     }
 }
 
-/// A panic of a plugin becomes an error with its name; the usual text beside it would only disturb.
+/// Hides the usual text of a panic: the panic of a plugin becomes an error with its name.
 fn quiet_panics() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0") {
         return;
@@ -160,4 +172,35 @@ fn quiet_panics() {
             *last = Some(info.to_string().replace('\n', " "));
         }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = CommandLine::command();
+        let visible = command.get_subcommands().filter(|c| !c.is_hide_set());
+        let mut names: Vec<&str> = visible.map(Command::get_name).collect();
+        let mut grouped: Vec<&str> = help::GROUPS.iter().flat_map(|g| g.1.split(' ')).collect();
+        names.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(names, grouped);
+    }
+
+    /// A long text goes into a paragraph of its own, which only `--help` shows.
+    #[test]
+    fn short_help_is_short() {
+        for verb in command().get_subcommands() {
+            for arg in verb.get_arguments().filter(|a| !a.is_hide_set()) {
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                let words = help.split(" [default").next().unwrap_or_default();
+                let count = words.split_whitespace().count();
+                assert!(count <= 16, "{} {}: {help}", verb.get_name(), arg.get_id());
+            }
+        }
+    }
 }

@@ -5,7 +5,6 @@ use mustlink::error::Diagnostic;
 use mustlink::method::Method;
 use mustlink::prelude::*;
 use mustlink::scripts;
-use mustlink::selection::{ConstraintView, Contradicting};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde_json::json;
 
@@ -14,9 +13,6 @@ use crate::job_args::{JobArgs, TimeLimit};
 use crate::toml_text::as_toml;
 
 /// A method file: what changes the data, what selects constraints, what clusters.
-// The text form of a `Method`, with what belongs to a run of it alone. The fields of `Method` stand
-// here again because their descriptions are others here. No doc comment: those are the descriptions
-// of the schema.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MethodFile {
@@ -31,30 +27,9 @@ pub struct MethodFile {
     /// Seed of every random number; --seed overrides it, experiments ignore it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Steps that change the data, in order. Those that drop or merge rows come first.
-    pub transforms: Vec<Box<dyn Transform>>,
-    /// What groups the objects. Absent: the selector's own clustering.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// What decides which pairs are asked. Absent: nothing is asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub selector: Option<Box<dyn QuerySelector>>,
-    /// Who answers; the classes, where a selector asks and nobody is named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub oracle: Option<Box<dyn Oracle>>,
-    /// Which constraints of the selection reach the clusterer.
-    pub view: ConstraintView,
-    /// What becomes of answers that contradict what was known when they came. Files of constraints are
-    /// the clusterer's: `clusterer.on_conflict`.
-    pub on_conflict: Contradicting,
-}
-
-impl MethodFile {
-    /// The method alone.
-    pub fn into_method(self) -> Method {
-        let MethodFile { transforms, clusterer, selector, oracle, view, on_conflict, .. } = self;
-        Method { transforms, clusterer, selector, oracle, view, on_conflict }
-    }
+    /// The parts of the method.
+    #[serde(flatten)]
+    pub method: Method,
 }
 
 /// A method file of `mustlink consensus`.
@@ -135,13 +110,13 @@ pub(crate) fn method_file(
     }
     let mut file: MethodFile = config::build(document.root(), "")?;
     if none {
-        file.clusterer = None;
+        file.method.clusterer = None;
     }
     if let Some(note) = default_clusterer {
-        fit_default(args, set, selecting, note, &mut file, &mut notes)?;
+        fit_default(args, set, selecting, note, &mut file.method, &mut notes)?;
     }
     if let Some(time) = args.time {
-        file.clusterer = Some(limited(file.clusterer.as_deref(), time)?);
+        file.method.clusterer = Some(limited(file.method.clusterer.as_deref(), time)?);
     }
     Ok((file, notes))
 }
@@ -171,8 +146,8 @@ fn limited(
     <dyn BaseClusterer as RoleObject>::from_value(config).map_err(Error::Usage)
 }
 
-/// Sets what the command line says of a method: plugins by the slots they stand in, then what --set says. Gives
-/// all complaints.
+/// Sets the parts of a method that the command line gives: plugins by their slots, then the values of --set.
+/// Gives all complaints.
 pub(crate) fn set_options(
     document: &mut Document,
     plugins: &[(&str, Option<&str>)],
@@ -201,16 +176,16 @@ pub(crate) fn categories(document: Option<&Document>, sets: &[String]) -> Vec<St
     OpenOptions::declared_categories(&transforms)
 }
 
-/// Fits the clusterer that nobody named, as `note` says, to what the selector needs of one.
+/// Fits the default clusterer, which `note` names, to what the selector needs of one.
 fn fit_default(
     args: &JobArgs,
     set: &Dataset,
     selecting: bool,
     mut note: String,
-    file: &mut MethodFile,
+    method: &mut Method,
     notes: &mut Vec<String>,
 ) -> Result<()> {
-    let selector = file.selector.as_ref().map(|s| (s.typetag_name(), s.properties()));
+    let selector = method.selector.as_ref().map(|s| (s.typetag_name(), s.properties()));
     let Some((tag, facts)) = selector else {
         if !selecting {
             notes.push(note);
@@ -220,20 +195,20 @@ fn fit_default(
     let changed = args.sets.iter().any(|set| sets(set, "clusterer"));
     if facts.self_clustering && !changed && !selecting {
         notes.push(format!("the clusters are those of {tag}; --clusterer chooses another way"));
-        file.clusterer = None;
+        method.clusterer = None;
         return Ok(());
     }
     // One that asks by what its last answers made of the clusters clusters again for each question.
     if facts.needs_clustering && !changed && !selecting {
         let clusterer = default_clusterer_for(set, true, true);
         note = note_of(&clusterer);
-        file.clusterer = Some(config::instantiate(clusterer).map_err(Error::Usage)?);
+        method.clusterer = Some(config::instantiate(clusterer).map_err(Error::Usage)?);
     }
     if facts.needs_candidates && !changed {
         // Auto is no default here: it clusters for minutes where there are many objects, and a person waits.
         notes.push(format!(
             "{tag} asks random pairs with the clusterer below, which tries no candidates; --clusterer auto does, \
-             anew for every batch of answers"
+             again for every batch of answers"
         ));
     }
     if facts.needs_clustering || !selecting {

@@ -8,7 +8,8 @@ use std::path::Path;
 use mustlink::data::Words;
 use mustlink::ndarray::Axis;
 use mustlink::prelude::*;
-use mustlink::run::{Steps, Transformed, check_magnitude};
+use mustlink::run::{Steps, Transformed, check_magnitude, within_memory};
+use mustlink::text::count;
 use mustlink_datasets::{Dataset, NotNumbers, Way};
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
@@ -137,24 +138,26 @@ impl Model {
     /// Reads a model.
     ///
     /// # Errors
-    /// `Data` for a file that is none.
+    /// `Data` for a file that is not a saved model.
     pub fn read(path: &Path) -> Result<Self> {
         let place = path.display().to_string();
         let bad = |message: String| Error::Data { place: place.clone(), message };
         let text = std::fs::read_to_string(path).map_err(|e| bad(e.to_string()))?;
         let model: Model = serde_json::from_str(&text).map_err(|e| {
-            bad(format!("is no model ({e}); `mustlink cluster --save-model` writes one"))
+            bad(format!(
+                "is not a saved model ({e}). Create one with `mustlink cluster --save-model`"
+            ))
         })?;
         match (model.mustlink_model, model.broken()) {
             (VERSION, None) => Ok(model),
-            (VERSION, Some(why)) => Err(bad(format!("is no model as it was saved: {why}"))),
+            (VERSION, Some(why)) => Err(bad(format!("is not a model as it was saved: {why}"))),
             (other, _) => {
                 Err(bad(format!("is a model of format {other}; this program reads {VERSION}")))
             }
         }
     }
 
-    /// Why its objects are none that it could have been saved with.
+    /// Why this cannot be a model as it was saved; `None` if it can.
     fn broken(&self) -> Option<String> {
         if let Some(why) = self.members.iter().find_map(|m| m.broken(self.place.centres.k())) {
             return Some(why);
@@ -167,16 +170,21 @@ impl Model {
     /// The cluster of every object of `set`. With `assign_noise`, an object nearest to noise gets a cluster, too.
     ///
     /// # Errors
-    /// `Data` for other features than those of the model; what a transform returns.
-    pub fn predict(&self, set: &Dataset, assign_noise: bool) -> Result<Predicted> {
+    /// `Data` for other features than those of the model; `Memory`; what a transform returns.
+    pub fn predict(&self, set: &Dataset, assign_noise: bool, ctx: &Context) -> Result<Predicted> {
         if set.d() != self.d {
             let message = format!("{} features, and the model has {}", set.d(), self.d);
             return Err(Error::Data { place: set.name.clone(), message });
         }
+        let k = self.place.centres.k();
+        // A label, a distance and a probability, or votes for all clusters.
+        let found = if self.members.is_empty() { 20 } else { 8 * k + 24 };
+        let ctx = ctx.holding((found * set.n()) as u64);
         let (mut data, mut unseen) = (set.data.clone(), Vec::new());
         for (at, step) in self.steps.iter().enumerate() {
             let placed = |e: Error| e.at(&format!("steps[{at}]"));
-            let fitted = step.transform.restore(&step.fitted).map_err(placed)?;
+            let beside = ctx.beside(&set.data, &data);
+            let fitted = step.restored(&data, &beside).map_err(placed)?;
             let takes_table = step.transform.properties().accepts.contains(&DataKind::Table);
             if data.kind() == DataKind::Table && !takes_table {
                 require_values(set)?;
@@ -201,9 +209,10 @@ impl Model {
             Err(Error::Magnitude { value, .. }) if value.abs() < 1.0 => {}
             checked => checked?,
         }
+        let ctx = ctx.beside(&set.data, &data);
+        within_memory(0, &data, &ctx)?;
         if !self.members.is_empty() {
-            let k = self.place.centres.k();
-            return Ok(Predicted { unseen, ..vote::predict(&self.members, k, &data)? });
+            return Ok(Predicted { unseen, ..vote::predict(&self.members, k, &data, &ctx)? });
         }
         let (labels, distances) = self.place.assign(&data, assign_noise)?;
         let far = distances.iter().filter(|&&d| self.place.is_far(d)).count();
@@ -236,6 +245,11 @@ impl Model {
         self.place.centres.k()
     }
 
+    /// False if the members of a consensus vote, each with its own distance.
+    pub fn has_distances(&self) -> bool {
+        self.members.is_empty()
+    }
+
     /// Whether new objects have probabilities.
     pub fn is_mixture(&self) -> bool {
         self.members.is_empty()
@@ -254,12 +268,12 @@ impl Model {
         let method =
             self.method.pointer("/clusterer/type").or(self.method.pointer("/selector/type"));
         let method = method.and_then(Value::as_str).unwrap_or("a method");
-        format!("{} clusters found by {method} on {}", self.k(), self.data)
+        format!("{} found by {method} on {}", count(self.k(), "cluster"), self.data)
     }
 }
 
-/// Refuses objects that are no numbers. The steps are those of the model, and none can be added: of the ways out
-/// those are left that read the cells as numbers.
+/// Refuses objects with cells that are not numbers. The steps of a model are fixed, so that only remedies that read
+/// the cells as numbers are left.
 ///
 /// # Errors
 /// `Data` with the places of missing values and words.

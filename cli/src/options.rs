@@ -12,7 +12,9 @@ use mustlink_experiments::{Format as FigureFormat, Source, thread_pool};
 /// In which formats figures are written.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlotFormats {
-    /// Formats of the figures beside SVG: png, pdf (in builds with the feature figures)
+    /// Formats of figures in addition to SVG: png, pdf
+    ///
+    /// For programs that were built with the feature figures.
     #[arg(
         long = "plot-format",
         value_name = "FORMATS",
@@ -35,14 +37,15 @@ fn figure_format(word: &str) -> Result<FigureFormat, Error> {
 /// Where named data sets are.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DataDir {
-    /// Directory of named data sets, may be repeated (else the environment variable MUSTLINK_DATA says,
-    /// as PATH does folders)
+    /// Directory of named data sets (repeatable)
+    ///
+    /// The default is the environment variable MUSTLINK_DATA, a list like PATH.
     #[arg(long, value_name = "DIR")]
     pub data_dir: Vec<PathBuf>,
 }
 
 impl DataDir {
-    /// The same as it stands on a command line, a space before each option.
+    /// The options as written on a command line, a space before each.
     pub fn shown(&self) -> String {
         let word = |dir: &PathBuf| shell_word(&dir.display().to_string());
         self.data_dir.iter().map(|dir| format!(" --data-dir {}", word(dir))).collect()
@@ -106,11 +109,11 @@ pub(crate) fn in_pool<T: Send>(
     Ok(thread_pool(threads)?.install(work))
 }
 
-/// Reads a number that counts something; a sign is no reason for a riddle.
+/// Reads a number that counts something. The message lists the legal values, for numbers with a sign too.
 pub(crate) fn count(text: &str) -> Result<usize, String> {
     text.parse::<usize>().map_err(|e| match e.kind() {
         IntErrorKind::PosOverflow => {
-            format!("is too large: must be in 0..={}, got {text}", usize::MAX)
+            format!("is too large: must be at most {}, got {text}", usize::MAX)
         }
         _ => format!("must be a whole number >= 0, got {text}"),
     })
@@ -118,14 +121,15 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
 
 /// Reads a seed.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("must be a whole number in 0..={}, got {text}", u64::MAX))
+    text.parse()
+        .map_err(|_| format!("must be a whole number between 0 and {}, got {text}", u64::MAX))
 }
 
 /// Reads a number of threads.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=4096) => Ok(threads),
-        _ => Err(format!("must be in 1..=4096, got {text}")),
+        _ => Err(format!("must be between 1 and 4096, got {text}")),
     }
 }
 
@@ -155,7 +159,7 @@ mod tests {
     fn counts_that_are_too_large_are_not_called_negative() {
         assert_eq!(count("0"), Ok(0));
         let large = count("99999999999999999999").unwrap_err();
-        assert!(large.starts_with("is too large: must be in 0..=18446744073709551615"), "{large}");
+        assert!(large.starts_with("is too large: must be at most 18446744073709551615"), "{large}");
         for wrong in ["-1", "-99999999999999999999", "1.5", ""] {
             assert!(
                 count(wrong).unwrap_err().starts_with("must be a whole number >= 0"),

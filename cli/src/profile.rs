@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mustlink::clustering::NONE;
 use mustlink::prelude::*;
+use mustlink::text::form;
 use mustlink_datasets::{Classes, Dataset, write_rows};
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 use serde::Serialize;
@@ -26,8 +27,7 @@ pub(crate) struct Crosstab {
 }
 
 impl Crosstab {
-    /// Of the rows of the file: those that were merged count one by one, those that were dropped, which have no
-    /// label, not at all.
+    /// Counts the rows of the file: each merged row counts; dropped rows, which have no label, do not.
     pub fn new(labels: &[Option<u32>], k: usize, classes: &Classes) -> Self {
         let mut counts = vec![vec![0; classes.k()]; k];
         for (label, class) in labels.iter().zip(classes.labels.iter()) {
@@ -66,7 +66,7 @@ impl Crosstab {
                 found.iter().take(classes).map(|(name, count)| format!("{name} {count}")).collect();
             let more = match found.len().saturating_sub(classes) {
                 0 => String::new(),
-                more => format!(", {more} more classes"),
+                more => format!(", {more} more {}", form(more, "class", "classes")),
             };
             let text = if found.is_empty() { "no class is known".into() } else { named.join(", ") };
             // A cell of a spreadsheet may have several lines.
@@ -122,7 +122,7 @@ fn f_ratio(groups: &[Moments]) -> Option<f64> {
     usable.then(|| (between / a) / (within / b))
 }
 
-/// What a feature is in one cluster, or in all.
+/// Figures of a feature in one cluster, or in all.
 struct Line {
     cluster: String,
     feature: String,
@@ -296,7 +296,7 @@ fn moments(data: &Data, labels: &[Option<u32>], k: usize) -> Vec<Vec<Moments>> {
     out
 }
 
-/// How often each word of a column stands in each cluster.
+/// How often each word of a column occurs in each cluster.
 fn frequencies(data: &Data, column: usize, labels: &[Option<u32>], k: usize) -> Vec<Vec<usize>> {
     let words = data.words(column).map_or(0, |w| w.len());
     let mut counts = vec![vec![0; words]; k];

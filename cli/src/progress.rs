@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use mustlink::context::Progress;
+use mustlink::text::count;
 use mustlink_experiments::{ProgressSnapshot, RunOptions, RunProgress, Standing};
 
 use crate::{interrupt, term};
 
-/// The first line where there is no terminal comes soon, the others now and then.
+/// Without a terminal the first line comes soon, the others now and then.
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINES: Duration = Duration::from_secs(30);
 
@@ -21,7 +22,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Lines told now and then, where there is no terminal.
+/// Lines that are printed now and then if standard error is not a terminal.
 struct Lines(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl Lines {
@@ -56,7 +57,7 @@ impl Lines {
 /// Where an experiment stood, and when that was.
 type Stood = Arc<Mutex<Option<(ProgressSnapshot, Instant)>>>;
 
-/// What there is to say about it beside the cells.
+/// The last snapshot, and the text that follows the number of cells.
 fn now(last: &Stood) -> Option<(ProgressSnapshot, String)> {
     let (snapshot, at) = (*last.lock().unwrap_or_else(PoisonError::into_inner))?;
     Some((snapshot, rest(&snapshot, at.elapsed())))
@@ -127,7 +128,7 @@ pub(crate) fn watched<T>(
     done
 }
 
-/// What else there is to say about where a run stood so long ago.
+/// Failed cells and the time left, from a snapshot that is `ago` old.
 fn rest(s: &ProgressSnapshot, ago: Duration) -> String {
     let failed = match s.failed {
         0 => String::new(),
@@ -166,8 +167,9 @@ impl RunProgress for Cells {
             if self.bar.is_none() {
                 let new = standing.cells - standing.finished;
                 text = format!(
-                    "{} cells: {} finished before, {new} to do\n",
-                    standing.cells, standing.finished
+                    "{}: {} finished before, {new} to do\n",
+                    count(standing.cells, "cell"),
+                    standing.finished
                 );
             }
             text += &standing.to_string();
@@ -199,7 +201,7 @@ pub(crate) struct Spinner {
 }
 
 impl Spinner {
-    /// Shows nothing when not `shown`: when nobody wants it, or when a person is asked in its place.
+    /// Shows nothing unless `shown`, which is false if it is not wanted or if a person answers in the terminal.
     pub fn start(shown: bool) -> Arc<Self> {
         let terminal = std::io::stderr().is_terminal();
         let last: Arc<Mutex<String>> = Arc::default();

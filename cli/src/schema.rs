@@ -32,12 +32,12 @@ pub(crate) fn plugin(catalogue: &Catalogue, d: &Descriptor) -> Value {
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What may stand in a slot besides a plugin.
+/// Values that a slot accepts besides a plugin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Slots {
     /// Nothing.
     Plain,
-    /// `"same:<method id>"`, `k = "classes"`, and lists that stand for one method per value.
+    /// `"same:<method id>"`, `k = "classes"`, and lists, which make one method per value.
     Experiment,
 }
 

@@ -9,8 +9,13 @@ use mustlink::text::visible;
 use crate::failure::Failure;
 use crate::options::Format;
 
-/// Writes data. A reader that left early ends the program quietly.
+/// Writes text for people. Control characters, which file names may contain, are made visible.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_data(&visible(text))
+}
+
+/// Writes data. If the reader has closed the pipe, the program ends without a message.
+pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { &visible(text) } else { text };
     let newline = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
@@ -28,7 +33,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|e| Error::Data { place: "standard output".into(), message: e.to_string() })?;
-    print(&text)
+    print_data(&text)
 }
 
 /// Writes a summary, as JSON or as `text`; to standard error where standard output `is_taken` by data.
@@ -41,16 +46,16 @@ pub(crate) fn print_summary(
     let shown = match format {
         Format::Json => serde_json::to_string_pretty(summary)
             .map_err(|e| Error::Data { place: "summary".into(), message: e.to_string() })?,
-        Format::Text => text(),
+        Format::Text => visible(&text()),
     };
     if is_taken {
         tell(&shown);
         return Ok(());
     }
-    print(&shown)
+    print_data(&shown)
 }
 
-/// Writes a line to standard error. A closed standard error is no error.
+/// Writes a line to standard error. A closed standard error is not reported.
 pub(crate) fn tell(text: &str) {
     tell_coloured(&visible(text));
 }

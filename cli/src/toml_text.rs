@@ -4,7 +4,7 @@ use mustlink::config::tree::visit_tables_mut;
 use mustlink::config::without_null;
 use serde_json::Value;
 
-/// Stands for `type` while a table is written: it sorts before all options, and is in nobody's text.
+/// Key that replaces `type` while a table is written: it sorts before all options and occurs in no other text.
 const FIRST: &str = "-0-type-0-";
 
 /// The value as TOML: absent options left out, the `type` of a table first, where people look for it.

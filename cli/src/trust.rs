@@ -1,6 +1,5 @@
 //! The user's consent to start programs that are named by `mustlink.toml` or by results of somebody else.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::sync::Mutex;
 use mustlink::scripts;
 use mustlink_datasets::shell_word;
 use mustlink_experiments::{Experiment, programs};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::term;
@@ -42,28 +41,26 @@ struct Program {
     key: String,
 }
 
-impl Program {
-    fn new(command: &[String], key: &Value) -> Self {
-        let words: Vec<_> = command.iter().map(|word| shell_word(word)).collect();
-        Program {
-            shown: words.join(" "),
-            key: blake3::hash(key.to_string().as_bytes()).to_hex().to_string(),
-        }
-    }
-}
-
-/// Makes sure that the user has allowed the programs of `mustlink.toml` with the current content of their files.
-pub(crate) fn require_folder(commands: &[Vec<String>]) -> Result<(), Failure> {
-    let base = std::env::current_dir().unwrap_or_default();
+/// The programs of these commands with the current content of their files; relative paths start at `base`.
+fn programs_at<'a>(
+    base: &Path,
+    commands: impl IntoIterator<Item = &'a Vec<String>>,
+) -> Vec<Program> {
     let program = |command: &Vec<String>| {
-        let digests = mustlink::programs::code(command, &base);
-        Program::new(command, &json!([base, command, digests]))
+        let words: Vec<_> = command.iter().map(|word| shell_word(word)).collect();
+        let key = json!([base, command, mustlink::programs::code(command, base)]).to_string();
+        Program { shown: words.join(" "), key: blake3::hash(key.as_bytes()).to_hex().to_string() }
     };
-    require("mustlink.toml", &commands.iter().map(program).collect::<Vec<_>>())
+    commands.into_iter().map(program).collect()
 }
 
-/// Makes sure that the user has allowed the programs that made the results in `dir`. If the user ran the experiment
-/// here, its programs are allowed already.
+/// Makes sure that the user has allowed the programs of `mustlink.toml` as they are.
+pub(crate) fn require_folder(commands: &[Vec<String>]) -> Result<(), Failure> {
+    require("mustlink.toml", &programs_at(&std::env::current_dir().unwrap_or_default(), commands))
+}
+
+/// Makes sure that the user has allowed the programs that made the results in `dir`, as they are now. If the user ran
+/// the experiment here with these programs, they are allowed already.
 pub(crate) fn require_results(dir: &Path) -> Result<(), Failure> {
     let named = dir.join("config.json").display().to_string();
     require(&named, &of_experiment(&Experiment::from_directory(dir)?))
@@ -78,8 +75,7 @@ fn of_experiment(experiment: &Experiment) -> Vec<Program> {
     let base = experiment.base();
     let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let base = base.canonicalize().unwrap_or_else(|_| base.to_path_buf());
-    let commands: BTreeSet<Vec<String>> = programs(experiment);
-    commands.iter().map(|command| Program::new(command, &json!([base, command]))).collect()
+    programs_at(&base, &programs(experiment))
 }
 
 fn store() -> Option<PathBuf> {

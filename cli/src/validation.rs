@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mustlink::constraints::Constraints;
 use mustlink::run::Transformed;
+use mustlink::text::count;
 use mustlink::{Context, Error, Group, Problem, Result};
 use mustlink_datasets::Classes;
 use mustlink_experiments::{MOST_OF_CLASSES, Split, critical_t};
@@ -53,7 +54,7 @@ impl Validation {
         )
     }
 
-    /// What can be said before anything runs.
+    /// Checks what can be checked before anything runs.
     ///
     /// # Errors
     /// `Usage` with fewer than two objects of known class a fold, or of one class alone, and for a method that
@@ -63,7 +64,8 @@ impl Validation {
         let (objects, least) = (sizes.iter().sum::<usize>(), 2 * FOLDS);
         if objects < least {
             return refused(&format!(
-                "the class of {objects} objects is known; of at least {least} it must be"
+                "the class is known for {}, but at least {least} are needed",
+                count(objects, "object")
             ));
         }
         if sizes.iter().filter(|size| **size > 0).count() < 2 {

@@ -16,14 +16,14 @@ use crate::knowledge::{Knowledge, LAST_NEIGHBOURHOOD, Learned};
 use crate::roles::{Event, QueryId, Reply};
 use crate::witness::Witness;
 
-/// Which constraints a selection hands on.
+/// Constraints that a selection passes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConstraintView {
-    /// The replies alone.
+    /// Only the replies.
     Queried,
-    /// The replies, what the last-neighbourhood rule inferred, and a must-link from each object to
-    /// the representative of its neighbourhood.
+    /// The replies, the inferences of the last-neighbourhood rule, and a must-link from each object to the
+    /// representative of its neighbourhood.
     #[default]
     Neighbourhood,
     /// Everything the replies entail, as pairs.
@@ -41,18 +41,18 @@ impl ConstraintView {
     }
 }
 
-/// What becomes of answers that contradict what was known when they came.
+/// Treatment of answers that contradict earlier knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Contradicting {
-    /// The selection is an error, with a shortest chain for each of them.
+    /// The selection ends with an error that shows a shortest chain for each of them.
     Error,
-    /// They are left out: what was said first holds.
+    /// They are left out: the earlier answer holds.
     #[default]
     KeepFirst,
-    /// They are handed on with the others, for methods that weigh constraints.
+    /// They are passed on with the others, for methods that weigh constraints.
     KeepAll,
-    /// They are left out, and with each the answers on the shortest chain that it contradicts.
+    /// They are left out, together with the answers on the shortest chain that each of them contradicts.
     DropAllInvolved,
 }
 
@@ -68,17 +68,17 @@ impl Contradicting {
     }
 }
 
-/// A finished selection.
+/// A finished selection: all questions, replies and conclusions.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     pub(crate) n: usize,
     /// Everything that happened, in order.
     pub events: Vec<Event>,
-    /// What an inherently active method stood at when this many replies had come, for each point asked for.
+    /// Clusterings of an inherently active method after this number of replies, for each point requested.
     pub snapshots: Vec<(usize, Clustering)>,
-    /// Whether the budget (and not the selector) ended it.
+    /// True if the budget (and not the selector) ended it.
     pub budget_ended: bool,
-    /// What ended it if not the selector: `budget`, `pending` (an answer is still to come), `closed`
+    /// Reason for the end, if it was not the selector: `budget`, `pending` (an answer is still missing), `closed`
     /// or `out_of_scope` (the oracle refused).
     pub closed: Option<&'static str>,
 }
@@ -127,7 +127,7 @@ impl Selection {
         self.events.iter().filter(|e| matches!(e, Event::Told { .. })).count()
     }
 
-    /// Whether the selection has fewer than `p` replies because nothing was left to ask.
+    /// True if the selection has fewer than `p` replies because nothing was left to ask.
     pub fn saturated(&self, p: usize) -> bool {
         p > self.asked()
     }
@@ -176,8 +176,8 @@ impl Selection {
         c
     }
 
-    /// The constraints after the first `p` replies, with the neighbourhoods by name: what was said first
-    /// holds.
+    /// The constraints after the first `p` replies, with named neighbourhoods. If answers contradict each other,
+    /// the first one holds.
     ///
     /// # Errors
     /// `ClosureTooLarge` for the closure view.
@@ -255,11 +255,11 @@ impl Selection {
         Ok(out)
     }
 
-    /// How many of the first `p` answers become constraints under this rule: those that say something, as they
-    /// are taken, and are not left out.
+    /// Number of the first `p` answers that become constraints under this rule: corrected answers that are not
+    /// "don't know" and are not left out.
     ///
     /// # Errors
-    /// `InconsistentConstraints` where the rule asks for it.
+    /// `InconsistentConstraints` if the rule asks for it.
     pub fn used(&self, p: usize, rule: Contradicting, given: &Constraints) -> Result<usize> {
         let without = self.left_out(p, rule, given)?;
         Ok(self.answered(p).keys().filter(|id| !without.contains(id)).count())
@@ -305,9 +305,9 @@ impl Selection {
         answered(self.prefix(p))
     }
 
-    /// The constraints of the first `p` replies but those in `without`, which stay in the log only.
-    /// What was concluded is handed on as far as `left`, where it is given, still says so, and neither
-    /// `given` nor an answer denies it.
+    /// The constraints of the first `p` replies except those in `without`, which stay in the log only.
+    /// Conclusions are passed on if `left`, when given, still entails them, and neither
+    /// `given` nor an answer contradicts them.
     fn handed(
         &self,
         p: usize,
@@ -393,7 +393,7 @@ impl Selection {
             .with_neighbourhoods(constraints.neighbourhoods().to_vec()))
     }
 
-    /// What an inherently active method stood at after `p` replies.
+    /// Clustering of an inherently active method after `p` replies.
     pub fn snapshot(&self, p: usize) -> Option<&Clustering> {
         self.snapshots.iter().rev().find(|(at, _)| *at <= p).map(|(_, c)| c)
     }

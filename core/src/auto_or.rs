@@ -11,8 +11,8 @@ use crate::options::{Found, Options, Range};
 
 /// A value of the user's, or "auto": then the method finds one.
 ///
-/// In configurations it is the value itself or the word `"auto"`. Ranges stand at the option and hold
-/// for the value: `#[option(default = AutoOr::Auto, above = 0.0)]`.
+/// In configurations it is the value itself or the word `"auto"`. Ranges are declared at the option and apply
+/// to the value: `#[option(default = AutoOr::Auto, above = 0.0)]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AutoOr<T> {
     /// The method finds a value.

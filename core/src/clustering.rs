@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// In place of a label or an index where there is none: an object that a member did not see, one that
+/// Replaces a missing label or index: of an object that a member did not see, or that
 /// is not yet assigned.
 pub const NONE: u32 = u32::MAX;
 
-/// How a run ended.
+/// Status at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -51,7 +51,7 @@ pub struct IterStat {
     pub violations: Option<usize>,
 }
 
-/// How distances to the centres are to be taken.
+/// Rule for computing distances to the centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Geometry {
@@ -66,12 +66,12 @@ pub enum Geometry {
     Mahalanobis,
 }
 
-/// What a method can add to its labels.
+/// Optional results of a method in addition to its labels.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extras {
     /// Centres, k × d, with their geometry.
     pub centers: Option<Array2<f64>>,
-    /// How distances to the centres are taken.
+    /// Rule for computing distances to the centres.
     pub geometry: Geometry,
     /// Feature weights per cluster, k × d.
     pub weights: Option<Array2<f64>>,
@@ -86,10 +86,11 @@ pub struct Extras {
     pub distances: Option<Array2<f64>>,
     /// Named numbers worth reporting.
     pub diagnostics: BTreeMap<String, f64>,
-    /// What a method that chooses among methods tried.
+    /// Methods that a method such as `auto` tried.
     pub tried: Vec<Tried>,
-    /// True for each object that the method leaves in no cluster; only noise has the labels of such objects. Empty if
-    /// there is no noise.
+    /// True for each object that the method leaves in no cluster; only noise has the labels of such objects. Empty
+    /// without
+    /// noise.
     pub noise: Vec<bool>,
 }
 
@@ -102,24 +103,24 @@ pub struct Tried {
     pub method: serde_json::Value,
     /// Number of clusters it was asked for.
     pub k: usize,
-    /// How well it meets what it was not told, in 0..=1: constraints that were held back, or without
-    /// constraints the partitions of the others; absent where there is neither.
+    /// Score on held-out constraints, or without constraints agreement with the partitions of the others, in 0..=1.
+    /// Absent if neither exists.
     pub score: Option<f64>,
     /// Standard error of the score.
     pub error: Option<f64>,
-    /// How much it counts in the result; 0: not at all.
+    /// Weight in the result; 0: not used.
     pub weight: f64,
-    /// What became of it, in words.
+    /// Result of the trial, in words.
     pub outcome: String,
     /// Its clustering, where it was run to the end.
     pub labels: Option<Vec<u32>>,
     /// Wall time of all its runs; not part of the result, so clusterings are equal without it.
     pub seconds: f64,
-    /// How it places new objects, if it is part of the result.
+    /// Rule that places new objects, if it is part of the result.
     pub rule: Option<Rule>,
 }
 
-/// How a method that was tried places new objects.
+/// Rule by which a tried method places new objects.
 #[derive(Debug, Clone, Default)]
 pub struct Rule {
     /// Its transforms as they were fitted: the configuration of each, and what it saves of itself, if it can.
@@ -158,9 +159,9 @@ pub struct Clustering {
     pub objective: Option<f64>,
     /// One entry per sweep.
     pub history: Vec<IterStat>,
-    /// How it ended.
+    /// Status at the end of the run.
     pub status: Status,
-    /// What else the method knows.
+    /// Other results of the method.
     pub extras: Extras,
 }
 

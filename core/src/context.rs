@@ -48,7 +48,7 @@ struct Shared {
 /// assert_eq!(draw(&ctx), draw(&Context::new(7)));
 ///
 /// ctx.child("clusterer").warn("two objects are equal");
-/// ctx.child("candidate").for_trial().child("clusterer").warn("what nobody chose");
+/// ctx.child("candidate").for_trial().child("clusterer").warn("a candidate that was not chosen");
 /// assert_eq!(ctx.warnings(), ["clusterer: two objects are equal"]);
 /// ```
 #[derive(Clone)]
@@ -67,14 +67,14 @@ pub struct Context {
     finishing: bool,
 }
 
-/// Who hears the warnings of a context.
+/// Receiver of the warnings of a context.
 #[derive(Clone)]
 enum Listener {
     /// The run.
     Run,
-    /// Nobody.
+    /// Discards warnings.
     Nobody,
-    /// What is made here, to be told again wherever it is used.
+    /// Warnings of a shared product, repeated wherever it is used.
     Product(Arc<Mutex<Warnings>>),
 }
 
@@ -100,7 +100,7 @@ impl Context {
         }
     }
 
-    /// The context of what stands in slot `slot`.
+    /// The context of the plugin in slot `slot`.
     pub fn child(&self, slot: &str) -> Self {
         let place =
             if self.place.is_empty() { slot.into() } else { format!("{}.{slot}", self.place) };
@@ -164,12 +164,12 @@ impl Context {
         }
     }
 
-    /// Whether the run is to end.
+    /// True if the run is to end.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancel.load(Ordering::Relaxed)
     }
 
-    /// Whether a cancelled run should end with the best result so far, if there is one. Otherwise it ends with
+    /// True if a cancelled run should end with the best result so far, if there is one. Otherwise it ends with
     /// [`Error::Cancelled`].
     pub fn keeps_best(&self) -> bool {
         self.shared.keeps_best
@@ -190,7 +190,7 @@ impl Context {
         Context { deadline: sooner, ..self.clone() }
     }
 
-    /// How often the flag was looked at, where [`ContextBuilder::count_looks`] asked for it.
+    /// Number of checks of the flag, if [`ContextBuilder::count_looks`] asked for it.
     pub fn looks(&self) -> u64 {
         let left = self.shared.looks.as_ref().map(|left| left.load(Ordering::Relaxed));
         u64::MAX - left.unwrap_or(u64::MAX)
@@ -216,7 +216,7 @@ impl Context {
         self.holding(if kept.shares(data) { 0 } else { kept.bytes() })
     }
 
-    /// Where relative paths in options start; empty: where the program was started.
+    /// Folder at which relative paths in options start; empty: the working directory.
     pub fn base(&self) -> &Path {
         &self.base
     }
@@ -226,7 +226,7 @@ impl Context {
         Context { base: base.into(), ..self.clone() }
     }
 
-    /// Whether the ensemble being made was requested for its labels alone: members then need not
+    /// True if the ensemble being made was requested for its labels alone: members then need not
     /// keep their centres, which for text are much larger.
     pub fn labels_only(&self) -> bool {
         self.labels_only
@@ -243,14 +243,15 @@ impl Context {
         Context { labels_only: true, ..self.clone() }
     }
 
-    /// This context for one of several that are tried: nobody chose it, so its warnings are none of
-    /// the run's.
+    /// This context for one of several trials. The user did not choose it, so its warnings are not part of
+    /// the run.
     pub fn for_trial(&self) -> Self {
         Context { heard_by: Listener::Nobody, ..self.clone() }
     }
 
-    /// Does `work` at this place and gives the warnings beside its result, their places as seen from here; the
-    /// run does not hear them.
+    /// Does `work` at this place and returns the warnings together with its result, with places relative to this one;
+    /// the
+    /// run does not receive them.
     pub(crate) fn listening<T>(&self, work: impl FnOnce(&Context) -> T) -> (T, Warnings) {
         let heard = Arc::default();
         let product = Listener::Product(Arc::clone(&heard));
@@ -261,7 +262,7 @@ impl Context {
         (made, warnings)
     }
 
-    /// Gives warnings that were heard at another place.
+    /// Repeats warnings from another place.
     pub(crate) fn repeat(&self, warnings: &Warnings) {
         for (place, text) in warnings {
             if place.is_empty() {

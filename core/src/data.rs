@@ -26,7 +26,7 @@ pub use row::Row;
 pub use rows::Lent;
 use rows::Rows;
 
-/// What kind of numbers a [`Data`] holds.
+/// Kinds of numbers that a [`Data`] holds.
 #[derive(
     Debug,
     Clone,
@@ -66,7 +66,7 @@ impl DataKind {
         }
     }
 
-    /// Whether objects are rows of numbers, dense or sparse: what has features and centres.
+    /// True if objects are rows of numbers, dense or sparse: what has features and centres.
     pub fn is_rows(self) -> bool {
         matches!(self, DataKind::Dense | DataKind::Csr)
     }

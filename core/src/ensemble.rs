@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::clustering::{Clustering, Extras, NONE, compact};
 use crate::error::{Error, Result};
 
-/// One base clustering.
+/// One clustering of an ensemble.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     /// Label of each object, in `0..k` without gaps, or [`NONE`].
@@ -19,10 +19,10 @@ pub struct Member {
     pub extras: Extras,
     /// Objects the member was fitted on; absent means all.
     pub in_sample: Option<Vec<bool>>,
-    /// How much it counts in a consensus, beside members of weight 1; of weight 0: as if it were
-    /// not there.
+    /// Weight in a consensus, compared with members of weight 1; a member of weight 0 is
+    /// ignored.
     pub weight: f64,
-    /// How it was made: clusterer and its parameters, sample, features.
+    /// Provenance: clusterer and its parameters, sample, features.
     pub provenance: String,
 }
 
@@ -75,11 +75,11 @@ impl Ensemble {
     /// An ensemble over `n` objects.
     ///
     /// # Errors
-    /// `BadParam` when there is no member; `Contract` when a member has another number of labels, one
+    /// `BadParam` without members; `Contract` when a member has another number of labels, a label
     /// that is not below its k, or a weight that is negative or not finite.
     pub fn new(n: usize, members: Vec<Member>) -> Result<Self> {
         if members.is_empty() {
-            return Err(Error::bad_param("members", 0, ">= 1"));
+            return Err(Error::bad_param("members", 0, "at least 1"));
         }
         for (t, m) in members.iter().enumerate() {
             let largest = m.labels.iter().filter(|&&l| l != NONE).max();
@@ -115,6 +115,16 @@ impl Ensemble {
         self.members.len()
     }
 
+    /// True if every member has k clusters.
+    pub fn has_k(&self, k: usize) -> bool {
+        self.members.iter().all(|member| member.k == k)
+    }
+
+    /// Bytes of the labels of all members.
+    pub fn bytes(&self) -> u64 {
+        4 * (self.n * self.len()) as u64
+    }
+
     /// Never true: an ensemble has at least one member.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
@@ -138,8 +148,8 @@ impl Clustering {
 }
 
 /// Per-cluster extras of a clustering with the rows of empty clusters left out and the others in
-/// the order of [`compact`] labels. What an object, or a mixture, had in empty clusters is spread over the others
-/// in proportion, so that shares sum to 1; an object that had all in them is in its own cluster.
+/// the order of [`compact`] labels. Shares of an object or a mixture in empty clusters are spread over the others
+/// in proportion, so that shares sum to 1. An object with all its shares in empty clusters is in its own cluster.
 pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
     let mut order: Vec<usize> = Vec::new();
     let mut seen = vec![false; k];

@@ -24,7 +24,7 @@ const FAR: i32 = 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct FarOrigin(Arc<[f64]>);
 
-/// True if `plugin`, one of its options or a plugin that it holds says that the origin of the data matters.
+/// True if `plugin`, one of its options or a plugin inside it declares that the origin of the data matters.
 pub fn origin_matters(plugin: &(impl Options + ?Sized)) -> bool {
     let mut found = Found { defaults: true, ..Found::default() };
     plugin.look("", &Range::ANY, &mut found);
@@ -82,7 +82,7 @@ impl FarOrigin {
         c
     }
 
-    /// What a method found, around the user's origin.
+    /// Moves the result of a method to the user's origin.
     pub fn shown(&self, mut c: Clustering) -> Clustering {
         self.move_centres(&mut c.extras, 1.0);
         c

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// What the features after a transform are.
+/// Features after a transform.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Features {
     /// Those before it, scaled or shifted at most.
@@ -17,7 +17,7 @@ pub enum Features {
 }
 
 impl Features {
-    /// What the features are after these and then `next`.
+    /// Features after these and then `next`.
     #[must_use]
     pub fn then(&self, next: &Features) -> Features {
         match (self, next) {
@@ -75,10 +75,10 @@ impl Features {
     }
 }
 
-/// Where the features that a clusterer sees come from.
+/// Origin of the features that a clusterer gets.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lineage {
-    /// What they are.
+    /// The features themselves.
     pub features: Features,
     /// The metric that the last transform with one learned: what the features before it are, and the
     /// weight of each (the diagonal of TᵀT where x becomes T·x).

@@ -17,7 +17,7 @@ pub const ENTAILED: &str = "entailed";
 /// The rule of what a selector acts on without knowing it; never a constraint.
 pub const ASSUMED: &str = "assumed";
 
-/// What a reply did to the knowledge.
+/// Effect of a reply on the knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Learned {
     /// It was new.
@@ -28,7 +28,7 @@ pub enum Learned {
     Conflict,
 }
 
-/// What is known about pairs during a selection.
+/// Knowledge about pairs during a selection.
 #[derive(Debug, Clone)]
 pub struct Knowledge {
     uf: UnionFind,
@@ -43,7 +43,7 @@ fn key(i: u32, j: u32) -> (u32, u32) {
 }
 
 impl Knowledge {
-    /// What `given` says about `n` objects. Contradictions inside it keep the first statement.
+    /// Knowledge from `given` about `n` objects. If constraints contradict each other, the first one holds.
     pub fn new(n: usize, given: &Constraints) -> Self {
         let mut knowledge = Knowledge {
             uf: UnionFind::new(n),
@@ -73,7 +73,7 @@ impl Knowledge {
         knowledge
     }
 
-    /// What is known about the pair, if anything.
+    /// Relation of the pair that is known, if any.
     pub fn relation(&mut self, i: u32, j: u32) -> Option<Kind> {
         let (p, q) = (self.uf.find(i), self.uf.find(j));
         if p == q {

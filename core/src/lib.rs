@@ -49,18 +49,18 @@ pub const SOURCES: &str = mustlink_macros::crate_sources!();
 #[doc(hidden)]
 pub use inventory;
 #[doc(hidden)]
-pub use mustlink_macros::{crate_sources, plugin_sources};
+pub use mustlink_macros::crate_sources;
 #[doc(hidden)]
 pub use {serde, serde_json};
 
-/// What the attributes `#[options]` and `#[plugin]` refer to; a crate of plugins needs no other.
+/// Items that the attributes `#[options]` and `#[plugin]` refer to; a crate of plugins needs no other.
 #[doc(hidden)]
 pub mod __mustlink {
     pub use crate::{error, options, register, registry};
     pub use {schemars, serde, typetag};
 }
 
-/// What a plugin file imports: `use mustlink_core::prelude::*;`
+/// Imports of a plugin file: `use mustlink_core::prelude::*;`
 pub mod prelude {
     #[doc(hidden)]
     pub use crate::__mustlink;

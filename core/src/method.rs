@@ -15,24 +15,25 @@ use crate::roles::{BaseClusterer, Oracle, Properties, QuerySelector, Transform};
 use crate::run::{self, Run, Transformed};
 use crate::selection::{ConstraintView, Contradicting, Selection, without_clusterer};
 
-/// A method: what changes the data, what selects constraints, what clusters.
+/// A method: transforms, a selector of constraints, and a clusterer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Method {
-    /// Steps that change the data, in order.
+    /// Transforms of the data, in order. In a method file, those that drop or merge rows come first.
     pub transforms: Vec<Box<dyn Transform>>,
-    /// What groups the objects. Absent: the selector's own clustering.
+    /// Clusterer that groups the objects. If absent, the selector's own clustering.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// What decides which pairs are asked. Absent: nothing is asked.
+    /// Selector that chooses the pairs to ask. If absent, nothing is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<Box<dyn QuerySelector>>,
-    /// Who answers.
+    /// Oracle that answers the questions. If absent and a selector asks, the classes of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oracle: Option<Box<dyn Oracle>>,
-    /// Which constraints of the selection reach the clusterer.
+    /// Constraints of the selection that the clusterer gets.
     pub view: ConstraintView,
-    /// What becomes of answers that contradict what was known when they came.
+    /// Treatment of answers that contradict earlier knowledge. For files of constraints, see the option
+    /// `on_conflict` of the clusterer.
     pub on_conflict: Contradicting,
 }
 
@@ -47,11 +48,11 @@ impl Method {
         &self.transforms[self.prefix_len()..]
     }
 
-    /// Whether what is marked hard will hold. Worth knowing before the first question is asked.
+    /// Checks that constraints marked hard will hold. It can be called before the first question.
     ///
     /// # Errors
-    /// `HardNotSupported`: what gives the clustering, here the clusterer or a selector that clusters by
-    /// itself, does not promise such a constraint.
+    /// `HardNotSupported`: the plugin that gives the clustering (the clusterer, or a selector that clusters by
+    /// itself) does not promise to keep such a constraint.
     pub fn admit_hard(&self, constraints: &Constraints) -> Result<()> {
         let (plugin, promises) = match (&self.clusterer, &self.selector) {
             (Some(c), _) => (c.typetag_name(), c.properties()),
@@ -61,14 +62,14 @@ impl Method {
         run::admit_hard(Role::BaseClusterer, plugin, &promises, constraints)
     }
 
-    /// Whether constraints make a difference: to a transform, to the clusterer, or to a selector that
+    /// True if constraints make a difference: to a transform, to the clusterer, or to a selector that
     /// clusters by itself.
     pub fn reads_constraints(&self) -> bool {
         let transforms = !self.suffix().is_empty();
         transforms || self.clusterer.as_ref().is_none_or(|c| c.properties().reads_constraints)
     }
 
-    /// Whether whoever answers knows the classes alone.
+    /// True if the oracle uses only the classes.
     pub fn is_answered_by_classes(&self) -> bool {
         let oracle = self.oracle.as_ref();
         self.selector.is_some() && oracle.is_none_or(|o| o.properties().needs_labels)
@@ -120,11 +121,11 @@ impl Method {
         Ok((input, run))
     }
 
-    /// The clustering after `p` replies of `selection`: the clusterer's, of `under` as in
-    /// [`Method::cluster`]; without a clusterer the one that the selector itself stood at then.
+    /// The clustering after `p` replies of `selection`: that of the clusterer, with `under` as in
+    /// [`Method::cluster`]; without a clusterer, that of the selector at this time.
     ///
     /// # Errors
-    /// `Contract` when there is no clusterer and the selection holds no clustering; otherwise as
+    /// `Contract` when the method has no clusterer and the selection holds no clustering; otherwise as
     /// [`Method::cluster`].
     pub fn clustering_at(
         &self,

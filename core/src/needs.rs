@@ -5,11 +5,11 @@ use crate::ensemble::{Ensemble, Member};
 use crate::error::{Error, Result};
 use crate::roles::ConsensusFunction;
 
-/// Whether the members have what a consensus function needs.
+/// Checks that the members have the quantities that a consensus function needs.
 ///
 /// # Errors
-/// `BadParam` naming the function, the missing item and the members that lack it, or the largest
-/// number of objects it takes.
+/// `BadParam` with the function, the missing quantity and the members that lack it, or the largest
+/// number of objects that the function takes.
 pub fn check_needs(ensemble: &Ensemble, consensus: &dyn ConsensusFunction) -> Result<()> {
     let needs = consensus.needs();
     let tag = consensus.typetag_name();
@@ -50,10 +50,10 @@ pub fn check_needs(ensemble: &Ensemble, consensus: &dyn ConsensusFunction) -> Re
     check_size(ensemble.n(), consensus)
 }
 
-/// Whether a consensus function takes so many objects; that can be known before there are members.
+/// Checks that a consensus function accepts n objects, before any members are made.
 ///
 /// # Errors
-/// `BadParam` naming the largest number of objects it takes, and what takes more.
+/// `BadParam` with the largest number of objects it accepts, and the name of a function that accepts more.
 pub fn check_size(n: usize, consensus: &dyn ConsensusFunction) -> Result<()> {
     let needs = consensus.needs();
     match needs.max_n {

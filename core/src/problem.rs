@@ -7,12 +7,12 @@ use ndarray::Array2;
 
 use crate::closure::{Closure, Feasibility, OnConflict};
 use crate::clustering::Clustering;
-use crate::constraints::Constraints;
+use crate::constraints::{Constraint, Constraints};
 use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::witness::Contradictions;
 
-/// Of more contradictions, the first few chains are no help.
+/// With more contradictions than this, chains of the first few do not help.
 const MOST_WITH_CHAINS: usize = 1000;
 
 /// A start handed to methods with `init = "given"`.
@@ -27,7 +27,7 @@ pub enum Start {
     Clustering(Arc<Clustering>),
 }
 
-/// What to cluster. Cheap to clone. Ground truth is not part of it: only oracles and metrics see that.
+/// A clustering problem. Cheap to clone. Ground truth is not part of it: only oracles and metrics use it.
 ///
 /// ```
 /// use mustlink_core::{Constraint, Constraints, Data, Problem};
@@ -49,7 +49,7 @@ pub enum Start {
 pub struct Problem {
     /// The objects.
     pub data: Data,
-    /// What is known about pairs.
+    /// Constraints on pairs.
     pub constraints: Arc<Constraints>,
     /// Number of clusters, where given.
     pub k: Option<usize>,
@@ -57,12 +57,12 @@ pub struct Problem {
     pub eligible: Option<Arc<[bool]>>,
     /// Start for methods with `init = "given"`.
     pub start: Option<Arc<Start>>,
-    /// What [`Problem::closure`] made last.
+    /// Last result of [`Problem::closure`].
     #[doc(hidden)]
     pub closed: Closed,
 }
 
-/// The closure of some constraints, kept for whoever asks next; shared by clones.
+/// The closure of some constraints, kept for later calls; shared by clones.
 #[derive(Debug, Clone, Default)]
 pub struct Closed(Arc<Mutex<Option<OfThese>>>);
 type OfThese = (Arc<Constraints>, Arc<Closure>);
@@ -99,7 +99,7 @@ impl Problem {
         self
     }
 
-    /// The same, asking about objects of `known` alone, of which there are n.
+    /// The same problem, in which only objects of `known` may be asked about.
     pub fn asking_about(mut self, known: &[bool]) -> Self {
         let both = |i: usize| known[i] && self.is_eligible(i);
         self.eligible = Some((0..self.n()).map(both).collect());
@@ -116,7 +116,7 @@ impl Problem {
         self.data.d()
     }
 
-    /// Whether object `i` may appear in a query.
+    /// True if object `i` may appear in a query.
     pub fn is_eligible(&self, i: usize) -> bool {
         self.eligible.as_ref().is_none_or(|e| e[i])
     }
@@ -126,11 +126,12 @@ impl Problem {
         (0..self.n() as u32).filter(|&i| self.is_eligible(i as usize)).collect()
     }
 
-    /// Whether constraints and eligible objects are those of the objects that there are.
+    /// Checks that all indices in constraints and eligible objects refer to existing objects, and that no weight is
+    /// too large for methods.
     ///
     /// # Errors
-    /// `IndexOutOfRange` for a constraint of an object beyond them; `BadParam` for other than one eligible or not
-    /// for each.
+    /// `IndexOutOfRange` for a constraint on an object that does not exist; `BadWeight` above
+    /// [`Constraint::MAX_WEIGHT`]; `BadParam` if the number of eligibility values is not n.
     pub fn check(&self) -> Result<()> {
         let (n, all) = (self.n(), &self.constraints);
         let listed = all.listed().iter().flat_map(|c| [c.i, c.j]);
@@ -139,6 +140,12 @@ impl Problem {
         let largest = listed.chain(grouped).chain(named).max().map(|o| o as usize);
         if let Some(index) = largest.filter(|&o| o >= n) {
             return Err(Error::IndexOutOfRange { index, n });
+        }
+        let grouped = all.groups().iter().filter_map(|group| group.pairs().next());
+        let mut pairs = all.listed().iter().copied().chain(grouped);
+        if let Some(c) = pairs.find(|c| c.weight > Constraint::MAX_WEIGHT) {
+            let (i, j, weight) = (c.i as usize, c.j as usize, format!("{:e}", c.weight));
+            return Err(Error::BadWeight { i, j, weight });
         }
         match &self.eligible {
             Some(each) if each.len() != n => {
@@ -193,7 +200,7 @@ impl Problem {
         }
     }
 
-    /// What follows from the constraints, made when it is first asked for.
+    /// Closure of the constraints, computed at the first call.
     ///
     /// # Errors
     /// `InconsistentConstraints` under `OnConflict::Error`.
@@ -217,11 +224,12 @@ impl Problem {
         Closure::new(&self.constraints, self.n(), on_conflict).map(Arc::new)
     }
 
-    /// Why no clustering can satisfy the constraints, as far as that is found out fast:
-    /// `InconsistentConstraints` or `InfeasibleConstraints`, to warn of before methods that live with it.
+    /// Reason why no clustering can satisfy the constraints, as far as a fast check shows it:
+    /// `InconsistentConstraints` or `InfeasibleConstraints`. Used for warnings before methods that accept such
+    /// constraints.
     ///
     /// # Errors
-    /// None that is known: what contradicts is kept.
+    /// No known errors, because contradictions are kept.
     pub fn contradiction(&self) -> Result<Option<Error>> {
         if self.constraints.is_empty() {
             return Ok(None);
@@ -273,7 +281,7 @@ impl Problem {
     }
 }
 
-/// Sizes a memory estimate may depend on.
+/// Sizes of a problem, from which plugins estimate memory and operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Objects.
@@ -300,7 +308,7 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::constraints::Constraint;
+    use crate::constraints::Group;
 
     fn said(n: usize, k: Option<usize>, given: Vec<Constraint>) -> Option<String> {
         let data = Data::dense(Array2::zeros((n, 1))).unwrap();
@@ -321,6 +329,25 @@ mod tests {
             let refused = problem.clone().with_constraints(of_others).check();
             assert_eq!(refused, Err(Error::IndexOutOfRange { index: 5, n: 3 }));
         }
+    }
+
+    /// The sum of such weights is infinite, which was a defect of the method.
+    #[test]
+    fn weights_too_large_for_methods_are_refused() {
+        let check = |constraints: Constraints| {
+            let problem = Problem::new(Data::dense(Array2::zeros((3, 1))).unwrap());
+            problem.with_constraints(constraints).check().map_err(|e| e.to_string())
+        };
+        let listed = |w: f64| Constraints::new(3, [Constraint::must(0, 1).weighing(w)]).unwrap();
+        let grouped = |weight: f64| {
+            let group = Group { weight, ..Group::new("g", vec![0, 1]) };
+            Constraints::default().with_groups(3, [group]).unwrap()
+        };
+        assert_eq!((check(listed(1e100)), check(grouped(1e100))), (Ok(()), Ok(())));
+        let said =
+            "constraints: weight of (0, 1) must be between 0 and 1e100, got 1e308".to_string();
+        assert_eq!(check(listed(1e308)), Err(said.clone()));
+        assert_eq!(check(grouped(1e308)), Err(said));
     }
 
     #[test]

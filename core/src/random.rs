@@ -22,6 +22,11 @@ impl SeedPath {
         path
     }
 
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        u64::from_le_bytes(self.parts[8..16].try_into().expect("the first part has eight bytes"))
+    }
+
     fn push(&mut self, part: &[u8]) {
         self.parts.extend_from_slice(&(part.len() as u64).to_le_bytes());
         self.parts.extend_from_slice(part);

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 /// The keys that bound a number.
 const BOUNDS: [&str; 4] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 
-/// Puts ranges that stand beside alternatives ("auto" or a number) into those that are numbers, where
-/// whoever reads a schema looks for them. What the option says counts more than what its type does.
+/// Moves ranges declared next to alternatives ("auto" or a number) into the alternatives that are numbers, where
+/// readers of a schema expect them. The range of the option takes precedence over that of its type.
 pub(crate) fn to_numbers(schema: &mut Value) {
     let bounds: Map<String, Value> = BOUNDS
         .iter()
@@ -30,7 +30,7 @@ fn alternatives(schema: &mut Value) -> Option<&mut Vec<Value>> {
     schema.get_mut(key)?.as_array_mut()
 }
 
-/// Whether any of them, or of their own alternatives, took the range.
+/// True if any of them, or of their own alternatives, took the range.
 fn place(list: &mut [Value], bounds: &Map<String, Value>) -> bool {
     let mut taken = false;
     for schema in list {

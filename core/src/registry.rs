@@ -17,7 +17,7 @@ use crate::ranges;
 pub use crate::role::Role;
 use crate::roles::RoleObject;
 
-/// What the catalogue knows about a plugin.
+/// Description of a plugin in the catalogue.
 pub struct Descriptor {
     /// Its role.
     pub role: Role,
@@ -35,8 +35,8 @@ pub struct Descriptor {
     pub version: u32,
     /// Laws this plugin is excused from, each with the reason.
     pub waivers: &'static [(&'static str, &'static str)],
-    /// Digest of the sources it consists of; empty in releases of ours, where [`version`](Self::version)
-    /// says that results changed.
+    /// Digest of the sources of its crate. It is empty in released packages of mustlink, in which
+    /// [`version`](Self::version) shows that results changed.
     pub sources: fn() -> &'static str,
     /// Source file.
     pub file: &'static str,
@@ -50,7 +50,7 @@ pub struct Descriptor {
     pub default: fn() -> Value,
     /// Plain facts at the default options, as JSON.
     pub properties: fn() -> Value,
-    /// What it is, where it is a program in another language; that says the three above as well.
+    /// Program in another language, if the plugin is one; it also defines the three fields above.
     pub script: Option<Script>,
 }
 
@@ -58,7 +58,7 @@ pub struct Descriptor {
 pub struct Script {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Where relative paths in the command start.
+    /// Folder at which relative paths in the command start.
     pub base: PathBuf,
     /// JSON Schema of its options.
     pub schema: &'static Value,
@@ -264,7 +264,7 @@ pub fn suggestion<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> S
 pub fn build_default<R: RoleObject + ?Sized>(tag: &str) -> Result<Box<R>> {
     let found = Catalogue::get()?.find(tag).filter(|d| d.role == R::ROLE);
     let descriptor =
-        found.ok_or_else(|| Error::NotLinked { role: R::ROLE.name(), tag: tag.into() })?;
+        found.ok_or_else(|| Error::NotLinked { role: Some(R::ROLE), tag: tag.into() })?;
     R::from_value(descriptor.default_config())
         .map_err(|message| Error::Plugin { tag: tag.into(), message })
 }
@@ -297,7 +297,7 @@ macro_rules! register {
                 cited_if: &[$($(($key, stringify!($option), $value),)?)*],
                 version: { let version = 1; $(let _ = version; let version = $version;)? version },
                 waivers: &[$($(($law, $reason)),*)?],
-                sources: || $crate::plugin_sources!($tag),
+                sources: || $crate::crate_sources!(),
                 file: file!(),
                 line: line!(),
                 package: env!("CARGO_PKG_NAME"),

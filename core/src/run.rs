@@ -27,19 +27,20 @@ use crate::roles::{
     BaseClusterer, ConsensusFunction, ConstraintPropagator, Fitted, Propagated, Properties,
     Transform,
 };
+use crate::text::count;
 
 /// Bytes of stack of a thread that runs plugins: as many as a thread of Python has, since a plugin may call a library
 /// for linear algebra that needs more than the 2 MiB of Rust.
 pub const STACK: usize = 8 << 20;
 
-/// A clustering with what the framework knows about its run.
+/// A clustering with its violated constraints, empty clusters and running time.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The result of the method.
     pub clustering: Clustering,
-    /// What it violates of the constraints given.
+    /// Violations of the given constraints.
     pub violations: Violations,
-    /// What it violates of their closure: (must-links, cannot-links).
+    /// Violations of their closure: (must-links, cannot-links).
     pub violations_closed: (u64, u64),
     /// Clusters without an object.
     pub empty_clusters: usize,
@@ -55,7 +56,7 @@ fn kinds(accepts: &[DataKind]) -> String {
 /// squares of these are numbers.
 const LARGEST: f64 = 1e100;
 
-/// Whether the values of data have a size that methods can compute with.
+/// Checks that the values of data have a size that methods can compute with.
 ///
 /// # Errors
 /// `Magnitude` for data whose largest absolute value is neither 0 nor between 1e−100 and 1e100.
@@ -82,7 +83,7 @@ fn accepted(plugin: &str, accepts: &[DataKind], data: &Data) -> Result<()> {
     })
 }
 
-/// Whether no object has a weight: `plugin` counts each once.
+/// Checks that no object has a weight, because `plugin` counts each once.
 ///
 /// # Errors
 /// `UnsupportedWeights`.
@@ -113,7 +114,7 @@ pub fn guarded<T>(plugin: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Whether `clusterer` can run on `problem` within the limits, before anything is allocated.
+/// Checks that `clusterer` can run on `problem` within the limits, before anything is allocated.
 ///
 /// # Errors
 /// Those of [`Problem::check`]; `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`, `HardNotSupported`,
@@ -154,10 +155,10 @@ fn as_read<'a>(
     problem.in_pairs(tag)
 }
 
-/// Whether what is marked hard will hold: only a method that promises it is given such constraints.
+/// Checks that constraints marked hard will hold: only a method that promises this gets such constraints.
 ///
 /// # Errors
-/// `HardNotSupported`, naming the first constraint that `plugin` does not promise.
+/// `HardNotSupported`, with the first constraint that `plugin` does not promise.
 pub(crate) fn admit_hard(
     role: Role,
     plugin: &str,
@@ -232,6 +233,7 @@ pub fn combine(
     if !promises.reads_constraints && !problem.constraints.is_empty() {
         ctx.warn(format!("{tag} reads no constraints; they are counted, and change nothing"));
     }
+    let ctx = &ctx.holding(ensemble.bytes());
     // Members may have more clusters than are wanted.
     let widest = ensemble.members().iter().map(|m| m.k).max().unwrap_or(1);
     let shape = Shape { k: problem.k.unwrap_or(1).max(widest), ..problem.shape() };
@@ -241,8 +243,11 @@ pub fn combine(
     let clustering = guarded(tag, || consensus.combine(ensemble, &read, ctx))?;
     let run = judge(tag, clustering, &promises, problem, start.elapsed().as_secs_f64())?;
     let found = run.clustering.k - run.clustering.empty_clusters();
-    if let Some(k) = problem.k.filter(|&k| consensus.needs().fixed_k && found < k) {
-        ctx.warn(format!("k = {k} was asked for, but {tag} found only {found} of them"));
+    // If every member has k clusters, another number is unexpected from any function.
+    let expected = |&k: &usize| consensus.needs().fixed_k || ensemble.has_k(k);
+    if let Some(k) = problem.k.filter(expected).filter(|&k| found != k) {
+        let found = if found < k { format!("only {found} of them") } else { found.to_string() };
+        ctx.warn(format!("k = {k} was asked for, but {tag} found {found}"));
     }
     Ok(run)
 }
@@ -268,7 +273,7 @@ pub fn propagate(
     guarded(tag, || propagator.propagate(&constraints, clustering, problem, ctx))
 }
 
-/// What the clusterer makes of the problem, around the user's origin.
+/// Result of the clusterer on the problem, around the user's origin.
 fn around_its_origin(
     clusterer: &dyn BaseClusterer,
     problem: &Problem,
@@ -333,7 +338,7 @@ pub fn check_and_count(
     }
     if let Some(at) = clustering.labels.iter().position(|&l| l as usize >= clustering.k) {
         let (label, k) = (clustering.labels[at], clustering.k);
-        return Err(broken(format!("label {label} of object {at} is not in 0..{k}")));
+        return Err(broken(format!("label {label} of object {at} is not below k = {k}")));
     }
     if clustering.objective.is_some_and(f64::is_nan) {
         return Err(broken("the objective is NaN".into()));
@@ -366,7 +371,7 @@ impl std::fmt::Debug for Steps {
     }
 }
 
-/// Labels that were compared by infinite numbers are none.
+/// Rejects labels that were compared by infinite numbers.
 fn not_infinite(tag: &str, clustering: &Clustering) -> Result<()> {
     let overflow = |what: &str, value: f64| {
         let place = format!(
@@ -382,14 +387,14 @@ fn not_infinite(tag: &str, clustering: &Clustering) -> Result<()> {
     centres.find(|x| !x.is_finite()).map_or(Ok(()), |&x| overflow("a value of a centre", x))
 }
 
-/// What transforms make of a problem.
+/// A problem after transforms.
 #[derive(Debug, Clone)]
 pub struct Transformed {
     /// The problem after all of them.
     pub problem: Problem,
     /// The new row of each old one (`None` = dropped), where rows were dropped or merged.
     pub rows: Option<Vec<Option<u32>>>,
-    /// Where its features come from.
+    /// Origin of its features.
     pub lineage: Lineage,
     /// The transforms as they were fitted.
     pub steps: Steps,
@@ -485,7 +490,8 @@ fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Res
         }
         let (constraints, dropped) = problem.constraints.renumbered(n, map)?;
         if dropped > 0 {
-            ctx.warn(format!("{dropped} constraints lost an object that was dropped"));
+            let dropped = count(dropped, "constraint");
+            ctx.warn(format!("{dropped} lost an object that was dropped"));
         }
         next.constraints = Arc::new(constraints);
         next.eligible = problem.eligible.as_ref().map(|old| {

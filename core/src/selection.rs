@@ -24,7 +24,7 @@ use crate::run;
 /// Makes the clusterings an inquiry asks for.
 pub type ClusteringProvider<'a> = dyn Fn(&Constraints, u64) -> Result<Clustering> + 'a;
 
-/// What a selection is run with, besides selector, problem and oracle.
+/// Settings of a selection, in addition to selector, problem and oracle.
 #[derive(Default)]
 pub struct Asking<'a> {
     /// Most queries. Absent: until the selector is done.
@@ -33,7 +33,7 @@ pub struct Asking<'a> {
     pub points: &'a [usize],
     /// Makes the clusterings that the selector asks for.
     pub provide: Option<&'a ClusteringProvider<'a>>,
-    /// Where questions and answers are written down, and where those of before are found.
+    /// Ledger in which questions and answers are recorded, and from which earlier ones are read.
     pub ledger: Option<&'a mut dyn Record>,
 }
 
@@ -55,19 +55,19 @@ pub fn run(
     run_with(selector, problem, oracle, Asking { budget, points, provide, ledger: None }, ctx)
 }
 
-/// What writes a selection down as it happens, so that it can be resumed: a ledger. Resuming is
-/// replaying: what is recorded is served again, and another course than the recorded one is an error.
+/// Records a selection as it happens, so that it can be resumed: a ledger. Resuming means
+/// replaying: recorded answers are served again, and a course that differs from the record is an error.
 pub trait Record {
     /// The answers so far, in the order of their queries.
     fn answers(&self) -> Vec<Recorded>;
 
-    /// The replay begins anew.
+    /// The replay starts again.
     fn rewind(&mut self);
 
-    /// Whether anything recorded is left to serve.
+    /// True if anything recorded is left to serve.
     fn has_more(&self) -> bool;
 
-    /// Whether the question that comes now will be served from the record.
+    /// True if the question that comes now will be served from the record.
     fn knows(&self, subject: u32, reference: u32) -> bool;
 
     /// The selector asks: the number of the query, and the answer where the record has it.
@@ -102,7 +102,7 @@ pub trait Record {
     /// As [`Record::ask`].
     fn close(&mut self, reason: Option<&str>) -> Result<()>;
 
-    /// Whether its numbers add up.
+    /// Checks that its numbers add up.
     ///
     /// # Errors
     /// `Contract` when they do not, which would be a defect of the program.
@@ -122,9 +122,9 @@ pub struct Recorded {
     pub answer: Answer,
     /// It was taken back.
     pub retracted: bool,
-    /// The first of the answers that were given with it, where nobody was asked for it.
+    /// The first of the answers given together with it, if it was not asked itself.
     pub with: Option<QueryId>,
-    /// Where the answer stands: of two answers the later one has the larger number.
+    /// Line of the answer: of two answers the later one has the larger number.
     pub line: usize,
 }
 
@@ -143,19 +143,19 @@ struct Log<'a> {
     ledger: Option<&'a mut dyn Record>,
     /// Number of a query in the log by its number in the inquiry.
     ids: HashMap<u64, u64>,
-    /// What was given.
+    /// The given constraints.
     given: Arc<Constraints>,
-    /// What was given and answered so far.
+    /// Knowledge from the given constraints and the answers so far.
     knowledge: Knowledge,
 }
 
-/// How far a question came: to an answer with the number of the query, or why there is none.
+/// Result of a question: an answer with the number of the query, or the reason why it has no answer.
 enum Reached {
     /// The ledger has the answer.
     Ledger(QueryId, Answer),
     /// The oracle gave it.
     Oracle(QueryId, Answer),
-    /// What ends the selection.
+    /// Reason that ends the selection.
     Nobody(&'static str),
 }
 
@@ -210,8 +210,8 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// What the selector concluded from the reply to query `id` of its own. That it contradicts what was
-    /// given and answered is said here where the selector does not say so.
+    /// Conclusions of the selector from the reply to its query `id`. A contradiction to given constraints and
+    /// answers is reported here if the selector does not report it.
     fn learned(
         &mut self,
         id: u64,
@@ -230,7 +230,7 @@ impl Log<'_> {
         self.events(new)
     }
 
-    /// What is known after answers were corrected, and which of them contradict it still.
+    /// Knowledge after answers were corrected, and the answers that still contradict it.
     fn known_anew(&mut self) -> Result<()> {
         self.knowledge = Knowledge::new(self.selection.n, &self.given);
         let answered = answered(&self.selection.events);
@@ -276,7 +276,7 @@ impl Log<'_> {
     }
 }
 
-/// Whether `selector` can run on `problem` within the limits, before anything is asked.
+/// Checks that `selector` can run on `problem` within the limits, before anything is asked.
 fn admit(selector: &dyn QuerySelector, problem: &Problem, ctx: &Context) -> Result<()> {
     problem.check()?;
     let tag = selector.typetag_name();
@@ -301,7 +301,7 @@ pub(crate) fn without_clusterer(selector: &str) -> Error {
     ))
 }
 
-/// What is wrong with asking about this pair, if anything.
+/// Error in asking about this pair, if any.
 fn illegal(problem: &Problem, subject: u32, reference: u32) -> Option<String> {
     let n = problem.n();
     if subject == reference || subject as usize >= n || reference as usize >= n {

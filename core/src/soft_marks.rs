@@ -1,9 +1,11 @@
 //! Soft constraints for methods that can only obey constraints.
 
 use crate::closure::OnConflict;
+use crate::constraints::Kind;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::text::{count, form};
 
 /// Runs a method that can only obey constraints. The method gets the soft constraints without their marks, and a
 /// warning reports that they are enforced. If they contradict the others, or if the constraints cannot be met because
@@ -17,14 +19,38 @@ pub fn obeying<T>(
     ctx: &Context,
     run: impl Fn(&Problem) -> Result<T>,
 ) -> Result<T> {
+    obeying_kinds(&[Kind::MustLink, Kind::CannotLink], tag, problem, ctx, run)
+}
+
+/// As [`obeying`], for a method that obeys must-links and does not use cannot-links.
+///
+/// # Errors
+/// As [`obeying`].
+pub fn obeying_must_links<T>(
+    tag: &str,
+    problem: &Problem,
+    ctx: &Context,
+    run: impl Fn(&Problem) -> Result<T>,
+) -> Result<T> {
+    obeying_kinds(&[Kind::MustLink], tag, problem, ctx, run)
+}
+
+fn obeying_kinds<T>(
+    kinds: &[Kind],
+    tag: &str,
+    problem: &Problem,
+    ctx: &Context,
+    run: impl Fn(&Problem) -> Result<T>,
+) -> Result<T> {
     let given = &problem.constraints;
-    let marked = match given.soft_pairs() {
-        0 => return run(problem),
-        1 => "1 constraint marked soft is".to_owned(),
-        many => format!("{many} constraints marked soft are"),
-    };
-    let with = problem.clone().with_constraints(given.soft_settled(true));
-    let without = problem.clone().with_constraints(given.soft_settled(false));
+    let soft = given.soft_pairs(kinds);
+    if soft == 0 {
+        return run(problem);
+    }
+    let soft = soft as usize;
+    let marked = format!("{} marked soft {}", count(soft, "constraint"), form(soft, "is", "are"));
+    let with = problem.clone().with_constraints(given.soft_settled(kinds, true));
+    let without = problem.clone().with_constraints(given.soft_settled(kinds, false));
     let conflicts = |problem: &Problem| -> Result<usize> {
         Ok(problem.closure(OnConflict::Keep)?.conflicts().len())
     };

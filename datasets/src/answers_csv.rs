@@ -45,7 +45,7 @@ pub struct FileAnswer {
     pub i: usize,
     /// Row of the second object.
     pub j: usize,
-    /// What is said of them.
+    /// The answer about them.
     pub reply: Reply,
 }
 
@@ -143,7 +143,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<FileAnswer>> {
         let input = Input::of(text.as_bytes(), "pairs.csv");
-        parse(&Records::read(input, EXPECTED)?, &set(), true)
+        parse(&Records::read(input, EXPECTED, None)?, &set(), true)
     }
 
     #[test]

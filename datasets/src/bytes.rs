@@ -6,7 +6,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use mustlink_core::{Error, Result};
 
-/// What is said of text of another coding.
+/// The message about text in another encoding.
 pub(crate) const NOT_UTF8: &str = "is not UTF-8 text; a file of Windows or Latin-1 is made so by \
                                    iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv";
 
@@ -104,7 +104,7 @@ pub(crate) fn unpack(raw: &[u8], place: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Lines of a text, without their ends; the empty piece after the last end is no line.
+/// Lines of a text, without their ends. The empty piece after the last end does not count as a line.
 pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> {
     let text = std::str::from_utf8(content).map_err(|e| {
         let line = 1 + content[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();

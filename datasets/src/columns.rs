@@ -15,7 +15,7 @@ use crate::options::OpenOptions;
 /// Rows from which numbers that rise by row are taken for ids: fewer rise by chance.
 const RISING: usize = 8;
 
-/// What each column is.
+/// The use of each column.
 #[derive(Debug, Default)]
 pub(crate) struct Roles {
     pub class: Option<usize>,
@@ -42,12 +42,17 @@ pub(crate) struct Roles {
 enum Suspicion {
     Id,
     Class,
-    /// Classes, unless a column `x` stands beside it: then perhaps a coordinate.
+    /// Classes, unless there is a column `x`: then perhaps a coordinate.
     Y,
 }
 
-/// The column that a person calls `name`; blanks around it, as in "a, b", are none of it.
+/// The column that a person calls `name`. Blanks around it, as in "a, b", do not belong to it.
 pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize> {
+    column_beside(header, name, place, &[])
+}
+
+/// The same if the columns `used` are asked for, too: none of them is meant.
+fn column_beside(header: &[String], name: &str, place: &str, used: &[&str]) -> Result<usize> {
     let name = name.trim();
     if let Some(at) = header.iter().position(|c| c == name) {
         return Ok(at);
@@ -74,15 +79,17 @@ pub(crate) fn column(header: &[String], name: &str, place: &str) -> Result<usize
         );
         return Err(bad(place, message));
     }
-    let near = suggestion(name, header.iter().map(String::as_str));
+    let free = header.iter().map(String::as_str).filter(|column| !used.contains(column));
+    let near = suggestion(name, free);
     Err(bad(place, format!("no column \"{name}\"; columns: {columns}{near}")))
 }
 
-/// What is said of a first row with one cell and several empty ones, as spreadsheets write a title above a table.
+/// The message about a first row with one cell and several empty ones, such as a title above a table in a spreadsheet.
 fn title(header: &[String]) -> Option<String> {
     let (one, others) = header.split_first()?;
     let alone = !one.is_empty() && others.len() > 1 && others.iter().all(String::is_empty);
-    let says = "stands alone in the first row, which must name the columns: remove what is above their names";
+    let says =
+        "is alone in the first row, which must name the columns: remove the rows above the names";
     alone.then(|| format!("\"{one}\" {says}"))
 }
 
@@ -118,14 +125,16 @@ pub(crate) fn check_names(
     let number = |name: &String| name.parse::<f64>().is_ok();
     let numbers = header.iter().filter(|n| number(n)).count();
     let at = header.iter().position(|n| n.contains('.') && number(n)).or_else(|| {
-        let row = 2 * numbers >= header.len() && !counts(header, 0) && !counts(header, 1);
+        let row = 2 * numbers >= header.len() && !counts(header);
         header.iter().position(number).filter(|_| row)
     });
     if let Some(at) = at.filter(|_| !called) {
         // Ids stand in front; a word behind numbers is rather the class of an object.
         let names = header.first().filter(|name| !name.is_empty() && !number(name)).map(|name| {
             let word = option_word([(0, name.as_str())]);
-            format!("; if numbers are names here, an option that calls a column by its name says so: --id {word}")
+            format!(
+                "; if numbers are names here, name a column with an option, such as --id {word}"
+            )
         });
         let message = format!(
             "the first row must name the columns, and column {} is {}; {otherwise}{}",
@@ -156,26 +165,47 @@ pub(crate) fn check_names(
     Ok(())
 }
 
-/// True if the names count up from `from`, as programs name columns without names. Other numbers are a row of data,
+/// True if the names count up from 0 or 1, as programs name columns without names. Other numbers are a row of data,
 /// which would be lost silently.
-fn counts(header: &[String], from: usize) -> bool {
-    header.iter().enumerate().all(|(i, name)| *name == (i + from).to_string())
+pub(crate) fn counts(header: &[String]) -> bool {
+    let up_from = |from: usize| header.iter().zip(from..).all(|(name, i)| *name == i.to_string());
+    up_from(0) || up_from(1)
+}
+
+/// The note about a first row that names the columns and may be an object instead, with the remedy for that case.
+pub(crate) fn first_row(header: &[String], remedy: &str) -> String {
+    let names = header[..header.len().min(4)].join(",");
+    let more = if header.len() > 4 { ",…" } else { "" };
+    format!("the first row, {names}{more}, names the columns; {remedy}")
 }
 
 impl Roles {
-    /// What the columns of `header` are. `listed`: a manifest has settled it.
+    /// The uses of the columns of `header`. `listed`: a manifest has settled them.
     ///
     /// # Errors
-    /// `Data` for names that the header does not have, for one column as two things, for names that are
-    /// none, and when no feature is left.
+    /// `Data` for names that the header does not have, for one column as two things, for a first row of values, for
+    /// missing or repeated names, and when no feature is left.
     pub fn of(header: &[String], options: &OpenOptions, listed: bool, place: &str) -> Result<Self> {
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(header.len());
         for (at, name) in header.iter().enumerate() {
             places.entry(name).or_insert(at);
         }
+        let single = [
+            &options.id_column,
+            &options.class_column,
+            &options.known_column,
+            &options.apart_column,
+            &options.weights_column,
+            &options.display_column,
+            &options.image_column,
+        ];
+        let lists =
+            [&options.ignore, &options.categories, &options.features, &options.shown_columns];
+        let words = single.into_iter().flatten().chain(lists.into_iter().flatten());
+        let words: Vec<&str> = words.map(|word| word.trim()).collect();
         let one = |name: &String| match places.get(name.as_str()) {
             Some(&at) => Ok(at),
-            None => column(header, name, place),
+            None => column_beside(header, name, place, &words),
         };
         let named =
             |name: &Option<String>| -> Result<Option<usize>> { name.as_ref().map(one).transpose() };
@@ -212,23 +242,11 @@ impl Roles {
             roles.iter().flat_map(|(_, c)| c.iter().copied()).chain(others).collect();
         let without_name: Vec<usize> =
             if everything { (0..header.len()).collect() } else { settled.clone() };
-        let single = [
-            &options.id_column,
-            &options.class_column,
-            &options.known_column,
-            &options.apart_column,
-            &options.weights_column,
-            &options.display_column,
-            &options.image_column,
-        ];
-        let lists =
-            [&options.ignore, &options.categories, &options.features, &options.shown_columns];
-        let mut words = single.into_iter().flatten().chain(lists.into_iter().flatten());
-        let called = words.any(|word| places.contains_key(word.trim()))
+        let called = words.iter().any(|word| places.contains_key(word))
             || (options.class_column.is_none() && class.is_some());
         let otherwise = "a file without names is read by --no-header";
         check_names(header, place, &without_name, otherwise, called)?;
-        let counted = !listed && !called && (counts(header, 0) || counts(header, 1));
+        let counted = !listed && !called && counts(header);
         let mut is_settled = vec![false; header.len()];
         settled.iter().for_each(|&c| is_settled[c] = true);
         let free = (0..header.len()).filter(|&c| !is_settled[c]);
@@ -240,8 +258,8 @@ impl Roles {
         if features.is_empty() {
             return Err(bad(
                 place,
-                "no column is left as a feature; methods read numbers about each object, in columns beside \
-                 ids, classes and what is shown or left out: of texts an embedding or counts of words, for example",
+                "no column is left as a feature; methods read numbers about each object, in columns other than \
+                 ids, classes and those shown or left out: for texts an embedding or counts of words, for example",
             ));
         }
         let guessed = options.features.is_empty() && !listed;
@@ -311,8 +329,8 @@ impl Roles {
         Err(bad(
             format!("{place}, line 1, column {}", first + 1),
             format!(
-                "{}, and nothing says so: {}; or leave out by --ignore {}; or cluster on every \
-                 column by --features all",
+                "{}; declare this by {}; or leave out by --ignore {}; or cluster on every column by \
+                 --features all",
                 told.join(" and "),
                 ways.join(" "),
                 word(&every)
@@ -357,8 +375,9 @@ const FEW_VALUES: usize = 10;
 const FEW_OUTCOMES: usize = 20;
 
 impl Roles {
-    /// A note about features that were guessed and may be classes or ids. A class may be a column of few whole
-    /// numbers that is the last one, the only one without decimals, or named like an outcome. An id counts rows.
+    /// A note about features that were guessed and may be classes, outcomes or ids. A class may be a column of few
+    /// whole numbers that is the last one, the only one without decimals, or named like an outcome; next to a known
+    /// class, only the name counts. An id counts rows.
     pub fn doubtful(
         &self,
         header: &[String],
@@ -366,13 +385,13 @@ impl Roles {
         value: &dyn Fn(usize, usize) -> f64,
     ) -> Option<String> {
         let d = self.features.len();
-        if !self.guessed || self.class.is_some() || d < 2 {
+        if !self.guessed || d < 2 {
             return None;
         }
         let name = |at: usize| header[self.features[at]].as_str();
         let values = |at: usize, most: usize| -> Option<usize> {
             let mut seen: Vec<f64> = Vec::new();
-            for v in (0..rows).map(|i| value(i, at)) {
+            for v in (0..rows).map(|i| value(i, at)).filter(|v| !v.is_nan()) {
                 if v.fract() != 0.0 || (!seen.contains(&v) && seen.len() == most) {
                     return None;
                 }
@@ -382,32 +401,38 @@ impl Roles {
             }
             (seen.len() >= 2 && 4 * seen.len() <= rows).then_some(seen.len())
         };
+        let free = (0..d).filter(|_| self.class.is_none());
         let found: Vec<(usize, usize)> =
-            (0..d).filter_map(|at| Some((at, values(at, FEW_VALUES)?))).collect();
-        let decimals = |at: usize| (0..rows).any(|i| value(i, at).fract() != 0.0);
-        let measured = (0..d).filter(|&at| decimals(at)).count();
-        let among = found.len() == 1 && measured + 1 == d;
+            free.filter_map(|at| Some((at, values(at, FEW_VALUES)?))).collect();
+        let decimals = |at: &usize| (0..rows).any(|i| !is_whole(value(i, *at)));
+        let among = found.len() == 1 && (0..d).filter(decimals).count() + 1 == d;
         let last = |at: usize| among || (at + 1 == d && found.len() <= 3);
         let count = |at: usize| match found.iter().find(|(of, _)| *of == at && last(at)) {
             Some((_, count)) => Some(*count),
-            None => values(at, FEW_OUTCOMES).filter(|_| says_outcome(name(at))),
+            None if says_outcome(name(at)) => values(at, FEW_OUTCOMES),
+            None => None,
         };
         let classes: Vec<(usize, usize)> = (0..d).filter_map(|at| Some((at, count(at)?))).collect();
         let ids = (0..d).filter(|&at| count_up(rows, &|i| value(i, at)));
+        let what = if self.class.is_none() { "a class" } else { "an outcome" };
         let said = classes
             .iter()
-            .map(|&(at, count)| format!("feature {} has {count} values: a class?", name(at)));
+            .map(|&(at, count)| format!("feature {} has {count} values: {what}?", name(at)));
         let counted = |at| format!("feature {} counts up: an id?", name(at));
         let said: Vec<String> = said.chain(ids.clone().map(counted)).collect();
-        let (first, all) = (said.first()?, classes.iter().map(|&(at, _)| at).chain(ids));
-        let all: Vec<usize> = all.map(|at| self.features[at]).collect();
+        let all = classes.iter().map(|&(at, _)| at).chain(ids).map(|at| self.features[at]);
+        let all: Vec<usize> = all.collect();
         let word = |columns: &[usize]| option_word(columns.iter().map(|&c| (c, &*header[c])));
-        let option = if classes.is_empty() { "--id" } else { "--class" };
-        let (one, all) = (word(&all[..1]), word(&all));
-        Some(match said.len() {
-            1 => format!("{first} {option} {one}, or --ignore {one}"),
-            _ => format!("{}; for example {option} {one}, or --ignore {all}", said.join("; ")),
-        })
+        // A role that another column has is not proposed.
+        let (option, taken) =
+            if classes.is_empty() { ("--id", self.id) } else { ("--class", self.class) };
+        let role = match (taken, &all[..]) {
+            (_, []) => return None,
+            (Some(_), _) => String::new(),
+            (None, [first, ..]) => format!("{option} {}, or ", word(&[*first])),
+        };
+        let link = if said.len() == 1 { " " } else { "; for example " };
+        Some(format!("{}{link}{role}--ignore {}", said.join("; "), word(&all)))
     }
 }
 
@@ -445,7 +470,7 @@ fn count_up(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
     let mut breaks = 0;
     let goes_on = |i: usize| {
         breaks += usize::from(value(i) != value(i - 1) + 1.0);
-        value(i).fract() == 0.0 && 5 * breaks <= rows
+        is_whole(value(i)) && 5 * breaks <= rows
     };
     rows >= RISING && (1..rows).all(goes_on)
 }
@@ -494,19 +519,28 @@ pub(crate) fn says_class(name: &str) -> bool {
     matches!(suspicion(name), Some(Suspicion::Class | Suspicion::Y))
 }
 
-/// Whether whole numbers rise row by row.
-fn rising(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
-    rows >= RISING
-        && (0..rows).all(|i| value(i).fract() == 0.0 && (i == 0 || value(i - 1) < value(i)))
+/// Whether a value is a whole number, or missing.
+fn is_whole(value: f64) -> bool {
+    value.is_nan() || value.fract() == 0.0
 }
 
-/// Whether these are whole numbers of which each stands there twice or more on average.
+/// Whether whole numbers rise row by row.
+fn rising(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
+    let (mut known, mut before) = (0, f64::NEG_INFINITY);
+    let goes_on = |v: f64| {
+        known += 1;
+        v.fract() == 0.0 && std::mem::replace(&mut before, v) < v
+    };
+    (0..rows).map(value).filter(|v| !v.is_nan()).all(goes_on) && known >= RISING
+}
+
+/// Whether these are whole numbers, each of which occurs twice or more on average.
 fn few(values: &[f64]) -> bool {
-    let rows = values.len();
-    let mut values = values.to_vec();
+    let mut values: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+    let known = values.len();
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
-    values.iter().all(|v| v.fract() == 0.0) && 2 * values.len() <= rows
+    known > 0 && values.iter().all(|v| v.fract() == 0.0) && 2 * values.len() <= known
 }
 
 #[cfg(test)]
@@ -552,6 +586,23 @@ mod tests {
         }
         let said = column(&header, "weihgt", "f.csv").unwrap_err().to_string();
         assert!(said.contains("no column \"weihgt\"") && !said.contains("comma"), "{said}");
+    }
+
+    #[test]
+    fn columns_in_use_are_not_suggested() {
+        let header = ["x0", "x1", "wieght"].map(String::from);
+        let said = |names: &[&str]| {
+            let features = names.iter().map(ToString::to_string).collect();
+            let options = OpenOptions { features, ..OpenOptions::default() };
+            Roles::of(&header, &options, false, "f.csv").unwrap_err().to_string()
+        };
+        let missing = said(&["x0", "x1", "x7"]);
+        assert!(
+            missing.contains("no column \"x7\"") && !missing.contains("did you mean"),
+            "{missing}"
+        );
+        assert!(said(&["x1", "x7"]).ends_with("did you mean \"x0\"?"));
+        assert!(said(&["x0", "x1", "weight"]).ends_with("did you mean \"wieght\"?"));
     }
 
     #[test]

@@ -42,6 +42,10 @@ impl<'a> Objects<'a> {
         Ok(Objects { by_id, dataset })
     }
 
+    /// The index of the object in `cell`, which is an id or a row number from 0.
+    ///
+    /// # Errors
+    /// `Data` with `place` if the id or the row number does not exist.
     pub fn find(&self, cell: &str, place: &str) -> Result<usize> {
         let n = self.dataset.n();
         match &self.by_id {
@@ -60,7 +64,7 @@ impl<'a> Objects<'a> {
                 Ok(i) => Err(bad(
                     place,
                     format!(
-                        "object {i} does not exist; accepted are the row numbers 0..={}{}",
+                        "object {i} does not exist; row numbers are 0 to {}{}",
                         n - 1,
                         next_step(i, n)
                     ),
@@ -68,7 +72,7 @@ impl<'a> Objects<'a> {
                 Err(_) => Err(bad(
                     place,
                     format!(
-                        "\"{cell}\" is not a row number in 0..={}; are these ids? (--id)",
+                        "\"{cell}\" is not a row number from 0 to {}; are these ids? (--id)",
                         n - 1
                     ),
                 )),
@@ -76,6 +80,7 @@ impl<'a> Objects<'a> {
         }
     }
 
+    /// The id of object `i`, or its row number from 0.
     pub fn name(&self, i: u32) -> String {
         if self.by_id.is_some() { self.dataset.id(i as usize) } else { i.to_string() }
     }
@@ -91,7 +96,7 @@ fn same_number<'a>(cell: &str, ids: impl Iterator<Item = &'a str>) -> String {
     })
 }
 
-/// What to do about a row number that is none of `n`: counted from 1 the last is `n`, others are no count.
+/// What to do about a row number that is not below `n`: counted from 1 the last is `n`; larger ones may be ids.
 fn next_step(i: usize, n: usize) -> &'static str {
     if i == n {
         "; where they are counted from 1, take 1 from each; or are these ids? (--id)"
@@ -132,7 +137,7 @@ struct Columns {
     strength: Option<usize>,
 }
 
-/// What some rows say. There may be millions: no cell is kept.
+/// The constraints of some rows. There may be millions: no cell is kept.
 #[derive(Default)]
 struct Part {
     pairs: Vec<Constraint>,
@@ -275,7 +280,8 @@ fn weight_of(cell: Option<&str>, objects: &Objects<'_>, place: &str) -> Result<f
     if text.is_empty() {
         return Ok(1.0);
     }
-    let number = |text: &str| text.parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0);
+    let is_weight = |w: &f64| (0.0..=Constraint::MAX_WEIGHT).contains(w);
+    let number = |text: &str| text.parse().ok().filter(is_weight);
     let decimal = objects.dataset.reading.decimal;
     // A point stands between thousands where decimals are after a comma.
     let own = decimal.filter(|_| !text.contains('.')).map(|comma| text.replace(comma, "."));
@@ -286,7 +292,7 @@ fn weight_of(cell: Option<&str>, objects: &Objects<'_>, place: &str) -> Result<f
         } else {
             ""
         };
-        bad(place, format!("weight must be a finite number >= 0, got \"{text}\"{hint}"))
+        bad(place, format!("weight must be a number between 0 and 1e100, got \"{text}\"{hint}"))
     })
 }
 
@@ -434,7 +440,7 @@ mod tests {
         assert_eq!(c.pairs(), pairs);
         assert_eq!(
             of(text).unwrap_err().to_string(),
-            "c.csv, line 4: weight must be a finite number >= 0, got \"0,5\"; a decimal comma is read where \
+            "c.csv, line 4: weight must be a number between 0 and 1e100, got \"0,5\"; a decimal comma is read where \
              the data has one (--decimal ,)"
         );
     }
@@ -463,16 +469,16 @@ mod tests {
         );
         assert_eq!(
             message("0,1,must_link,1\n0,5,must_link,1"),
-            "c.csv, line 3: object 5 does not exist; accepted are the row numbers 0..=4; where they are \
+            "c.csv, line 3: object 5 does not exist; row numbers are 0 to 4; where they are \
              counted from 1, take 1 from each; or are these ids? (--id)"
         );
         assert_eq!(
             message("0,1,must_link,1\n0,1005,must_link,1"),
-            "c.csv, line 3: object 1005 does not exist; accepted are the row numbers 0..=4; are these ids? (--id)"
+            "c.csv, line 3: object 1005 does not exist; row numbers are 0 to 4; are these ids? (--id)"
         );
         assert_eq!(
             message("a,1,must_link,1"),
-            "c.csv, line 2: \"a\" is not a row number in 0..=4; are these ids? (--id)"
+            "c.csv, line 2: \"a\" is not a row number from 0 to 4; are these ids? (--id)"
         );
         assert_eq!(
             message("0,1,mustlink,1"),
@@ -485,7 +491,11 @@ mod tests {
         );
         assert_eq!(
             message("0,1,must_link,-1"),
-            "c.csv, line 2: weight must be a finite number >= 0, got \"-1\""
+            "c.csv, line 2: weight must be a number between 0 and 1e100, got \"-1\""
+        );
+        let large = message("0,1,must_link,1e308");
+        assert!(
+            large.ends_with("line 2: weight must be a number between 0 and 1e100, got \"1e308\"")
         );
         assert_eq!(
             message("0,1,must_link"),

@@ -1,5 +1,6 @@
 //! What is known about a set of objects?
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// What is said where the names are numbers with decimals, as those of a measurement are.
+    /// The message about names that are numbers with decimals, such as those of a measurement.
     pub fn measurements(&self) -> Option<String> {
         let real =
             |name: &&String| name.parse::<f64>().is_ok_and(|v| v.is_finite() && v.fract() != 0.0);
@@ -28,7 +29,7 @@ impl Classes {
         (k > 2).then(|| format!("{name} is one of {k} classes: is the column a measurement?"))
     }
 
-    /// Classes from one name per object, `None` where it is unknown.
+    /// Classes from one name per object, `None` where it is unknown. Names that are equal numbers are one class.
     pub fn from_values<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut met: HashMap<&str, u32> = HashMap::new();
         let mut met_as = |name| {
@@ -37,6 +38,13 @@ impl Classes {
         };
         let values: Vec<Option<u32>> = values.into_iter().map(|v| v.map(&mut met_as)).collect();
         let mut names: Vec<&str> = met.keys().copied().collect();
+        // If several names are the same number, keep the shortest.
+        names.sort_unstable_by_key(|name| (name.len(), *name));
+        let mut kept: HashMap<Cow<'_, str>, &str> = HashMap::with_capacity(names.len());
+        for name in names {
+            kept.entry(Scene::label_key(name)).or_insert(name);
+        }
+        let mut names: Vec<&str> = kept.values().copied().collect();
         names.sort_unstable();
         let numbers: Option<Vec<i64>> = names.iter().map(|n| n.parse().ok()).collect();
         if let Some(numbers) = numbers {
@@ -44,8 +52,11 @@ impl Classes {
             order.sort_unstable();
             names = order.into_iter().map(|(_, name)| name).collect();
         }
-        let mut place = vec![0; names.len()];
-        names.iter().zip(0..).for_each(|(name, at)| place[met[name] as usize] = at);
+        let at: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
+        let mut place = vec![0; met.len()];
+        for (name, &met) in &met {
+            place[met as usize] = at[kept[&Scene::label_key(name)]];
+        }
         let labels = values.iter().map(|v| v.map(|met| place[met as usize])).collect();
         Classes { names: names.into_iter().map(str::to_string).collect(), labels }
     }
@@ -103,7 +114,7 @@ pub struct Dataset {
     pub reading: Reading,
 }
 
-/// How a file was read into a data set, for people.
+/// Record of how a file was read into a data set, for people.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     /// Column of the ids.
@@ -114,16 +125,16 @@ pub struct Reading {
     pub ignored: Vec<String>,
     /// Missing values.
     pub missing: usize,
-    /// What stands between cells, where it is no comma.
+    /// The separator of cells, unless it is a comma.
     pub separator: Option<char>,
-    /// What stands before the decimals of its numbers, where it is no point.
+    /// The decimal mark of its numbers, unless it is a point.
     pub decimal: Option<char>,
     /// What a reader should know: features that may be classes.
     pub notes: Vec<String>,
     /// Why its data is a table and not numbers, with the first places and the ways out.
     pub(crate) incomplete: Option<NotNumbers>,
     /// Opened by a name that stands for its content: one built in, or one of a manifest.
-    pub(crate) listed: bool,
+    pub listed: bool,
 }
 
 impl Dataset {
@@ -199,6 +210,18 @@ impl Dataset {
         let known: Vec<bool> = classes.labels.iter().map(Option::is_some).collect();
         let count = known.iter().filter(|&&k| k).count();
         (2 <= count && count < self.n()).then_some(known)
+    }
+
+    /// A warning about k as the number of classes, or of those that are known, if only some objects have one: there may
+    /// be more classes.
+    pub fn part_of_classes(&self) -> Option<String> {
+        let classes = self.classes.as_ref().or(self.known.as_ref())?;
+        let (known, n, k) = (classes.sizes().iter().sum::<usize>(), self.n(), classes.k());
+        (known < n).then(|| {
+            format!(
+                "k = {k}, the number of classes of the {known} of {n} objects whose class is known; there may be more"
+            )
+        })
     }
 
     /// How much of the data the classes can answer about, where that is not all.
@@ -313,7 +336,7 @@ impl Dataset {
 
     /// The beginning of what the annotator sees of object `i`: the first shown column, otherwise its text. `None` if it
     /// is empty or the same as the id.
-    fn glimpse(&self, i: usize) -> Option<String> {
+    pub fn glimpse(&self, i: usize) -> Option<String> {
         let shown = self.shown.first().map(|(_, cells)| cells.as_slice());
         let cell = shown.or(self.display.as_deref())?.get(i)?;
         let words: Vec<&str> = cell.split(|c: char| c.is_whitespace() || c.is_control()).collect();
@@ -361,6 +384,7 @@ impl Dataset {
             ids: self.ids.clone(),
             display: self.display.clone(),
             data: Some(self.data.clone()),
+            read: Some(self.data.clone()),
             ctx,
         }
     }
@@ -459,6 +483,17 @@ mod tests {
         assert_eq!(c.names, ["10", "9", "b"]);
         assert_eq!((c.of(1), c.of(2)), (Some("b"), None));
         assert_eq!(c.of_rows(&[3, 2]).names, ["9"]);
+    }
+
+    /// Regression test: 1 and 1.0 used to be two classes.
+    #[test]
+    fn equal_numbers_are_one_class() {
+        let c = Classes::from_values(["1.0", "10", "1", "2.0", "+1", "02.0", "010"].map(Some));
+        assert_eq!(c.names, ["1", "10", "2.0"]);
+        assert_eq!(*c.labels, [0, 1, 0, 2, 0, 2, 1].map(Some));
+        // If each number is written in only one way, names and their order stay the same. Words are not numbers.
+        let c = Classes::from_values(["10.0", "9.0", "v1.0", "v1", "1e1", "-1.5", "1.5"].map(Some));
+        assert_eq!(c.names, ["-1.5", "1.5", "10.0", "1e1", "9.0", "v1", "v1.0"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ struct Entry {
     class_sizes: String,
     #[serde(default)]
     source: String,
-    /// Of the file; for a folder `file:hash file:hash …`.
+    /// Digest of the file; for a folder `file:hash file:hash …`.
     #[serde(default)]
     sha256: String,
     #[serde(default)]
@@ -65,14 +65,13 @@ fn wrong(file: &Path, header: &[&str], e: &csv::Error) -> Error {
 const COLUMNS: [&str; 10] =
     ["name", "kind", "path", "n", "d", "k", "class_sizes", "source", "sha256", "notes"];
 
-/// A note for each column that nobody reads and whose name is nearly that of one that is not there.
+/// A note for each unused column whose name is similar to that of a missing one.
 fn mistyped(header: &[&str]) -> Vec<String> {
     let unread = header.iter().filter(|column| !COLUMNS.contains(column));
     let said = |column: &&str| {
         let absent = COLUMNS.into_iter().filter(|known| !header.contains(known));
         let near = suggestion(column, absent);
-        (!near.is_empty())
-            .then(|| format!("{MANIFEST}: nobody reads its column \"{column}\"{near}"))
+        (!near.is_empty()).then(|| format!("{MANIFEST}: unknown column \"{column}\"{near}"))
     };
     unread.filter_map(said).collect()
 }
@@ -86,7 +85,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Reads the manifest. A folder without one names no set, and is in nobody's way.
+    /// Reads the manifest. A folder without one names no set; it is not an error.
     pub fn read(folder: &Path) -> Result<Self> {
         if !folder.is_dir() {
             return Err(bad(shown(folder), "the data directory does not exist"));
@@ -110,13 +109,14 @@ impl Directory {
                 return Err(bad(shown(&file), message));
             }
             if entries.iter().any(|known| known.name == entry.name) {
-                return Err(bad(shown(&file), format!("the name \"{}\" stands twice", entry.name)));
+                return Err(bad(shown(&file), format!("the name \"{}\" occurs twice", entry.name)));
             }
             entries.push(entry);
         }
         Ok(Directory { folder: folder.into(), entries, notes: mistyped(&header) })
     }
 
+    /// One listing for each entry of the manifest, in its order.
     pub fn listings(&self) -> Vec<Listing> {
         let kind = |kind: &str| match kind {
             "text" => "sparse".to_string(),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mustlink_core::text::count;
 use mustlink_core::{Data, Error, Result};
 use mustlink_kernels::npy::NpyRows;
 
@@ -58,7 +59,7 @@ pub(crate) fn matrix(
     let mut dataset = Dataset { provenance: shown(path), ..Dataset::new(name, data) };
     if let Some(file) = one_of(beside, ["labels.txt", "labels.txt.gz"]) {
         let content = inspected(&file, inspect)?;
-        let labels = one_per(&content, dataset.n(), "labels", "rows of the matrix", &file)?;
+        let labels = one_per(&content, dataset.n(), "label", "rows of the matrix", &file)?;
         let labels: Vec<&str> = labels.into_iter().map(str::trim).collect();
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         dataset.classes = Some(table::classes_of(&labels, &name, &shown(&file))?);
@@ -66,7 +67,7 @@ pub(crate) fn matrix(
     }
     if let Some(file) = one_of(beside, ["terms.txt.gz", "terms.txt"]) {
         let content = inspected(&file, inspect)?;
-        let terms = one_per(&content, dataset.d(), "terms", "columns of the matrix", &file)?;
+        let terms = one_per(&content, dataset.d(), "term", "columns of the matrix", &file)?;
         dataset.feature_names = terms.iter().map(|t| t.to_string()).collect();
     }
     Ok(dataset)
@@ -94,12 +95,12 @@ fn one_per<'a>(
     content: &'a [u8],
     expected: usize,
     what: &str,
-    of: &str,
+    places: &str,
     file: &Path,
 ) -> Result<Vec<&'a str>> {
     let lines = bytes::lines(content, &shown(file))?;
     if lines.len() != expected {
-        let message = format!("{} {what} for {expected} {of}", lines.len());
+        let message = format!("{} for {expected} {places}", count(lines.len(), what));
         return Err(bad(shown(file), message));
     }
     Ok(lines)

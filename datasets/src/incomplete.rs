@@ -1,5 +1,8 @@
 //! What stands between a file and numbers, and what can be done about it?
 
+use std::collections::BTreeSet;
+
+use mustlink_core::text::{count, form};
 use mustlink_core::{Data, Error, Result};
 
 use crate::bytes::bad;
@@ -7,7 +10,7 @@ use crate::columns::{Roles, option_word};
 use crate::dates::is_date;
 use crate::thousands;
 
-/// Places shown of cells that are no numbers.
+/// Places shown of cells that are not numbers.
 const SHOWN: usize = 5;
 
 /// Maximum number of different whole numbers in a column of codes.
@@ -15,7 +18,7 @@ const MOST_CODES: usize = 10;
 /// A column of codes has a word in at least one of this number of cells; rarer words are typing errors.
 const CODES_TO_A_WORD: usize = 20;
 
-/// What spreadsheets write where a formula has no value.
+/// Cells that spreadsheets write if a formula has no value.
 const ERRORS: [&str; 11] = [
     "#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#NV", "#WERT!", "#BEZUG!",
     "#ZAHL!",
@@ -28,7 +31,7 @@ pub struct NotNumbers {
     pub place: String,
     /// How many values are missing, with the first places.
     pub missing: Option<String>,
-    /// How many cells are no numbers, with the first places.
+    /// How many cells are not numbers, with the first places.
     pub words: Option<String>,
     /// An empty column, which no transform can turn into numbers.
     pub empty: Option<String>,
@@ -39,7 +42,7 @@ pub struct NotNumbers {
     pub ways: Vec<Way>,
 }
 
-/// What can be done about cells that are no numbers.
+/// What can be done about cells that are not numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
     /// They are numbers that have to be written, or read, in another way.
@@ -68,7 +71,7 @@ impl NotNumbers {
         bad(&self.place, format!("{}; {}", self.told(), ways.join("; ")))
     }
 
-    /// What is missing and what is no number.
+    /// The missing values and the cells that are not numbers, as text.
     pub fn told(&self) -> String {
         let told: Vec<&str> =
             [&self.missing, &self.words].into_iter().flatten().map(String::as_str).collect();
@@ -92,7 +95,7 @@ pub(crate) struct Odd {
     pub row: usize,
     pub line: u64,
     pub feature: usize,
-    /// What stands there; empty where the value is missing.
+    /// Content of the cell; empty if the value is missing.
     pub word: String,
 }
 
@@ -104,6 +107,7 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
+    /// Counts one missing value, with its line in the file and its feature.
     pub fn push(&mut self, line: u64, feature: usize) {
         self.add(feature, 1);
         if self.first.len() <= SHOWN {
@@ -129,12 +133,13 @@ impl Gaps {
         self.of.get(feature).copied().unwrap_or(0)
     }
 
+    /// Number of missing values in all features.
     pub fn len(&self) -> usize {
         self.of.iter().sum()
     }
 }
 
-/// A table of a CSV that may be no matrix of numbers.
+/// A table of a CSV that need not be a matrix of numbers.
 pub(crate) struct Incomplete<'a> {
     pub gaps: &'a Gaps,
     pub words: &'a [Odd],
@@ -146,8 +151,8 @@ pub(crate) struct Incomplete<'a> {
 }
 
 impl<'a> Incomplete<'a> {
-    /// What is missing and what is no number, with the first places and the ways out; `None` where everything is
-    /// one.
+    /// Missing values and cells that are not numbers, with the first places and the remedies. `None` if every cell
+    /// is a number.
     pub fn found(&self, place: &str) -> Option<NotNumbers> {
         let all: Vec<&Odd> = self.words.iter().collect();
         let (missing, words) = (self.told_gaps(), self.told_words(&all));
@@ -167,13 +172,14 @@ impl<'a> Incomplete<'a> {
         let words: Vec<&Odd> = self.words.iter().filter(|odd| is_numeric[odd.feature]).collect();
         let name = words.first().map(|odd| self.name(odd.feature))?;
         let told = self.told_words(&words)?;
-        let written =
-            |odd: &&Odd| self.is_written_number(&odd.word) || have_units(&columns[odd.feature]);
+        let written = |odd: &&Odd| {
+            is_written_number(&odd.word, self.decimal) || have_units(&columns[odd.feature])
+        };
         let plain = !words.iter().all(written);
         let mut ways = self.word_ways(words, &[]);
         if plain {
             ways.push(Way::Other(format!(
-                "if its numbers stand for categories, say so by --set \
+                "if its numbers are codes of categories, declare this by --set \
                  'transforms=[{{type=\"one_hot\",columns=[{name:?}]}}]'"
             )));
         }
@@ -181,33 +187,16 @@ impl<'a> Incomplete<'a> {
         Some(format!("{told}; {}", ways.join("; ")))
     }
 
-    /// True if most filled cells in the column of these words are numbers, so that the words are typing errors. Few
-    /// whole numbers together with words that are not rare are codes instead, such as 0, 1, 2 and 3+.
+    /// True if these words are typing errors in a column of numbers that is not declared to be one of categories.
     fn is_numeric(&self, words: &[&Odd]) -> bool {
         let Some(&&Odd { feature, .. }) = words.first() else { return false };
         let filled = self.data.n() - self.gaps.of(feature);
-        let plain = filled - words.len();
-        let written = words.iter().filter(|odd| self.is_written_number(&odd.word)).count();
-        let written = if have_units(words) { words.len() } else { written };
         let list = self.data.words(feature).map(|list| &list[..]).unwrap_or_default();
-        let numbers: Vec<f64> = list.iter().filter_map(|word| word.parse().ok()).collect();
-        let codes = plain > 0
-            && numbers.len() <= MOST_CODES.min(plain / 2)
-            && numbers.iter().all(|number| number.fract() == 0.0)
-            && CODES_TO_A_WORD * words.len() >= filled;
         let is_category = self.roles.categories.contains(&self.roles.features[feature]);
-        2 * (plain + written) > filled && !codes && !is_category
+        is_numeric(filled, words, list, self.decimal) && !is_category
     }
 
-    /// True if a word is a number or a date in a notation that is not read as a number.
-    fn is_written_number(&self, word: &str) -> bool {
-        thousands::without_sign(word).is_some()
-            || thousands::mark(word, self.decimal).is_some()
-            || word.replacen(',', ".", 1).parse::<f64>().is_ok()
-            || is_date(word)
-    }
-
-    /// Whether nothing stands in a feature.
+    /// True if all values of a feature are missing.
     fn is_empty(&self, feature: usize) -> bool {
         self.gaps.of(feature) == self.data.n()
     }
@@ -230,21 +219,16 @@ impl<'a> Incomplete<'a> {
 
     fn told_gaps(&self) -> Option<String> {
         let gaps = self.gaps.first.iter().map(|&(line, feature)| self.place(line, feature));
-        match self.gaps.len() {
-            0 => None,
-            1 => Some(format!("1 value is missing: {}", first_of(gaps))),
-            many => Some(format!("{many} values are missing: {}", first_of(gaps))),
-        }
+        let (n, values) = (self.gaps.len(), count(self.gaps.len(), "value"));
+        (n > 0).then(|| format!("{values} {} missing: {}", form(n, "is", "are"), first_of(gaps)))
     }
 
     fn told_words(&self, words: &[&Odd]) -> Option<String> {
         let word = |odd: &&Odd| format!("{} (\"{}\")", self.place(odd.line, odd.feature), odd.word);
         let places = words.iter().map(word);
-        match words.len() {
-            0 => None,
-            1 => Some(format!("1 cell is not a number: {}", first_of(places))),
-            many => Some(format!("{many} cells are not numbers: {}", first_of(places))),
-        }
+        let (n, cells) = (words.len(), count(words.len(), "cell"));
+        let are = form(n, "is not a number", "are not numbers");
+        (n > 0).then(|| format!("{cells} {are}: {}", first_of(places)))
     }
 
     /// The name of a column as an option takes it.
@@ -321,7 +305,7 @@ impl<'a> Incomplete<'a> {
         if let Some(word) = signed.first().map(|odd| odd.word.as_str()) {
             let bare = thousands::without_sign(word).unwrap_or_default();
             ways.push(Read(format!(
-                "signs beside numbers are not read: write {word} as {bare}, in every cell of the column"
+                "units are not supported: write {word} as {bare}, in every cell of the column"
             )));
         }
         let point = |odd: &Odd| self.decimal.is_some() && odd.word.parse::<f64>().is_ok();
@@ -371,7 +355,7 @@ impl<'a> Incomplete<'a> {
         if let Some(word) = measured.first().map(|odd| odd.word.as_str()) {
             let bare = thousands::with_unit(word).map_or(word, |(number, _)| number);
             ways.push(Read(format!(
-                "units beside numbers are not read: write {word} as {bare}, in every cell of the column and in \
+                "units after numbers are not read: write {word} as {bare}, in every cell of the column and in \
                  one unit"
             )));
         }
@@ -401,6 +385,58 @@ impl<'a> Incomplete<'a> {
         }
         ways
     }
+}
+
+/// The position of the first of these filled cells of a column that is not a number, if most cells are numbers: it is a
+/// typing error then, and not a category.
+///
+/// ```
+/// use mustlink_datasets::typing_error;
+///
+/// assert_eq!(typing_error(&["1.5", "12o.5", "3", "4"]), Some(1));
+/// // Words, numbers alone, and few whole numbers together with words that are not rare.
+/// assert_eq!(typing_error(&["red", "blue", "3"]), None);
+/// assert_eq!(typing_error(&["94103", "10001"]), None);
+/// assert_eq!(typing_error(&["0", "1", "3+", "0", "1", "0"]), None);
+/// ```
+pub fn typing_error<S: AsRef<str>>(cells: &[S]) -> Option<usize> {
+    let (mut words, mut numbers) = (Vec::new(), BTreeSet::new());
+    for (row, cell) in cells.iter().enumerate() {
+        let word = cell.as_ref().trim().to_string();
+        match word.parse::<f64>() {
+            Ok(number) if number.is_finite() => {
+                numbers.insert(number.to_string());
+            }
+            _ => words.push(Odd { row, line: 0, feature: 0, word }),
+        }
+    }
+    let first = words.first()?.row;
+    let words: Vec<&Odd> = words.iter().collect();
+    let numbers: Vec<String> = numbers.into_iter().collect();
+    is_numeric(cells.len(), &words, &numbers, None).then_some(first)
+}
+
+/// True if most of the `filled` cells of a column are numbers, so that its `words` are typing errors. Few whole numbers
+/// together with words that are not rare are codes instead, such as 0, 1, 2 and 3+. The different texts in the column
+/// are in `list`.
+fn is_numeric(filled: usize, words: &[&Odd], list: &[String], decimal: Option<char>) -> bool {
+    let plain = filled - words.len();
+    let written = words.iter().filter(|odd| is_written_number(&odd.word, decimal)).count();
+    let written = if have_units(words) { words.len() } else { written };
+    let numbers: Vec<f64> = list.iter().filter_map(|word| word.parse().ok()).collect();
+    let codes = plain > 0
+        && numbers.len() <= MOST_CODES.min(plain / 2)
+        && numbers.iter().all(|number| number.fract() == 0.0)
+        && CODES_TO_A_WORD * words.len() >= filled;
+    2 * (plain + written) > filled && !codes
+}
+
+/// True if a word is a number or a date in a notation that is not read as a number.
+fn is_written_number(word: &str, decimal: Option<char>) -> bool {
+    thousands::without_sign(word).is_some()
+        || thousands::mark(word, decimal).is_some()
+        || word.replacen(',', ".", 1).parse::<f64>().is_ok()
+        || is_date(word)
 }
 
 /// Whether the words of a feature are numbers with units: all with the same one, or with a blank before it.

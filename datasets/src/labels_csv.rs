@@ -13,7 +13,7 @@ use crate::dataset::{Classes, Dataset};
 use crate::records::Records;
 use crate::table::{ONCE, classes_of, ids};
 
-/// One label per object, as a file has them.
+/// Labels of objects, read from one column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelColumn {
     /// Ids, where a column holds them.
@@ -38,7 +38,7 @@ impl LabelColumn {
     /// The labels as classes of objects.
     ///
     /// # Errors
-    /// `Data` without a class, and for -1 beside a single one, which then is one of two.
+    /// `Data` without any class, and for -1 together with a single class: -1 may then be the second one.
     pub fn truth(&self) -> Result<&Classes> {
         let minus_one = self.minus_one.then_some("-1").into_iter();
         let names = self.labels.names.iter().map(String::as_str);
@@ -119,8 +119,8 @@ impl Dataset {
 
 /// Reads a column of labels; `-` is the standard input.
 ///
-/// The column is `named`, or else the one called `label`, or `class`, or the only one whose name says
-/// so, or the only one beside the ids. The column `id_column`, or one called `id`, holds the ids. So
+/// The column is `named`, otherwise the one called `label` or `class`, or the only one with a name for
+/// classes, or the only one besides the ids. The column `id_column`, or one called `id`, holds the ids. So
 /// labels written by this program and data files with classes can both be read.
 ///
 /// # Errors
@@ -176,7 +176,7 @@ fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Res
     })
 }
 
-/// The column of labels where nobody names it.
+/// The column of labels if the user does not name it.
 fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
     let Records { header, place, .. } = records;
     if let Some(label) = records.by_name("label").or_else(|| records.by_name("class")) {
@@ -237,7 +237,7 @@ mod tests {
     use ndarray::Array2;
 
     fn read(text: &str, named: Option<&str>, id: Option<&str>) -> Result<LabelColumn> {
-        parse(&Records::read(Input::of(text.as_bytes(), "l.csv"), EXPECTED)?, named, id)
+        parse(&Records::read(Input::of(text.as_bytes(), "l.csv"), EXPECTED, None)?, named, id)
     }
 
     fn of(text: &str) -> LabelColumn {
@@ -309,7 +309,7 @@ mod tests {
         let twice = read("id,label\na,0\na,1\n", None, None).unwrap_err().to_string();
         assert_eq!(
             twice,
-            "l.csv, line 3: the id \"a\" stands on line 2 already; 1 row repeats an id in all. Name each object once"
+            "l.csv, line 3: the id \"a\" is also on line 2; 1 row repeats an id in all. Name each object once"
         );
     }
 

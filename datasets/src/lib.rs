@@ -41,7 +41,7 @@ pub use columns::shell_word;
 pub use constraints_csv::{read_constraints, read_constraints_and_unused, write_constraints};
 pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::{FeatureWeights, weights_csv, write_weights};
-pub use incomplete::{NotNumbers, Way};
+pub use incomplete::{NotNumbers, Way, typing_error};
 pub use labels_csv::{LabelColumn, read_labels, write_labels};
 pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};

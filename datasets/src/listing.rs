@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Where a named data set comes from.
+/// Source of a data set that has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -27,6 +27,6 @@ pub struct Listing {
     pub d: Option<usize>,
     /// Classes.
     pub k: Option<usize>,
-    /// What else there is to know.
+    /// Remarks about the data set.
     pub notes: String,
 }

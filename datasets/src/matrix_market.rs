@@ -174,10 +174,10 @@ fn coordinate(
             return Err(wrong());
         }
         if !(1..=rows).contains(&i) {
-            return Err(lines.bad(format!("row {i} is not in 1..={rows}")));
+            return Err(lines.bad(format!("row {i} is not between 1 and {rows}")));
         }
         if !(1..=columns).contains(&j) {
-            return Err(lines.bad(format!("column {j} is not in 1..={columns}")));
+            return Err(lines.bad(format!("column {j} is not between 1 and {columns}")));
         }
         let (i, j) = (i as u32 - 1, j as u32 - 1);
         triples.push((i, j, v));
@@ -318,8 +318,8 @@ mod tests {
             rest("2 3\n"),
             "m.mtx, line 2: expected the sizes (rows columns entries), got \"2 3\""
         );
-        assert_eq!(rest("2 3 1\n3 1 1\n"), "m.mtx, line 3: row 3 is not in 1..=2");
-        assert_eq!(rest("2 3 1\n1 0 1\n"), "m.mtx, line 3: column 0 is not in 1..=3");
+        assert_eq!(rest("2 3 1\n3 1 1\n"), "m.mtx, line 3: row 3 is not between 1 and 2");
+        assert_eq!(rest("2 3 1\n1 0 1\n"), "m.mtx, line 3: column 0 is not between 1 and 3");
         assert_eq!(rest("2 3 1\n1 1\n"), "m.mtx, line 3: expected row column value, got \"1 1\"");
         assert_eq!(rest("2 3 1\n1 1 nan\n"), "m.mtx, line 3: \"nan\" is not a finite number");
         assert_eq!(

@@ -36,15 +36,15 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 ///
 /// 1. `-` is a CSV on the standard input; so is what a pipe gives.
 /// 2. `builtin:NAME` is the set of that name built into the program.
-/// 3. What holds a `/`, a `\` or a `.` is a path: a `.csv`, a `.tsv`, a `.txt` with the like, a `.mtx`
-///    (with `labels.txt` and `terms.txt` beside it, where they exist), any of them with `.gz`, a `.npy`
+/// 3. Text with a `/`, a `\` or a `.` is a path: a `.csv`, a `.tsv`, a `.txt` with such a table, a `.mtx`
+///    (with `labels.txt` and `terms.txt` in its folder, if they exist), any of them with `.gz`, a `.npy`
 ///    of numpy, or a folder with `matrix.mtx`.
 /// 4. A name in the manifest of a data directory, the first that has it.
 /// 5. A built-in name.
 ///
 /// A CSV may hold missing values and words: its data is then a table, which only transforms take;
 /// [`Dataset::require_numbers`] says where they are. Numbers are features: that they may be distances or
-/// affinities stands among the notes of [`Dataset::reading`].
+/// affinities is one of the notes of [`Dataset::reading`].
 ///
 /// # Errors
 /// `Data`, with file, line and column where there are any; `EmptyData`.
@@ -110,7 +110,7 @@ pub fn is_table(name_or_path: &str) -> bool {
     name_or_path == "-" || stem_of_table(name_or_path).is_some()
 }
 
-/// The name of a CSV, or of the like with tabs, without what says so.
+/// The name of a CSV, or of a similar table with tabs, without the ending.
 fn stem_of_table(file: &str) -> Option<&str> {
     let plain = file.strip_suffix(".gz").unwrap_or(file);
     [".csv", ".tsv", ".txt"].iter().find_map(|ending| plain.strip_suffix(ending))

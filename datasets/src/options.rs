@@ -7,7 +7,7 @@ use mustlink_core::{Error, Result};
 
 use crate::bytes::bad;
 
-/// How a data set is to be opened. Columns of a CSV are called by their names in its header, or by
+/// Options for opening a data set. Columns of a CSV are called by their names in its header, or by
 /// `#` and their place: `#1` is the first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenOptions {
@@ -43,7 +43,7 @@ pub struct OpenOptions {
     pub separator: Option<char>,
     /// What stands before the decimals of a number. Absent: a point.
     pub decimal: Option<char>,
-    /// Cells that stand for a missing value, beside empty ones. Empty: `?`, `NA`, `N/A`, `NaN`, `null`,
+    /// Cells that count as missing values, in addition to empty ones. Empty: `?`, `NA`, `N/A`, `NaN`, `null`,
     /// `none`, in any case.
     pub missing: Vec<String>,
     /// Maximum size of the numbers in bytes. Absent: no limit.
@@ -92,7 +92,7 @@ impl OpenOptions {
         all.next().map(String::as_str)
     }
 
-    /// Refuses what can be asked of a CSV alone, of data that is none.
+    /// Refuses options that only a CSV has, for data that is not a CSV.
     pub(crate) fn refuse_of_csv(&self, place: &str) -> Result<()> {
         if let Some(column) = self.wants_columns() {
             let message = format!("no column \"{column}\": only a CSV has columns to choose from");
@@ -105,7 +105,9 @@ impl OpenOptions {
             ("--na", !self.missing.is_empty()),
         ];
         match ways.into_iter().find(|(_, given)| *given) {
-            Some((way, _)) => Err(bad(place, format!("is no CSV, which alone is read by {way}"))),
+            Some((way, _)) => {
+                Err(bad(place, format!("is not a CSV, and {way} is for CSV files only")))
+            }
             None => Ok(()),
         }
     }

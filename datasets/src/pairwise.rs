@@ -8,7 +8,7 @@ use mustlink_core::{Data, DataKind, Row};
 /// Fewer objects have such features by chance.
 const FEW: usize = 3;
 
-/// What is said of a matrix that may be of pairs.
+/// The message about a matrix that may be one of pairs.
 pub(crate) fn note(data: &Data) -> Option<String> {
     let n = data.n();
     if n != data.d() || n < FEW || !data.kind().is_rows() {

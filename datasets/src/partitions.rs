@@ -8,9 +8,10 @@ use mustlink_core::roles::Scene;
 use mustlink_core::{Data, Result};
 use ndarray::Array2;
 
-use crate::bytes::bad;
-use crate::columns::{check_names, column, option_word};
+use crate::bytes::{Input, bad};
+use crate::columns::{check_names, column, counts, first_row, option_word};
 use crate::dataset::{Classes, Dataset, Reading};
+use crate::options::within;
 use crate::records::Records;
 use crate::table::{ONCE, classes_of, ids};
 
@@ -31,6 +32,7 @@ pub struct Partitions {
 /// is called by its place, `#1` the first.
 ///
 /// # Errors
+/// `Memory` if the cells and labels take more than `memory_limit` bytes.
 /// `Data`, with the line and what is wrong on it; for a column that holds no partition: values that all
 /// differ, or numbers that are not whole.
 pub fn read_partitions(
@@ -38,10 +40,17 @@ pub fn read_partitions(
     id_column: Option<&str>,
     class_column: Option<&str>,
     ignore: &[String],
+    memory_limit: Option<u64>,
 ) -> Result<Partitions> {
     let name = Path::new(path).file_stem().map_or("-".into(), |s| s.to_string_lossy().into_owned());
-    parse(&Records::open(path, EXPECTED)?, &name, id_column, class_column, ignore)
+    let records = Records::read(Input::open(Path::new(path))?, EXPECTED, memory_limit)?;
+    let labels = records.len() * (4 * records.header.len() + WHILE_READ);
+    within(memory_limit, records.bytes() + labels as u64, &records.place)?;
+    parse(&records, &name, id_column, class_column, ignore)
 }
+
+/// Bytes of an object while a column is read: its cell, and its label in three forms.
+const WHILE_READ: usize = 28;
 
 const EXPECTED: &str = "a header row and one column of labels per partition";
 
@@ -84,8 +93,8 @@ fn parse(
         let name = &header[c];
         if ["class", "classes", "target", "truth"].contains(&name.to_lowercase().as_str()) {
             let message = format!(
-                "column \"{name}\" looks like classes, and nothing says so: --class {}; if it is \
-                 a partition, give it another name",
+                "column \"{name}\" looks like classes; declare this by --class {}; if it is a \
+                 partition, give it another name",
                 option_word([(c, name.as_str())])
             );
             return Err(bad(place, message));
@@ -95,10 +104,25 @@ fn parse(
     if members.is_empty() {
         return Err(bad(place, "no column is left as a partition"));
     }
+    let partitions = (0..header.len()).filter(|c| !settled.contains(c));
+    let is_label = |c: usize| records.cells(c).any(|cell| cell == header[c]);
+    if !called
+        && partitions.clone().all(is_label)
+        && let Some(first) = partitions.clone().next()
+    {
+        let message = format!(
+            "the first row must name the columns, and \"{}\" is a label below; write a row of names above",
+            header[first]
+        );
+        return Err(bad(format!("{place}, line 1"), message));
+    }
     let n = records.len();
+    let may_be_object = !called && (counts(header) || partitions.clone().any(is_label));
+    let remedy = "if it is an object, write a row of names above";
     let reading = Reading {
         id: id.map(|c| header[c].clone()),
         class: class.map(|c| header[c].clone()),
+        notes: may_be_object.then(|| first_row(header, remedy)).into_iter().collect(),
         ..Reading::default()
     };
     let objects = Dataset {
@@ -139,10 +163,9 @@ fn member(name: &str, cells: &[&str], place: &str) -> Result<Member> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::Input;
 
     fn of(text: &str) -> Result<Partitions> {
-        let records = Records::read(Input::of(text.as_bytes(), "p.csv"), EXPECTED)?;
+        let records = Records::read(Input::of(text.as_bytes(), "p.csv"), EXPECTED, None)?;
         parse(&records, "p", None, None, &[])
     }
 
@@ -166,7 +189,7 @@ mod tests {
     #[test]
     fn what_is_ignored_is_neither_id_nor_class() {
         let text = "id,one,class\na,1,x\nb,1,y\nc,2,y\n";
-        let records = Records::read(Input::of(text.as_bytes(), "p.csv"), EXPECTED).unwrap();
+        let records = Records::read(Input::of(text.as_bytes(), "p.csv"), EXPECTED, None).unwrap();
         let ignored = ["id", "class"].map(String::from);
         let read = parse(&records, "p", None, None, &ignored).unwrap();
         assert!(read.objects.ids.is_none() && read.objects.k().is_none());
@@ -192,7 +215,7 @@ mod tests {
         assert_eq!(error("one\n"), "p.csv: the file has a header and no rows");
         assert_eq!(
             error("id,one\na,1\na,2\n"),
-            "p.csv, line 3: the id \"a\" stands on line 2 already; 1 row repeats an id in all. Name each object once"
+            "p.csv, line 3: the id \"a\" is also on line 2; 1 row repeats an id in all. Name each object once"
         );
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use mustlink_core::Result;
 
 use crate::bytes::{Input, bad};
+use crate::options::within;
 use crate::sheet::Sheet;
 use crate::table::NO_ROWS;
 
@@ -27,6 +28,10 @@ impl Cells {
         }
     }
 
+    fn bytes(&self) -> u64 {
+        (self.text.len() + 8 * (self.ends.len() + self.lines.len())) as u64
+    }
+
     fn append(&mut self, next: Cells) {
         let before = self.text.len();
         self.text.push_str(&next.text);
@@ -46,11 +51,11 @@ pub(crate) struct Records {
 impl Records {
     /// Reads a file; `-` is the standard input. `expected` says what it should hold.
     pub fn open(path: &str, expected: &str) -> Result<Self> {
-        Records::read(Input::open(Path::new(path))?, expected)
+        Records::read(Input::open(Path::new(path))?, expected, None)
     }
 
-    /// Reads what `input` gives.
-    pub fn read(input: Input<'_>, expected: &str) -> Result<Self> {
+    /// Reads what `input` gives, within a memory limit.
+    pub fn read(input: Input<'_>, expected: &str, limit: Option<u64>) -> Result<Self> {
         let sheet = Sheet::open(input, None, expected)?;
         let (header, place) = (sheet.header().to_vec(), sheet.place().to_string());
         let mut all = Cells::default();
@@ -60,9 +65,14 @@ impl Records {
         };
         sheet.each(take, |part| {
             all.append(part);
-            Ok(())
+            within(limit, all.bytes(), &place)
         })?;
         Ok(Records { header, place, cells: all })
+    }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> u64 {
+        self.cells.bytes()
     }
 
     /// Number of records.
@@ -121,7 +131,7 @@ mod tests {
         let n = 400_000;
         let mut text = String::from("id,label\n");
         (0..n).for_each(|i| text += &format!("o{i},{}\n", i % 7));
-        let records = Records::read(Input::of(text.as_bytes(), "l.csv"), "labels").unwrap();
+        let records = Records::read(Input::of(text.as_bytes(), "l.csv"), "labels", None).unwrap();
         assert_eq!(records.len(), n);
         let at = n - 3;
         assert_eq!((records.cell(at, 0), records.line(at)), (&*format!("o{at}"), at as u64 + 2));

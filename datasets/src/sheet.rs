@@ -16,7 +16,7 @@ const CHUNK: usize = 8 << 20;
 const PIECE: usize = 128 << 10;
 /// The longest record: more is a quote left open, or no CSV.
 const LONGEST: usize = 64 << 20;
-/// How files begin that are no text in UTF-8, and what is said of them.
+/// First bytes of files that are not UTF-8 text, with the message about each.
 const NO_TEXT: [(&[u8], &str); 5] = [
     (b"\xff\xfe", "is UTF-16 text; save it as UTF-8"),
     (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),

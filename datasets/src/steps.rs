@@ -8,6 +8,7 @@ use mustlink_core::random::SeedPath;
 use mustlink_core::registry::suggestion;
 use mustlink_core::roles::Transform;
 use mustlink_core::run::{self, Steps};
+use mustlink_core::text::count;
 use mustlink_core::{Context, Data, DataKind, Error, Problem, Result};
 use ndarray::Array2;
 
@@ -183,16 +184,17 @@ impl Dataset {
                 let (dataset, rows) = self.mapped(data, map, &features)?;
                 if rows.mixed > 0 {
                     ctx.warn(format!(
-                        "{}: {} merged rows had objects of more than one class; each keeps the one \
-                         that comes first",
-                        self.name, rows.mixed
+                        "{}: {} had objects of more than one class; the class that comes first is kept",
+                        self.name,
+                        count(rows.mixed, "merged row")
                     ));
                 }
                 if rows.mixed_known > 0 {
                     ctx.warn(format!(
-                        "{}: {} merged rows had objects that are known to be of more than one class; what is \
-                         known of the first stands for each",
-                        self.name, rows.mixed_known
+                        "{}: {} had objects that are known to be of more than one class; the class that comes first \
+                         is kept",
+                        self.name,
+                        count(rows.mixed_known, "merged row")
                     ));
                 }
                 Ok((dataset, Some(rows), made.steps))
@@ -251,7 +253,7 @@ impl Dataset {
                 return Err(Error::bad_param("class_sizes", format!("\"{name}\"{near}"), legal));
             };
             if !(1..=known[class]).contains(&size) {
-                let legal = format!("in 1..={} (objects of that class)", known[class]);
+                let legal = format!("between 1 and {} (objects of that class)", known[class]);
                 return Err(Error::bad_param(&format!("class_sizes.{name}"), size, legal));
             }
             let members: Vec<usize> =
@@ -302,7 +304,7 @@ mod tests {
         assert_eq!(
             ctx.warnings(),
             [
-                "small: 1 merged rows had objects of more than one class; each keeps the one that comes first"
+                "small: 1 merged row had objects of more than one class; the class that comes first is kept"
             ]
         );
     }
@@ -330,8 +332,8 @@ mod tests {
         assert_eq!([0, 1, 2].map(|i| known.of(i)), [Some("v"), Some("w"), None]);
         // The first of the three equal rows is unknown, the other two differ.
         assert_eq!(rows.unwrap().mixed_known, 1);
-        let said = "small: 1 merged rows had objects that are known to be of more than one class; what is known of \
-                    the first stands for each";
+        let said = "small: 1 merged row had objects that are known to be of more than one class; the class that \
+                    comes first is kept";
         assert!(ctx.warnings().iter().any(|w| w == said), "{:?}", ctx.warnings());
     }
 
@@ -383,8 +385,14 @@ mod tests {
             let sizes = BTreeMap::from([(name.to_string(), size)]);
             small().balanced_rows(&sizes, &SeedPath::new(1)).unwrap_err().to_string()
         };
-        assert_eq!(of("a", 4), "class_sizes.a: must be in 1..=3 (objects of that class), got 4");
-        assert_eq!(of("a", 0), "class_sizes.a: must be in 1..=3 (objects of that class), got 0");
+        assert_eq!(
+            of("a", 4),
+            "class_sizes.a: must be between 1 and 3 (objects of that class), got 4"
+        );
+        assert_eq!(
+            of("a", 0),
+            "class_sizes.a: must be between 1 and 3 (objects of that class), got 0"
+        );
         assert_eq!(
             of("other", 1),
             "class_sizes: must be a class of small (a, b, c), got \"other\""

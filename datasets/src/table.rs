@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use mustlink_core::data::Words;
 use mustlink_core::roles::Scene;
+use mustlink_core::text::{count, form};
 use mustlink_core::{Data, Error, Group, Result, Row};
 use ndarray::Array2;
 
 use crate::bytes::{Input, bad};
-use crate::columns::Roles;
+use crate::columns::{Roles, first_row};
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::incomplete::{Gaps, Incomplete, Odd, Way};
 use crate::options::{OpenOptions, within};
@@ -87,7 +88,10 @@ impl Part {
                 }
                 Some(_) => {
                     let place = format!("{place}, line {line}, column \"{}\"", header[c]);
-                    return Err(bad(place, format!("{cell} is not a finite number")));
+                    return Err(bad(
+                        place,
+                        format!("{cell} is not a finite number; --na {cell} reads it as missing"),
+                    ));
                 }
                 None => {
                     self.values.push(f64::NAN);
@@ -102,7 +106,7 @@ impl Part {
             let legal = |w: &f64| *w >= 0.0 && w.is_finite();
             let Some(weight) = cells.number(record[c]).filter(legal) else {
                 let place = format!("{place}, line {line}, column \"{}\"", header[c]);
-                let message = "is no weight; one is a number, 0 or more";
+                let message = "is not a weight, which is a number of at least 0";
                 return Err(bad(place, format!("\"{}\" {message}", record[c])));
             };
             self.weights.push(weight);
@@ -162,11 +166,7 @@ pub(crate) fn read(
     roles.judge(&header, n, Some(&value), &place)?;
     let mut notes: Vec<String> = roles.doubtful(&header, n, &value).into_iter().collect();
     if roles.counted {
-        let names = header[..header.len().min(4)].join(",");
-        let more = if header.len() > 4 { ",…" } else { "" };
-        notes.push(format!(
-            "the first row, {names}{more}, names the columns; --no-header reads it as an object"
-        ));
+        notes.push(first_row(&header, "--no-header reads it as an object"));
     }
     let incomplete = Incomplete {
         gaps: &all.gaps,
@@ -335,7 +335,7 @@ fn words(x: &mut Array2<f64>, words: &[Odd]) -> Vec<Option<Words>> {
 /// The classes of a column.
 ///
 /// # Errors
-/// `Data` when no class is left, and for −1 beside a single class, which then is one of two.
+/// `Data` when no class is left, and for −1 together with a single class: −1 may then be the second one.
 pub(crate) fn classes_of<S: AsRef<str>>(cells: &[S], name: &str, place: &str) -> Result<Classes> {
     let known = |cell: &S| -> bool { !Scene::is_unknown(cell.as_ref()) };
     let values = cells.iter().map(|cell| Some(cell.as_ref()).filter(|c| !Scene::is_unknown(c)));
@@ -377,13 +377,9 @@ pub(crate) fn ids(cells: Vec<(u64, String)>, place: &str, remedy: &str) -> Resul
         }
     }
     if let Some((line, id, before)) = twice {
-        let rows = if more == 1 {
-            "1 row repeats an id".into()
-        } else {
-            format!("{more} rows repeat ids")
-        };
+        let (rows, repeat) = (count(more, "row"), form(more, "repeats an id", "repeat ids"));
         let message =
-            format!("the id \"{id}\" stands on line {before} already; {rows} in all. {remedy}");
+            format!("the id \"{id}\" is also on line {before}; {rows} {repeat} in all. {remedy}");
         return Err(bad(format!("{place}, line {line}"), message));
     }
     drop(lines);

@@ -3,8 +3,8 @@
 
 const MARKS: [char; 7] = ['.', ',', ' ', '\u{a0}', '\u{202f}', '\'', '’'];
 
-/// What stands between the thousands of a cell: 1.234,5, 1,234.5, 1 234,5 or 1'234. `decimal` is what an option
-/// says to stand before decimals.
+/// The thousands separator of a cell: 1.234,5, 1,234.5, 1 234,5 or 1'234. `decimal` is the decimal mark that an
+/// option sets.
 pub(crate) fn mark(cell: &str, decimal: Option<char>) -> Option<char> {
     MARKS.into_iter().find(|&mark| Some(mark) != decimal && between(cell, mark, decimal))
 }
@@ -32,7 +32,7 @@ pub(crate) fn undecided(cell: &str) -> bool {
     cell.matches(',').count() == 1 && between(&format!("{cell}.0"), ',', None)
 }
 
-/// The number in a cell that has a sign of a currency, or of per cent, beside it: 5 of $5 and 5 %.
+/// The number in a cell with a currency sign or a per cent sign: 5 of $5 and 5 %.
 pub(crate) fn without_sign(cell: &str) -> Option<&str> {
     let signs = ['%', '$', '€', '£', '¥'];
     let bare = cell.trim_matches(|c: char| signs.contains(&c) || c.is_whitespace());
@@ -52,7 +52,7 @@ pub(crate) fn with_unit(cell: &str) -> Option<(&str, &str)> {
     (is_number && is_unit && (!close || "mglsh".contains(unit))).then_some((bare, unit))
 }
 
-/// What is said of such a cell with a mark.
+/// The message about a cell with this thousands separator.
 pub(crate) fn told(cell: &str, mark: char) -> String {
     let marks = match mark {
         '.' => "points",

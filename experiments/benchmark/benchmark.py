@@ -6,12 +6,15 @@
     python3 experiments/benchmark/benchmark.py --methods auto      these methods alone
     python3 experiments/benchmark/benchmark.py --peers PYTHON      packages of others too, by this interpreter
     python3 experiments/benchmark/benchmark.py --table             the tables of the manual, from the rows
+    python3 experiments/benchmark/benchmark.py --figure FILE.svg   the figure of the first page, from the rows
 
 For each data set, draw, way to ask, share of wrong answers and number of answers, `mustlink select` asks about pairs, and
 every method gets the same pairs and the true number of clusters. Each result is a row of rows.csv: the adjusted Rand
 index over all objects, the same over the objects that no pair names, the adjusted mutual information over these (a
-measure for classes of unequal size), and the processor seconds of the whole run. Rows that are there are not computed
-again. The program is `mustlink`, or the one that MUSTLINK names; the data sets are in MUSTLINK_DATA.
+measure for classes of unequal size), the processor seconds of the whole run, and for `auto` the score that it showed with
+its standard error, and the true one: the mean of the shares of equal and of different pairs of all objects that the
+result meets. Rows that are there are not computed again. The program is `mustlink`, or the one that MUSTLINK names; the
+data sets are in MUSTLINK_DATA.
 
 To add a method: append rows to rows.csv with its own name, computed under the pairs that `--pairs FOLDER` writes, and run
 `--check`. Needs Python 3 alone; packages of others need those of benches/peers/requirements.txt.
@@ -23,7 +26,7 @@ import json
 import math
 import os
 import random
-import resource
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,7 +35,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROWS = HERE / "rows.csv"
-HEADER = ["set", "draw", "asked", "wrong", "answers", "method", "ari", "ari_free", "ami_free", "seconds"]
+HEADER = ["set", "draw", "asked", "wrong", "answers", "method", "ari", "ari_free", "ami_free", "seconds", "shown",
+          "shown_error", "met"]
 KEY = HEADER[:6]
 
 # Defaults and portfolio of `auto` were chosen while looking at these.
@@ -70,6 +74,10 @@ OURS = {
 }
 
 
+# What `auto` prints of its choice.
+SHOWN = r"^score +(\S+) ± (\S+) expected"
+
+
 def mustlink(*arguments):
     """Runs the program and gives what it prints, and its processor seconds."""
     command = [os.environ.get("MUSTLINK", "mustlink"), *map(str, arguments), "--quiet"]
@@ -104,10 +112,10 @@ def run_ours(method, name, k, pairs, draw):
     with tempfile.TemporaryDirectory() as folder:
         file, labels = Path(folder) / "method.toml", Path(folder) / "labels.csv"
         file.write_text(OURS[method] + "\n")
-        _, seconds = mustlink("cluster", "--data", name, "--method", file, "--constraints", pairs, "--k", k, "--seed",
-                              draw, "--threads", 1, "--out", labels, "--format", "json")
+        text, seconds = mustlink("cluster", "--data", name, "--method", file, "--constraints", pairs, "--k", k, "--seed",
+                              draw, "--threads", 1, "--out", labels)
         with labels.open(newline="") as out:
-            return [row["label"] for row in csv.DictReader(out)], seconds
+            return [row["label"] for row in csv.DictReader(out)], seconds, re.search(SHOWN, text, re.M)
 
 
 def run_peer(python, method, name, k, pairs, draw, wrong):
@@ -116,7 +124,7 @@ def run_peer(python, method, name, k, pairs, draw, wrong):
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     made = json.loads(done.stdout.splitlines()[-1])
-    return made["labels"], made["seconds"]
+    return made["labels"], made["seconds"], None
 
 
 def table_of(a, b):
@@ -142,6 +150,16 @@ def ari(a, b):
     expected = in_a * in_b / pairs if pairs else 0.0
     most = (in_a + in_b) / 2
     return 1.0 if most == expected else (same - expected) / (most - expected)
+
+
+def met(labels, classes):
+    """The mean of two shares: equal pairs that share a cluster, and different ones that do not."""
+    def choose(counts):
+        return sum(c * (c - 1) / 2 for c in counts)
+
+    both, equal, together = (choose(c) for c in (table_of(labels, classes).values(), sums(classes), sums(labels)))
+    different = len(labels) * (len(labels) - 1) / 2 - equal
+    return (both / equal + 1 - (together - both) / different) / 2
 
 
 def entropy(counts, n):
@@ -181,17 +199,19 @@ def key(row):
 
 
 def write_rows(rows):
-    rows = sorted(rows, key=lambda r: (r["set"], int(r["draw"]), r["asked"], r["wrong"], int(r["answers"]), r["method"]))
+    rows = sorted(rows, key=lambda r: (r["set"], int(r["draw"]), r["asked"], float(r["wrong"]), int(r["answers"]), r["method"]))
     with ROWS.open("w", newline="") as file:
         writer = csv.DictWriter(file, HEADER, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
-def scored(row, labels, classes, named, seconds):
+def scored(row, labels, classes, named, seconds, shown):
     free = [i for i in range(len(classes)) if i not in named]
     a, b = [labels[i] for i in free], [classes[i] for i in free]
     row |= {"ari": f"{ari(labels, classes):.4f}", "seconds": f"{seconds:.2f}"}
+    if shown:
+        row |= {"shown": shown[1], "shown_error": shown[2], "met": f"{met(labels, classes):.4f}"}
     if len(free) > 1 and len(set(b)) > 1:
         row |= {"ari_free": f"{ari(a, b):.4f}", "ami_free": f"{ami(a, b):.4f}"}
     return row
@@ -211,10 +231,10 @@ def one(name, draw, asked, wrong, answers, methods, args):
             try:
                 k = len(set(classes))
                 if method in OURS:
-                    labels, seconds = run_ours(method, SETS[name], k, pairs, draw)
+                    made = run_ours(method, SETS[name], k, pairs, draw)
                 else:
-                    labels, seconds = run_peer(args.peers, method, SETS[name], k, pairs, draw, wrong)
-                row = scored(row, labels, classes, named, seconds)
+                    made = run_peer(args.peers, method, SETS[name], k, pairs, draw, wrong)
+                row = scored(row, made[0], classes, named, *made[1:])
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 # A method without a result counts 0: it refuses answers that contradict each other, for example.
                 print(f"{name} {draw} {asked} {wrong} {answers} {method}: {error}", file=sys.stderr, flush=True)
@@ -302,6 +322,62 @@ def table(args):
                     if any(cells):
                         print(f"| {method} | " + " | ".join(cells) + " |")
     print("\nIn brackets: how much `auto` is ahead, the interval that holds 95 % of the means over resampled sets.")
+    print("\n| score that `auto` shows; pairs | answers | runs | mean error | truth within two standard errors |")
+    print("|---|---|---|---|---|")
+    for asked, wrong in CONDITIONS:
+        for answers in ANSWERS:
+            at = (asked, wrong, answers)
+            own = [r for r in rows if r["shown"] and (r["asked"], float(r["wrong"]), int(r["answers"])) == at]
+            errors = [float(r["shown"]) - float(r["met"]) for r in own]
+            within = sum(abs(e) <= 2 * float(r["shown_error"]) for e, r in zip(errors, own))
+            if own:
+                print(f"| {asked}{', a tenth wrong' if wrong else ''} | {answers} | {len(own)} | "
+                      f"{shown(mean(errors), True)} | {within} |")
+
+
+def figure(path, answers=100):
+    """k-means, the best package over all sets, and `auto`: mean ± standard error on each set, right answers."""
+    found = {}
+    for row in read_rows():
+        if (row["asked"], float(row["wrong"]), int(row["answers"])) == ("random", 0.0, answers):
+            found.setdefault((row["method"], row["set"]), []).append(value(row, "ari"))
+    named = [s for s in SETS if all((m, s) in found for m in ("k-means", "auto"))]
+    peers = [m for m in PEERS if all((m, s) in found for s in named)]
+    best = max(peers, key=lambda m: mean([mean(found[m, s]) for s in named]))
+    shown = [("k-means", "k-means, without answers", "#8a8a8a"), (best, best, "#c9711c"),
+             ("auto", "mustlink", "#1f6fb4")]
+    named.sort(key=lambda s: (s in DEVELOPMENT, -mean(found["auto", s])))
+    left, width, step, top = 150, 520, 17, 58
+    height = top + step * (len(named) + 1) + 46
+    x = lambda v: left + width * max(v, 0.0)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 30} {height}" '
+           'font-family="Helvetica, Arial, sans-serif" font-size="12">',
+           '<rect width="100%" height="100%" fill="#fff"/>']
+    for at, (method, name, colour) in enumerate(shown):
+        centre = left - 22 + 185 * at
+        upper, lower = (mean([mean(found[method, s]) for s in named if s in group]) for group in (TEST, DEVELOPMENT))
+        out.append(f'<circle cx="{centre}" cy="18" r="5" fill="{colour}"/>'
+                   f'<text x="{centre + 10}" y="22" fill="#222">{name}</text>'
+                   f'<text x="{centre + 10}" y="37" fill="#666">mean {upper:.2f} above, {lower:.2f} below</text>')
+    for tick in range(0, 11, 2):
+        out.append(f'<line x1="{x(tick / 10):.1f}" x2="{x(tick / 10):.1f}" y1="{top - 8}" y2="{height - 38}" '
+                   f'stroke="#e3e3e3"/><text x="{x(tick / 10):.1f}" y="{height - 22}" text-anchor="middle" '
+                   f'fill="#444">{tick / 10:.1f}</text>')
+    out.append(f'<text x="{left + width / 2}" y="{height - 6}" text-anchor="middle" fill="#222">adjusted Rand index '
+               f'after {answers} answers (1 is perfect)</text>')
+    for at, name in enumerate(named):
+        y = top + step * (at + (name in DEVELOPMENT)) + 5
+        out.append(f'<text x="{left - 10}" y="{y + 4}" text-anchor="end" fill="#222">{name.replace("_", " ")}</text>')
+        for method, _, colour in shown:
+            values = found[method, name]
+            middle = mean(values)
+            if len(values) > 1:
+                half = math.sqrt(sum((v - middle) ** 2 for v in values) / (len(values) - 1) / len(values))
+                low, high = x(middle - half), x(min(middle + half, 1.0))
+                out.append(f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" '
+                           f'stroke="{colour}" stroke-width="2"/>')
+            out.append(f'<circle cx="{x(middle):.1f}" cy="{y}" r="3.5" fill="{colour}"/>')
+    Path(path).write_text("\n".join([*out, "</svg>"]) + "\n")
 
 
 def check():
@@ -329,12 +405,15 @@ def main():
     parser.add_argument("--peers", help="a Python interpreter that has the packages")
     parser.add_argument("--pairs", help="keep the pairs in this folder")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--figure", metavar="FILE.svg")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     if args.check:
         return check()
     if args.table:
         return table(args)
+    if args.figure:
+        return figure(args.figure)
     return run(args)
 
 

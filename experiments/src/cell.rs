@@ -14,6 +14,7 @@ use mustlink_core::features::Lineage;
 use mustlink_core::method::Method;
 use mustlink_core::roles::{MetricInput, MetricProperties};
 use mustlink_core::run::{self, Run, Transformed, guarded};
+use mustlink_core::text::{count, form, visible};
 use mustlink_core::{Error, Problem, Result};
 use mustlink_datasets::FeatureWeights;
 
@@ -53,7 +54,8 @@ pub(crate) fn run(
     let mut notes: Vec<String> = set.notes.clone();
     notes.extend(own.into_iter().flat_map(|s| s.warnings.iter().cloned()));
     if left_out > 0 {
-        notes.push(format!("{left_out} given constraints touch test objects and were left out"));
+        let verbs = form(left_out, "touches test objects and was", "touch test objects and were");
+        notes.push(format!("{} {verbs} left out", count(left_out, "given constraint")));
     }
     let failed_first = selected.and_then(|s| s.selection.as_ref().err());
     let seen = match failed_first {
@@ -150,12 +152,13 @@ fn note_failure(env: &RunEnv, set: &Prepared, error: Error, row: &mut Row) {
     row.message = Some(from_base(&message, env.experiment.base()));
 }
 
-/// A message that names files as the experiment does: rows are the same wherever it lies.
+/// A message that names files as the experiment does: rows are the same wherever it lies. Panics and functions of other
+/// languages may write control characters, which do not reach tables and reports.
 fn from_base(message: &str, base: &Path) -> String {
     // With a separator at its end; nothing where paths start at the working directory.
     let base = base.join("").display().to_string();
     if base.is_empty() {
-        return message.into();
+        return visible(message);
     }
     let (mut out, mut rest) = (String::new(), message);
     while let Some((before, after)) = rest.split_once(&base) {
@@ -166,10 +169,10 @@ fn from_base(message: &str, base: &Path) -> String {
         }
         rest = after;
     }
-    out + rest
+    visible(&(out + rest))
 }
 
-/// Whether an error will come again from the same data, settings and seed. Time and memory depend on
+/// True if an error will come again from the same data, settings and seed. Time and memory depend on
 /// the machine, files and programs outside on what they are by then.
 fn is_seeded(error: &Error) -> bool {
     let root = error.root();
@@ -279,8 +282,8 @@ fn heldout(given: &Constraints, test: &[bool]) -> Result<Constraints> {
     Constraints::new(test.len(), given.pairs().iter().filter(touches).copied())
 }
 
-/// What the clusterer makes of the problem without constraints, from the same streams; `None` where
-/// there are no constraints, or no clusterer.
+/// Result of the clusterer on the problem without constraints, from the same streams; `None` without
+/// constraints or without a clusterer.
 fn without_constraints(
     method: &Method,
     under: &Problem,
@@ -308,7 +311,7 @@ fn explicit(constraints: &Constraints) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// The scores by column; none of a metric that needs classes where there are none.
+/// The scores by column; a metric that needs classes has no score without them.
 fn scores(
     experiment: &Experiment,
     set: &Prepared,
@@ -423,5 +426,6 @@ mod tests {
         assert_eq!(said("studies/a", message), bare);
         assert_eq!(said("", message), message);
         assert_eq!(said(".", "no ./../own.csv"), "no ../own.csv");
+        assert_eq!(said("", "a\u{1b}[2J"), "a?[2J");
     }
 }

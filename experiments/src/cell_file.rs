@@ -26,7 +26,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// What an experiment asks for, of this build.
+    /// Rows that an experiment asks for, of this build.
     ///
     /// # Errors
     /// `Data` for metrics that cannot be written down.
@@ -38,7 +38,7 @@ impl Wanted {
         })
     }
 
-    /// Whether scores made with `there` are those of a metric that is `here` now.
+    /// True if scores made with `there` are those of a metric that is `here` now.
     fn same(&self, there: Option<&String>, here: &str) -> bool {
         let said = |text: &str| text.split('.').next().map(str::to_string);
         let Some(there) = there else { return false };
@@ -49,8 +49,8 @@ impl Wanted {
 /// The rows of a finished cell, as its file holds them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CellFile {
-    /// What every build calls the cell, and the code that made the rows; empty where the files of
-    /// that time did not say.
+    /// Identity of the cell in every build, and the code that made the rows; empty in files of an
+    /// earlier form.
     pub of_any_build: String,
     pub build: Build,
     /// Columns of scores, and what each depends on.
@@ -69,7 +69,7 @@ struct Head {
     build: Build,
     rows: usize,
     metrics: BTreeMap<String, String>,
-    /// Of this line with an empty checksum, and of the rows.
+    /// Checksum of this line (with an empty checksum) and of the rows.
     checksum: String,
 }
 
@@ -167,7 +167,7 @@ impl CellFile {
         self.rows.iter().filter(asked)
     }
 
-    /// Whether it has every row that is wanted.
+    /// True if it has every row that is wanted.
     pub fn has_all(&self, wanted: &Wanted) -> bool {
         let (rows, missing) = self.select(wanted);
         !rows.is_empty() && missing.is_empty()
@@ -217,12 +217,12 @@ fn parse(rows: &str) -> Result<Vec<Row>, String> {
     if rows.is_empty() { Err("it is empty".into()) } else { Ok(rows) }
 }
 
-/// Whether a cell came to an error or ran out of time.
+/// True if a cell failed with an error or ran out of time.
 pub(crate) fn has_failed<'a>(rows: impl IntoIterator<Item = &'a Row>) -> bool {
     rows.into_iter().any(|r| r.status != RowStatus::Ok)
 }
 
-/// Whether a row failed for reasons outside of it, time and memory among them: it says nothing of the bits.
+/// True if a row failed for external reasons such as time and memory, so that it cannot be compared.
 pub(crate) fn is_cut_off(row: &Row) -> bool {
     row.status != RowStatus::Ok && row.seeded != Some(true)
 }

@@ -2,12 +2,10 @@
 //!
 //! Rough counts of operations, read off the configuration: good enough to start long cells first.
 
-use std::sync::OnceLock;
-use std::time::Instant;
-
 use mustlink_config as config;
 use mustlink_config::tree::{plugin, visit_plugins};
 use mustlink_core::Shape;
+use mustlink_core::method::Method;
 use mustlink_core::registry::Role;
 use mustlink_core::roles::{BaseClusterer, EnsembleGenerator, cost_of_steps};
 use serde_json::Value;
@@ -26,7 +24,7 @@ pub(crate) struct SharedEnsemble {
     pub effort: f64,
 }
 
-/// What a method costs on a data set.
+/// Cost of a method on a data set.
 pub(crate) struct Costs {
     /// Operations of one clustering, without the ensembles it shares.
     pub clusterer: f64,
@@ -91,7 +89,17 @@ impl Costs {
     }
 }
 
-/// Bytes that a method takes beside data of this shape.
+/// Operations and bytes of one clustering by `method` with this configuration, its questions included.
+#[must_use]
+pub fn estimate(method: &Method, config: &Value, shape: &Shape) -> (f64, u64) {
+    let (method, config) = (method.clone(), config.clone());
+    let resolved = ResolvedMethod { id: String::new(), method, k: None, config };
+    let costs = Costs::new("", shape, &resolved);
+    let shared: f64 = costs.ensembles().map(|e| e.effort).sum();
+    (costs.clusterer + costs.selector + shared, costs.memory)
+}
+
+/// Bytes that a method takes in addition to data of this shape.
 fn memory(resolved: &ResolvedMethod, shape: &Shape) -> u64 {
     let method = &resolved.method;
     let before = cost_of_steps(method.prefix(), shape);
@@ -142,7 +150,7 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
     const AT_LEAST: f64 = 3e5;
     /// Per pair of objects: what is propagated grows with these, and is read in every sweep.
     const PROPAGATED: f64 = 500.0;
-    /// Where pairs are many, only those near a constraint are.
+    /// Limit of this estimate, because of many pairs only those near a constraint are propagated.
     const MOST_PROPAGATED: f64 = 1e9;
     let count = |key: &str| value.get(key).and_then(Value::as_u64).map_or(1.0, |v| v.max(1) as f64);
     let inner: f64 = match value {
@@ -168,29 +176,6 @@ fn effort(value: &Value, shape: &Shape) -> f64 {
         _ => entries,
     };
     (own + inner) * count("restarts") * count("members")
-}
-
-/// Time of one multiply and add here and now, from a short run of distances to centres.
-pub(crate) fn seconds_per_operation() -> f64 {
-    // Of the machine, not of a run: one process measures it once.
-    static MEASURED: OnceLock<f64> = OnceLock::new();
-    *MEASURED.get_or_init(measured)
-}
-
-fn measured() -> f64 {
-    const D: usize = 16;
-    let rows: Vec<f64> = (0..1024 * D).map(|i| (i % 97) as f64).collect();
-    let centre: Vec<f64> = (0..D).map(|i| i as f64).collect();
-    let start = Instant::now();
-    let (mut operations, mut sum) = (0usize, 0.0);
-    while start.elapsed().as_secs_f64() < 0.05 {
-        for row in std::hint::black_box(&rows).chunks_exact(D) {
-            sum += row.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-        }
-        operations += rows.len();
-    }
-    std::hint::black_box(sum);
-    start.elapsed().as_secs_f64() / operations as f64
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use mustlink_core::constraints::Constraints;
 use mustlink_core::context::Context;
 use mustlink_core::random::SeedPath;
+use mustlink_core::text::{count, form};
 use mustlink_core::{DataKind, Error, Result};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{DatasetEntry, Experiment};
 
-/// Where data sets are looked for.
+/// Folders in which data sets are searched for.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     /// The data directories; none: those of the environment.
@@ -32,11 +33,11 @@ pub(crate) struct Prepared {
     pub set: Dataset,
     /// Hash of the content before the steps, in hexadecimal.
     pub digest: String,
-    /// Where all that is random about it starts.
+    /// Start of all its random numbers.
     pub path: SeedPath,
     /// The constraints that came with it.
     pub given: Arc<Constraints>,
-    /// What its steps warned of.
+    /// Warnings of its steps.
     pub notes: Vec<String>,
     /// The row of the file that each object was, where `class_sizes` or the steps dropped or merged rows.
     kept: Option<Vec<usize>>,
@@ -45,7 +46,7 @@ pub(crate) struct Prepared {
 /// Most constraints made of known classes one by one.
 pub const MOST_OF_CLASSES: usize = 100_000;
 
-/// What is written down of a data set.
+/// Recorded properties of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Name of the data set.
@@ -61,6 +62,7 @@ pub struct Facts {
 }
 
 impl Prepared {
+    /// Name, sizes and digest of the data set, as they are recorded.
     pub fn facts(&self) -> Facts {
         let (n, d, classes) = (self.set.n(), self.set.d(), self.set.k());
         Facts { dataset: self.id.clone(), n, d, classes, digest: self.digest.clone() }
@@ -85,6 +87,7 @@ impl Prepared {
         row.map_or_else(|| self.set.id(i), usize::to_string)
     }
 
+    /// The class of each object, if classes are known. `None` inside: the class is unknown.
     pub fn labels(&self) -> Option<&[Option<u32>]> {
         self.set.classes.as_ref().map(|c| &*c.labels)
     }
@@ -149,7 +152,8 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
             };
             let (moved, dropped) = given.renumbered(set.n(), &map.map).map_err(named)?;
             if dropped > 0 {
-                ctx.warn(format!("{dropped} given constraints lost an object that was dropped"));
+                let dropped = count(dropped, "given constraint");
+                ctx.warn(format!("{dropped} lost an object that was dropped"));
             }
             moved
         }
@@ -171,7 +175,9 @@ fn left(given: Constraints, rows: &[usize], n: usize, ctx: &Context) -> Result<C
     let (left, dropped) = given.renumbered(rows.len(), &map)?;
     if dropped > 0 {
         ctx.warn(format!(
-            "{dropped} given constraints are about objects that class_sizes leaves out"
+            "{} {} about objects that class_sizes leaves out",
+            count(dropped, "given constraint"),
+            form(dropped, "is", "are")
         ));
     }
     Ok(left)
@@ -257,11 +263,11 @@ pub(crate) fn in_file_words(text: &str) -> String {
     out + &rest
 }
 
-/// Whether the data sets are there, and their files can be opened, as far as the first megabytes of each
-/// tell; optional ones are left alone.
+/// Checks that the data sets exist and that their files can be opened, as far as the first megabytes of each
+/// show; optional ones are skipped.
 ///
 /// # Errors
-/// `Data` with file, line and column, of the first that cannot; a name that is not known.
+/// `Data` with file, line and column, of the first that cannot; an unknown name.
 pub fn check_heads(experiment: &Experiment, source: &Source) -> Result<()> {
     for spec in experiment.datasets.iter().filter(|spec| !spec.optional) {
         let options = open_options(spec, source);
@@ -314,9 +320,9 @@ mod tests {
 
     #[test]
     fn options_become_keys() {
-        let said = "looks like classes, and nothing says so: --class species; or leave out by --ignore a,b; or \
+        let said = "looks like classes; declare this by --class species; or leave out by --ignore a,b; or \
                     cluster on every column by --features all";
-        let keys = "looks like classes, and nothing says so: target = \"species\"; or leave out by ignore = \
+        let keys = "looks like classes; declare this by target = \"species\"; or leave out by ignore = \
                     [\"a\", \"b\"]; or cluster on every column by features = [\"all\"]";
         assert_eq!(in_file_words(said), keys);
         assert_eq!(

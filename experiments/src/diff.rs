@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use mustlink_core::Result;
+use mustlink_core::text::count;
 use serde::Serialize;
 
 use crate::config::{Experiment, stored};
@@ -26,13 +27,13 @@ pub struct ColumnDiff {
     pub differ: usize,
     /// Rows with a result and a number here in both directories: those of the means.
     pub compared: usize,
-    /// Mean over these rows in the first directory; absent where there are none.
+    /// Mean over these rows in the first directory; absent without such rows.
     pub mean_a: Option<f64>,
     /// The same in the second.
     pub mean_b: Option<f64>,
 }
 
-/// What changed between two results directories.
+/// Changes between two results directories.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// Settings that alter the meaning of rows.
@@ -49,13 +50,13 @@ pub struct Diff {
     pub changed: Vec<ColumnDiff>,
 }
 
-/// Where a row stands: data set, method, repeat, fold, and its number among the points.
+/// Position of a row: data set, method, repeat, fold, and its number among the points.
 type Place = (String, String, usize, usize, usize);
 
 /// Compares two results directories row by row, times aside.
 ///
 /// # Errors
-/// `Data` when one is no results directory, or a file in it is not as it was written.
+/// `Data` when one is not a results directory, or when a file in it was changed.
 pub fn diff(a: &Path, b: &Path) -> Result<Diff> {
     let (old, new) = (side(a)?, side(b)?);
     let mut out = Diff {
@@ -131,7 +132,7 @@ fn only(here: &BTreeMap<Place, Row>, there: &BTreeMap<Place, Row>) -> Vec<(Strin
 }
 
 impl Diff {
-    /// Whether both hold the same rows with the same bits, times aside.
+    /// True if both hold the same rows with the same bits, times aside.
     pub fn is_same(&self) -> bool {
         let Diff { settings, only_a, only_b, metrics, changed, common: _ } = self;
         settings.is_empty()
@@ -155,7 +156,7 @@ impl fmt::Display for Diff {
         }
         for (name, only) in [("first", &self.only_a), ("second", &self.only_b)] {
             for (dataset, method, rows) in only {
-                writeln!(f, "only in the {name}: {dataset}, {method}: {rows} rows")?;
+                writeln!(f, "only in the {name}: {dataset}, {method}: {}", count(*rows, "row"))?;
             }
         }
         if !self.metrics.is_empty() {
@@ -178,9 +179,9 @@ impl fmt::Display for Diff {
             }
         }
         if self.is_same() {
-            write!(f, "{} rows, all the same", self.common)
+            write!(f, "{}, all the same", count(self.common, "row"))
         } else {
-            write!(f, "{} rows in both", self.common)
+            write!(f, "{} in both", count(self.common, "row"))
         }
     }
 }

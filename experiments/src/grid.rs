@@ -7,16 +7,19 @@ use std::sync::Arc;
 use mustlink_config as config;
 use mustlink_config::tree::plugin;
 use mustlink_core::error::Diagnostic;
+use mustlink_core::method::Method;
 use mustlink_core::needs::check_size;
 use mustlink_core::registry::Role;
 use mustlink_core::roles::{ConsensusFunction, EnsembleGenerator};
-use mustlink_core::{Error, Result, Shape};
+use mustlink_core::{Constraints, Context, Error, Result, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
 use crate::costs::{ASSUMED_QUERIES, Costs, SharedEnsemble, first_generator};
 use crate::data::{self, Facts, Prepared, in_file_words};
 use crate::identity::{self, Build, Common, selection_key};
+use crate::notices;
+use crate::single::Single;
 
 /// One cell.
 pub(crate) struct Cell {
@@ -26,13 +29,13 @@ pub(crate) struct Cell {
     pub fold: usize,
     /// The name of its file.
     pub identity: String,
-    /// What every build calls it.
+    /// Identity of the cell in every build.
     pub of_any_build: String,
     /// The code that makes its rows.
     pub build: Arc<Build>,
 }
 
-/// How many queries a selection makes.
+/// Number of queries of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Budget {
     /// As many as the largest curve point.
@@ -78,7 +81,7 @@ pub(crate) struct GridMethod {
     pub costs: Costs,
 }
 
-/// Everything there is to do.
+/// All cells and selections of an experiment.
 pub(crate) struct Grid {
     /// The data sets that are there.
     pub datasets: Vec<Prepared>,
@@ -156,7 +159,7 @@ impl Grid {
         self.tests[dataset][repeat][fold].as_ref()
     }
 
-    /// What a reader of the results should know before anything runs.
+    /// Notes for readers of the results, before anything runs.
     pub fn notes(&self, experiment: &Experiment) -> Vec<String> {
         let mut notes = experiment.unread();
         let last = experiment.points.numbers().ok().and_then(|points| points.last().copied());
@@ -170,6 +173,10 @@ impl Grid {
             let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);
             notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
+            let takes_k = experiment.methods.iter().any(MethodSpec::mentions_classes);
+            let part = set.set.part_of_classes().filter(|_| takes_k && set.set.classes.is_some());
+            let way = "k under [[method]] sets their number";
+            notes.extend(part.map(|part| format!("{}: {part}: {way}", set.id)));
             let scored = experiment.columns().iter().zip(&experiment.scoring.metrics);
             let lacking = scored.filter(|(_, metric)| metric.properties().needs_truth);
             let lacking: Vec<&str> = lacking.map(|(column, _)| column.as_str()).collect();
@@ -192,11 +199,39 @@ impl Grid {
             }
             notes.extend(last.and_then(|last| self.beyond_all_pairs(at, last)));
             notes.extend(self.beyond_all_objects(at));
+            notes.extend(self.scales(at));
         }
         notes
     }
 
-    /// What is said of a curve that goes on to `last` questions where there are not so many pairs.
+    /// Notes about distances that may not be what the reader expects, with the methods that take them as they are.
+    fn scales(&self, dataset: usize) -> Vec<String> {
+        let (set, methods) = (&self.datasets[dataset], &self.methods[dataset]);
+        let key = |list: &str| format!("transforms = {list}");
+        let warning_of = |ResolvedMethod { method, k, .. }: &ResolvedMethod| {
+            let (ctx, given) = (Context::builder(set.path.clone()).build(), Constraints::default());
+            let single = Single::new(set.set.clone(), method.clone(), *k, given, ctx).ok()?;
+            notices::scales(&single, &key)
+        };
+        let (mut known, mut ids) = (BTreeMap::new(), BTreeMap::<String, Vec<&str>>::new());
+        for m in methods.iter().map(|m| &m.resolved) {
+            let Method { transforms, clusterer, .. } = &m.method;
+            // Of methods with the same steps one is looked at.
+            let steps: Vec<_> = transforms.iter().map(|t| t.typetag_name()).collect();
+            let is_auto = clusterer.as_ref().is_some_and(|c| c.typetag_name() == "auto");
+            let warning = known.entry((steps, is_auto)).or_insert_with(|| warning_of(m));
+            if let Some(warning) = warning {
+                ids.entry(warning.clone()).or_default().push(&m.id);
+            }
+        }
+        let note = |(warning, ids): (String, Vec<&str>)| match ids.len() == methods.len() {
+            true => format!("{}: {warning}", set.id),
+            false => format!("{}: {}: {warning}", set.id, ids.join(", ")),
+        };
+        ids.into_iter().map(note).collect()
+    }
+
+    /// Note about a curve with `last` questions if the data set has fewer pairs.
     fn beyond_all_pairs(&self, dataset: usize, last: usize) -> Option<String> {
         let set = &self.datasets[dataset];
         let asks = self.methods[dataset].iter().any(|m| m.resolved.method.selector.is_some());
@@ -215,7 +250,7 @@ impl Grid {
         })
     }
 
-    /// What is said of methods that want more clusters than a data set has objects.
+    /// Note about methods that want more clusters than a data set has objects.
     fn beyond_all_objects(&self, dataset: usize) -> Option<String> {
         let set = &self.datasets[dataset];
         let n = set.set.n();
@@ -413,8 +448,8 @@ impl Opened {
     }
 }
 
-/// What is said of an optional data set that is not there. It may well be missing: all names that are
-/// known are of no use here.
+/// Note about an optional data set that is missing. It may be missing on purpose, so the list of known names
+/// is not shown.
 pub(crate) fn left_out(id: &str, message: &str) -> String {
     format!("{id}: left out: {}", message.split("; ").next().unwrap_or(message))
 }

@@ -5,9 +5,9 @@
 //! selection reads. Neither decides what is drawn: seeds have paths of their own. Which rows are asked
 //! for (points, metrics, repeats) is no part of an identity, so that a finished study can grow.
 //!
-//! Code has names: `mustlink` is what every cell passes through, a plugin is named by its tag, a file of
-//! a plugin in another language, or one that an option names, by its path. Each has a digest; packages of
-//! ours that come from a release have none, because there `version` of a plugin says that results changed.
+//! Code has names. `mustlink` is the code that every cell runs through. A crate of plugins has the name of its
+//! package. A file, of a plugin in another language or in an option, has its path as its name. Each name has a
+//! digest, except released packages of mustlink: there, the `version` of a plugin shows that results changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,20 +26,20 @@ use crate::marked::marked;
 /// Schema of identities; raised when rows change their meaning.
 const SCHEMA: u32 = 2;
 
-/// What the cells of a method on a data set have in common.
+/// Part of the identity that all cells of a method on a data set share.
 #[derive(Debug, Clone)]
 pub(crate) struct Common {
-    /// What the user said: data, settings, seed, and the versions of plugins.
+    /// Settings by the user: data, settings, seed, and the versions of plugins.
     said: Value,
     /// The code that makes the rows.
     pub build: Build,
 }
 
-/// What the cells of a method on a data set have in common; `reference` is the method that decides
-/// the curve points, where one does.
+/// Part of the identity that all cells of a method on a data set share; `reference` is the method that decides
+/// the curve points, if there is one.
 ///
 /// # Errors
-/// `Data` for scores that cannot be written down.
+/// `Data` for scores that cannot be stored.
 pub(crate) fn of_method(
     experiment: &Experiment,
     spec: &DatasetEntry,
@@ -90,11 +90,11 @@ pub(crate) fn of_method(
     Ok(Common { said: first_names(&identity), build })
 }
 
-/// What each column of scores depends on, by column: a hash of its metric, options and versions, and
+/// Dependencies of each column of scores, by column: a hash of its metric, options and versions, and
 /// after a point one of the metric's code, unless it is that of a release.
 ///
 /// # Errors
-/// `Data` for metrics that cannot be written down.
+/// `Data` for metrics that cannot be stored.
 pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, String>> {
     let metrics = experiment.columns().iter().zip(&experiment.scoring.metrics);
     metrics
@@ -177,7 +177,7 @@ fn versions<'a>(trees: impl IntoIterator<Item = &'a Value>) -> BTreeMap<&'static
     versions
 }
 
-/// The plugins that stand in for options which are absent (`x-absent`): no table names them.
+/// The plugins that replace absent options (`x-absent`), which do not appear in tables.
 fn implied(d: &'static Descriptor, table: &Value) -> Vec<&'static Descriptor> {
     let options = d.schema_value()["properties"].as_object().into_iter().flatten();
     let absent =
@@ -205,13 +205,13 @@ fn framework() -> String {
     }
 }
 
-/// Adds the code that the plugins in a tree consist of; relative paths start at `base`.
+/// Adds the code of the plugins in a tree; for a plugin in Rust, this is its crate. Relative paths start at `base`.
 pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
     visit_plugins(tree, &mut |d, table| {
         for d in std::iter::once(d).chain(implied(d, table)) {
             let sources = (d.sources)();
             if !sources.is_empty() {
-                build.insert(d.tag.into(), sources.into());
+                build.insert(d.package.into(), sources.into());
             }
         }
         if let Some(script) = &d.script {
@@ -246,7 +246,7 @@ pub fn programs(experiment: &Experiment) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// Whether a tree holds a plugin in another language, of whose time nothing is known beforehand.
+/// True if a tree holds a plugin in another language, of whose time nothing is known beforehand.
 pub(crate) fn has_program(tree: &Value) -> bool {
     let mut found = false;
     visit_plugins(tree, &mut |d, _| {
@@ -269,7 +269,7 @@ pub(crate) fn of_trees<'a>(trees: impl IntoIterator<Item = &'a Value>, base: &Pa
     build
 }
 
-/// What differs between two builds: the names of what changed, came or went.
+/// Differences between two builds: the names of changed, new and missing parts.
 pub(crate) fn changed(there: &Build, here: &Build) -> BTreeSet<String> {
     // Made before results said what code they are from.
     if there.is_empty() && !here.is_empty() {
@@ -313,13 +313,13 @@ fn now(name: &str, base: &Path) -> Vec<String> {
     if name == FRAMEWORK {
         return Some(framework()).filter(|f| !f.is_empty()).into_iter().collect();
     }
-    if let Some(d) = Catalogue::get().ok().and_then(|c| c.find(name)) {
-        let sources = Some((d.sources)()).filter(|s| !s.is_empty());
-        return sources.map(str::to_string).into_iter().collect();
-    }
+    let plugins = Catalogue::get().map(Catalogue::all).unwrap_or_default();
+    let crates = plugins.iter().filter(|d| d.package == name).map(|d| (d.sources)());
+    let crates: BTreeSet<&str> = crates.filter(|sources| !sources.is_empty()).collect();
     let file = Some(base.join(name)).filter(|path| path.is_file());
     let program = programs::program(name, base).filter(|path| Some(path) != file.as_ref());
-    file.into_iter().chain(program).filter_map(|path| programs::digest(&path)).collect()
+    let files = file.into_iter().chain(program).filter_map(|path| programs::digest(&path));
+    crates.into_iter().map(str::to_string).chain(files).collect()
 }
 
 #[cfg(test)]
@@ -344,6 +344,21 @@ mod tests {
         let first = json!({ "clusterer": { "type": "pck_means", "lambda_gt_k": "largest", "weight": 1.0 } });
         assert_eq!(first_names(&config), first);
         assert_eq!(first_names(&first), first);
+    }
+
+    #[test]
+    fn the_code_of_plugins_is_that_of_their_crates() {
+        let config = json!({
+            "transforms": [{ "type": "z_score" }], "clusterer": { "type": "kmeans" },
+        });
+        let build = of_trees([&config], Path::new(""));
+        let crates = ["mustlink", "mustlink-base-clusterers", "mustlink-transforms"];
+        assert!(build.keys().eq(crates), "{build:?}");
+        let changed = |there: &Build| Here::at(Path::new("")).changed(there);
+        assert!(changed(&build).is_empty());
+        // Earlier builds named each plugin.
+        let earlier = Build::from([("kmeans".to_string(), "0123456789abcdef".to_string())]);
+        assert!(changed(&earlier).contains("kmeans"));
     }
 
     #[cfg(unix)]

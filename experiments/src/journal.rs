@@ -27,19 +27,19 @@ use crate::shard::Shard;
 
 /// The data sets that were read.
 const DATA: &str = "data.csv";
-/// What a task of an array writes ends in this and its numbers until it is whole.
+/// Files that a task of an array writes end in this and its numbers until they are complete.
 const TASK_PART: &str = ".part-task-";
 /// The list of cells.
 const PLAN: &str = "cells.csv";
 
-/// Who opens a directory, and who else may be at work in it.
+/// Kind of process that opens a directory, and others that may work in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Who {
-    /// Nobody else.
+    /// Only this process.
     Alone,
-    /// A shard, beside other shards; each is at work once.
+    /// A shard; other shards may work too, but each only once.
     Shard(Shard),
-    /// The follower of an array of a cluster, beside its tasks; there is one.
+    /// The follower of an array of a cluster; its tasks may work too, but only one follower.
     Follower,
     /// A task of an array. A lost node's task may be at work still when the cluster starts it again
     /// elsewhere: both write the same bytes.
@@ -55,7 +55,7 @@ pub(crate) struct Journal {
     _locks: Vec<File>,
 }
 
-/// What an error of reading or writing at `place` becomes.
+/// Converts an error of reading or writing at `place`.
 pub fn io(place: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
     move |e| Error::Data { place: place.display().to_string(), message: e.to_string() }
 }
@@ -185,7 +185,7 @@ impl Journal {
         self.clean(|name| name.contains(TASK_PART))
     }
 
-    /// Removes the files beside the cells whose names say that they were left half written.
+    /// Removes incomplete files next to the cells, by their names.
     fn clean(&self, left_over: impl Fn(&str) -> bool) -> Result<()> {
         let cells = self.dir.join("cells");
         for entry in fs::read_dir(&cells).map_err(io(&cells))? {
@@ -226,7 +226,7 @@ impl Journal {
         write_whole(&self.dir.join(DATA), &self.part, &self.table(DATA, sets)?)
     }
 
-    /// What a CSV of this name holds.
+    /// Content of a CSV of this name.
     fn table<T: Serialize>(&self, name: &str, lines: &[T]) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let fail = |e: csv::Error| Error::Data {
@@ -247,7 +247,7 @@ impl Journal {
         write_whole(&path, &self.part, text.as_bytes())
     }
 
-    /// Writes the rows of a finished cell; what its file holds beside them stays.
+    /// Writes the rows of a finished cell; other content of its file stays.
     pub fn finish(&self, cell: &Cell, rows: &[Row], wanted: &Wanted) -> Result<()> {
         let identity = &cell.identity;
         let mut file = CellFile {
@@ -266,10 +266,10 @@ impl Journal {
     }
 }
 
-/// Whether a directory may take the results of an experiment; one without a finished cell may.
+/// Checks that a directory may take the results of an experiment; a directory without a finished cell may.
 ///
 /// # Errors
-/// `Data` when rows that are there would change their meaning.
+/// `Data` when existing rows would change their meaning.
 pub(crate) fn check(dir: &Path, experiment: &Experiment) -> Result<()> {
     if files(dir)?.is_empty() { Ok(()) } else { stored::check_same(dir, experiment.resolved()) }
 }
@@ -325,7 +325,7 @@ fn read_with(
     decode(&text).map(Some).map_err(|why| damaged(&path, &why))
 }
 
-/// What a reader of a damaged file is told to do. A run, which makes it again, tells the rest of the error.
+/// Advice for a reader of a damaged file. A run that repairs it reports only the rest of the error.
 pub(crate) const AGAIN: &str = "; mustlink run with the same file and --out makes it again";
 
 fn damaged(path: &Path, why: &str) -> Error {

@@ -21,7 +21,7 @@
 //! | `standing` | what of an experiment is there already, made by this build or another |
 //! | `results` | the rows of a results directory |
 //! | `run_env`, `cell` | what happens in a selection and in a cell |
-//! | `trial`, `plan` | cells timed; what a run will take |
+//! | `plan` | what a run will take |
 //! | `merge`, `diff` | several results directories |
 //! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
@@ -44,7 +44,6 @@ pub mod notices;
 mod number_of_clusters;
 mod outcome;
 mod plan;
-mod recommend;
 pub mod results;
 pub mod row;
 mod run;
@@ -57,7 +56,6 @@ mod split;
 mod standing;
 pub mod statistics;
 mod threads;
-mod trial;
 pub mod verdict;
 mod verify;
 
@@ -69,7 +67,7 @@ pub use config::{
     Criterion, Curve, DatasetEntry, Exclude, Experiment, ExperimentFile, Format, Head, MethodEntry,
     MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance, from_here,
 };
-pub use costs::first_generator;
+pub use costs::{estimate, first_generator};
 pub use data::{Facts, MOST_OF_CLASSES, Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 #[doc(hidden)]
@@ -78,13 +76,12 @@ pub use journal::{io, write_whole};
 pub use merge::{Merged, merge};
 pub use number_of_clusters::{Criteria, Selected, Tries, select_k};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
-pub use plan::{Plan, PlannedDataset, Timing, plan, plan_timed};
-pub use recommend::{Recommendation, Recommended, Wanted, recommend};
+pub use plan::{Plan, PlannedDataset, plan};
 pub use row::{Row, RowStatus};
 pub use run::{retry, retry_cell, run};
 pub use shard::Shard;
 #[doc(hidden)]
-pub use single::{Asked, Clustered, Single};
+pub use single::{Asked, Clustered, LABEL, Single};
 pub use split::Split;
 pub use standing::{Keep, Standing};
 pub use statistics::{Summary, Unit, critical_t, mean_height};

@@ -15,10 +15,10 @@ use crate::journal::{self, Journal, Who};
 use crate::results::finished;
 use crate::row::{Row, RowStatus, differences};
 
-/// So many cells that differ are named.
+/// Number of differing cells that are listed.
 const NAMED: usize = 5;
 
-/// What came of a merge.
+/// Result of a merge.
 #[derive(Debug)]
 pub struct Merged {
     /// Cells written.
@@ -27,20 +27,20 @@ pub struct Merged {
     pub shared: usize,
     /// Cells that failed in one directory and did not in another, whose rows were taken.
     pub mended: usize,
-    /// What the report of a part is made by and that of the first is not: a line for each such part. That of
-    /// the first is taken.
+    /// Report settings of a part that differ from those of the first part: a line for each such part. The settings
+    /// of the first part are used.
     pub not_taken: Vec<String>,
 }
 
-/// Puts the results of shards, or of parts of a study, into the new directory `out`.
+/// Merges the results of shards, or of parts of a study, into the new directory `out`.
 ///
 /// The parts may differ in data sets, methods and numbers of repeats. Cells that several of them
-/// have must agree bit for bit, times aside; one that failed gives way to one that did not. A merge that
-/// was cut off, by a full disk for example, is done again by the same call.
+/// have must agree bit for bit, except for times; a successful cell replaces a failed one. A merge that
+/// was interrupted, by a full disk for example, is completed by the same call.
 ///
 /// # Errors
-/// `Data` with a name for parts that are no parts of one study, cells that differ, files that are
-/// not as they were written, an `out` that holds other results already.
+/// `Data` with a name for parts that do not belong to one study, cells that differ, files that
+/// were changed, an `out` that already holds other results.
 pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
     let studies: Vec<Stored> =
         parts.iter().map(|p| stored::require_checked(p)).collect::<Result<_>>()?;
@@ -107,7 +107,7 @@ fn joined(studies: &[Stored], parts: &[PathBuf]) -> Result<Value> {
         if !differs.is_empty() {
             stored::shorten(&mut differs);
             let message = format!(
-                "is no part of the study in {} ({}); parts may differ in data sets, methods and repeats",
+                "is not a part of the study in {} ({}); parts may differ in data sets, methods and repeats",
                 first_dir.display(),
                 differs.join("; ")
             );
@@ -118,7 +118,7 @@ fn joined(studies: &[Stored], parts: &[PathBuf]) -> Result<Value> {
     Ok(config)
 }
 
-/// What parts say of the report otherwise than the first.
+/// Report settings of parts that differ from the first.
 fn not_taken(studies: &[Stored], parts: &[PathBuf]) -> Vec<String> {
     let (first, first_dir) = (&studies[0], parts[0].display());
     let others = studies.iter().zip(parts).skip(1);
@@ -170,7 +170,7 @@ struct Gathered<'a> {
     cells: BTreeMap<&'a str, CellFile>,
     shared: usize,
     mended: usize,
-    /// Where parts do not agree.
+    /// Places at which parts do not agree.
     wrong: Vec<String>,
 }
 
@@ -235,7 +235,7 @@ fn take_labels(mine: &mut CellFile, other: &CellFile) {
     }
 }
 
-/// Whether `out` holds anything but what this merge writes into it.
+/// True if `out` holds anything but what this merge writes into it.
 fn holds_other(
     out: &Path,
     experiment: &Experiment,
@@ -280,12 +280,12 @@ fn join(config: &mut Value, other: &Value) {
     }
 }
 
-/// Rows that came to an error or ran out of time.
+/// Rows that failed with an error or ran out of time.
 fn failures(file: &CellFile) -> usize {
     file.rows.iter().filter(|row| row.status != RowStatus::Ok).count()
 }
 
-/// Where two files of a cell first differ, apart from rows that were cut off in one of them.
+/// First difference of two files of a cell, apart from rows that were cut off in one of them.
 fn first_difference(a: &CellFile, b: &CellFile) -> Option<String> {
     a.rows.iter().find_map(|x| {
         let y = b.rows.iter().find(|y| y.p_requested == x.p_requested)?;

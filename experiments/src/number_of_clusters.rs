@@ -11,7 +11,7 @@ use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// What is tried, and how thoroughly.
+/// Numbers of clusters to try, and the effort for each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tries {
     /// Smallest number of clusters, ≥ 2.
@@ -32,7 +32,7 @@ impl Default for Tries {
     }
 }
 
-/// What was found for one number of clusters.
+/// Values of the criteria for one number of clusters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Criteria {
     /// Number of clusters asked for; 1 is one cluster of all objects.
@@ -54,7 +54,7 @@ pub struct Criteria {
     pub ambiguous: Option<f64>,
 }
 
-/// What the criteria say.
+/// Numbers of clusters that the criteria choose, with all values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selected {
     /// Objects that were looked at.
@@ -155,7 +155,7 @@ pub fn select_k(
     Ok(choose(n, found))
 }
 
-/// How many of `n` objects a subsample has, and the largest number of clusters that is tried.
+/// Number of the `n` objects in a subsample, and the largest number of clusters that is tried.
 ///
 /// # Errors
 /// `BadParam`, as [`select_k`].

@@ -46,7 +46,7 @@ impl RunProgress for Silent {
     fn update(&self, _: &ProgressSnapshot) {}
 }
 
-/// How a run is done. Nothing here changes a row, time columns aside.
+/// Options of a run. Nothing here changes a row, except for the columns of times.
 #[derive(Clone)]
 pub struct RunOptions {
     /// Directory of the results.
@@ -55,7 +55,7 @@ pub struct RunOptions {
     pub threads: Option<usize>,
     /// Bytes of the data sets and what the methods under way declare, together.
     pub memory_limit: Option<u64>,
-    /// Stop when so many cells of this run have failed; those under way finish.
+    /// Stop when this many cells of the run have failed; running ones finish.
     pub max_fails: Option<usize>,
     /// Only this part of the cells.
     pub shard: Option<Shard>,
@@ -63,9 +63,9 @@ pub struct RunOptions {
     pub keep: Keep,
     /// When cancelled, let the running cells finish.
     pub finish: bool,
-    /// Where data sets come from.
+    /// Source of data sets.
     pub source: Source,
-    /// Who watches.
+    /// Receiver of progress reports.
     pub progress: Arc<dyn RunProgress>,
     /// Set it to stop the run.
     pub cancel: Arc<AtomicBool>,
@@ -135,7 +135,7 @@ impl FailedCell {
         }
     }
 
-    /// What failed in the rows of a cell, if anything.
+    /// Failure in the rows of a cell, if any.
     pub(crate) fn of<'a>(
         line: &PlanLine,
         rows: impl IntoIterator<Item = &'a Row>,
@@ -146,10 +146,10 @@ impl FailedCell {
     }
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Where the results are.
+    /// Folder of the results.
     pub out: PathBuf,
     /// Cells of this run (of the shard, or to be retried).
     pub total: usize,
@@ -171,10 +171,10 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// The cells of a results directory that came to an error or ran out of time.
+/// The cells of a results directory that failed with an error or ran out of time.
 ///
 /// # Errors
-/// `Data` when it is no results directory.
+/// `Data` when it is not a results directory.
 pub fn failures(dir: &Path) -> Result<Vec<FailedCell>> {
     let stored = stored::read(dir)?;
     let wanted = Wanted::by(&Experiment::from_directory(dir)?)?;

@@ -30,7 +30,7 @@ pub struct CellRows {
     pub changed: BTreeSet<String>,
 }
 
-/// What a results directory holds of its experiment.
+/// Finished part of an experiment in a results directory.
 #[derive(Debug)]
 pub struct Finished {
     /// The experiment, as it was run.
@@ -64,7 +64,7 @@ impl Finished {
 /// The rows of all finished cells of the results directory `dir`.
 ///
 /// # Errors
-/// `Data` when it is no results directory, with the file that is not as it was written.
+/// `Data` when it is not a results directory, with the file that was changed.
 pub fn finished(dir: &Path) -> Result<Finished> {
     let experiment = Experiment::from_directory(dir)?;
     let stored = stored::read(dir)?;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::hash::canonical;
 
-/// How a row came about.
+/// Origin of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowStatus {
@@ -70,7 +70,7 @@ pub struct Row {
     pub answers_contradicting: Option<usize>,
     /// Replies, must-links and cannot-links, that became constraints of what clusters.
     pub constraints_used: Option<usize>,
-    /// Whether the method reads constraints; of no meaning where there are none.
+    /// True if the method uses constraints; without meaning if none are given.
     pub constraints_read: Option<bool>,
     /// Must-links handed to the clusterer.
     pub constraints_must: Option<usize>,
@@ -88,33 +88,33 @@ pub struct Row {
     pub objective: Option<f64>,
     /// Sweeps of the clusterer.
     pub iterations: Option<usize>,
-    /// Whether the clusterer came to rest.
+    /// True if the clusterer converged.
     pub converged: Option<bool>,
     /// The selector had fewer questions than the point asks for.
     pub saturated: Option<bool>,
     /// Classes among the objects scored.
     pub test_classes: Option<usize>,
-    /// How it went.
+    /// Status of the run.
     pub status: RowStatus,
     /// The error, or what the method warned of.
     pub message: Option<String>,
-    /// Of an error: it follows from data, settings and seed alone, so that it will come again
+    /// For an error: true if it follows from data, settings and seed alone, so that it will occur again
     /// (journal only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeded: Option<bool>,
     /// Version of the program.
     pub version: String,
-    /// What the clusterer reports of itself (journal only).
+    /// Diagnostics of the clusterer (journal only).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub diagnostics: BTreeMap<String, f64>,
     /// Labels of all objects, where they are kept (journal only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<u32>>,
-    /// How much each feature counts, of the first fold of the first repeat (journal only).
+    /// Weight of each feature, in the first fold of the first repeat (journal only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<FeatureWeights>,
-    /// What the method has for each option that the experiment varies, by column: no part of the journal,
-    /// since cells of equal settings share a file, whichever of them were varied.
+    /// Value in the method of each option that the experiment varies, by column. It is not part of the journal,
+    /// because cells of equal settings share a file, whichever options were varied.
     #[serde(skip)]
     pub options: BTreeMap<String, Value>,
     /// Seconds for the whole selection, which methods may share.
@@ -128,7 +128,7 @@ pub struct Row {
     pub scores: BTreeMap<String, Option<f64>>,
 }
 
-/// Where a field of a row stands in `results.csv`.
+/// Position of a field of a row in `results.csv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Before the metrics.
@@ -143,7 +143,7 @@ enum Place {
 use Kind::{Flag, Nested, Real, Whole};
 use Place::{After, Before, Journal, Last};
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A word or a sentence.
@@ -158,7 +158,7 @@ pub enum Kind {
     Nested,
 }
 
-/// A field of a row beside its scores.
+/// A field of a row that is not a score.
 struct Field {
     name: &'static str,
     place: Place,
@@ -188,7 +188,7 @@ fn count(value: Option<usize>) -> Option<f64> {
     value.map(|v| v as f64)
 }
 
-/// Every field of a row beside its scores, in the order of the columns.
+/// All fields of a row that are not scores, in the order of the columns.
 const FIELDS: [Field; 43] = [
     text("experiment", Before),
     text("identity", Before),
@@ -235,12 +235,12 @@ const FIELDS: [Field; 43] = [
     number("time_total_s", Last, Real, |row| row.time_total_s),
 ];
 
-/// Whether a name belongs to every row, so that no metric's column can have it.
+/// True if a name belongs to every row, so that no metric's column can have it.
 pub(crate) fn is_fixed_column(name: &str) -> bool {
     FIELDS.iter().any(|f| f.name == name)
 }
 
-/// The numbers of a row that a report can summarise, beside scores and diagnostics.
+/// The numbers of a row that a report can summarise, in addition to scores and diagnostics.
 pub fn counted() -> impl Iterator<Item = &'static str> {
     FIELDS.iter().filter(|f| f.number.is_some()).map(|f| f.name)
 }
@@ -257,7 +257,7 @@ impl Row {
         }
     }
 
-    /// Every column of a table with what stands in it.
+    /// Every column of a table with its value.
     pub fn cells(&self) -> serde_json::Result<Value> {
         let mut cells = serde_json::to_value(self)?;
         if let Value::Object(cells) = &mut cells {
@@ -267,7 +267,7 @@ impl Row {
     }
 }
 
-/// What the values of an option that an experiment varies have in common.
+/// Common type of the values of an option that an experiment varies.
 fn kind_of_option(name: &str, rows: &[Row]) -> Kind {
     let values = || rows.iter().filter_map(|r| r.options.get(name)).filter(|v| !v.is_null());
     [

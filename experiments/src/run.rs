@@ -10,13 +10,13 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use mustlink_core::context::EnsembleStore;
+use mustlink_core::roles::OPERATIONS_PER_SECOND;
 use mustlink_core::run::STACK;
 use mustlink_core::{Error, Result};
 
 use crate::cell;
 use crate::cell_file::{CellFile, Wanted, has_failed};
 use crate::config::{Experiment, stored};
-use crate::costs::seconds_per_operation;
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
@@ -57,18 +57,18 @@ pub(crate) fn run_some(
     carry_out(experiment, &grid, &journal, &cells, left, options)
 }
 
-/// Runs again the cells of a results directory that came to an error or ran out of time, and those
+/// Runs again the cells of a results directory that failed with an error or ran out of time, and those
 /// whose files are damaged, after carrying out `sets` (`run.cell_timeout_s=60`).
 ///
 /// # Errors
-/// As [`run`]; `Data` for results of an earlier form of the program, whose cells have other names, and where
-/// the data of finished cells have changed or are not there.
+/// As [`run`]; `Data` for results of an earlier form of the program, whose cells have other names, and if
+/// the data of finished cells have changed or are missing.
 pub fn retry(dir: &Path, sets: &[String], options: &RunOptions) -> Result<Outcome> {
     retry_some(dir, sets, options, &|_| true)
 }
 
-/// Runs again one cell of a results directory that came to an error or ran out of time: that with this
-/// identity, which the report and cells.csv name.
+/// Runs again one cell of a results directory that failed with an error or ran out of time. The report and cells.csv
+/// contain its identity.
 ///
 /// # Errors
 /// As [`retry`]; `Data` when no cell has this identity, or the one that has did not fail.
@@ -119,7 +119,8 @@ fn retry_some(
     let before = journal::read_plan(dir, &stored).unwrap_or_default();
     if let Some(why) = stale.strayed(&grid, &before, &files).into_iter().next() {
         let place = dir.display().to_string();
-        let message = format!("{why}; mustlink run with the experiment file makes its cells anew");
+        let message =
+            format!("{why}; mustlink run with the experiment file computes its cells again");
         return Err(Error::Data { place, message });
     }
     let wanted = Wanted::by(&experiment)?;
@@ -155,7 +156,7 @@ fn retry_some(
     carry_out(&experiment, &grid, &journal, &failed, left, &options)
 }
 
-/// What the threads of a run share, under one lock.
+/// State that the threads of a run share, under one lock.
 struct Board {
     schedule: Schedule,
     /// The selections that are over and still needed.
@@ -219,7 +220,7 @@ fn carry_out(
             before.entry(alike(grid, Task::Cell(c))).or_insert_with(|| (operations(), *seconds));
         }
     }
-    let time = TimeLeft::new(effort, kinds, before, seconds_per_operation(), threads);
+    let time = TimeLeft::new(effort, kinds, before, 1.0 / OPERATIONS_PER_SECOND, threads);
     let all = grid.distinct(cells);
     let runner = Runner {
         experiment,

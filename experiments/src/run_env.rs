@@ -17,7 +17,7 @@ use crate::config::{EnsemblePer, Experiment};
 use crate::data::Prepared;
 use crate::grid::{Budget, Grid};
 
-/// What cells and selections of a run have in common.
+/// Environment that cells and selections of a run share.
 pub(crate) struct RunEnv<'a> {
     pub experiment: &'a Experiment,
     pub grid: &'a Grid,
@@ -31,7 +31,7 @@ pub(crate) struct RunEnv<'a> {
 }
 
 impl RunEnv<'_> {
-    /// Bytes that the whole run leaves to a cell, beside the data sets of others.
+    /// Bytes that the whole run leaves to a cell, in addition to the data sets of others.
     fn run_limit(&self, others: u64) -> Option<u64> {
         self.memory_limit.map(|limit| limit.saturating_sub(others))
     }

@@ -24,7 +24,7 @@ pub(crate) enum Task {
     Select(usize),
 }
 
-/// What is taken first.
+/// Kinds of tasks, by priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Maker,
@@ -38,7 +38,7 @@ pub(crate) struct Schedule {
     ready: BTreeSet<(Kind, usize, Task)>,
     /// Tasks that make an ensemble others wait for.
     makers: BTreeSet<Task>,
-    /// What waits for each task, and for how many each waits.
+    /// Tasks that wait for each task, and the number of tasks that each waits for.
     after: BTreeMap<Task, Vec<Task>>,
     pending: BTreeMap<Task, usize>,
     /// Longer first.
@@ -49,8 +49,8 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// Orders the cells `todo` and the selections they need; `points` are the curve points, absent
-    /// when another method decides. Beside the order: operations of each task, roughly; what makes an
-    /// ensemble for others has those of the ensemble.
+    /// when another method decides. Also estimates the operations of each task; a task that makes an
+    /// ensemble for others includes those of the ensemble.
     pub fn new(
         experiment: &Experiment,
         grid: &Grid,
@@ -156,7 +156,7 @@ impl Schedule {
     }
 }
 
-/// What [`makers_first`] finds.
+/// Result of [`makers_first`].
 struct Makers {
     /// Every task.
     tasks: Vec<Task>,
@@ -166,8 +166,8 @@ struct Makers {
     made: BTreeMap<Task, f64>,
 }
 
-/// Of the tasks that need one ensemble, the first makes it and the others come after. Those that wait for
-/// nothing else stand first, so that no two wait for each other.
+/// The first of the tasks that need one ensemble makes it, and the others come after. Tasks that wait for
+/// nothing else come first, so that no two wait for each other.
 fn makers_first(
     experiment: &Experiment,
     grid: &Grid,
@@ -233,7 +233,7 @@ impl Pools {
     }
 }
 
-/// How many of the `free` threads the first of `ready` tasks gets: its share, at least one.
+/// Number of the `free` threads that the first of `ready` tasks gets: its share, at least one.
 pub(crate) fn share(free: usize, ready: usize) -> usize {
     (free / ready.max(1)).max(1)
 }
@@ -261,8 +261,8 @@ pub(crate) struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// Of a run that begins, from the operations of its tasks; `over` are operations and seconds of what
-    /// an earlier run did.
+    /// Estimate for a run that begins, from the operations of its tasks; `over` are operations and seconds of
+    /// an earlier run.
     pub fn new(
         waiting: BTreeMap<Task, f64>,
         alike: BTreeMap<Task, Alike>,

@@ -9,7 +9,7 @@ use crate::grid::Grid;
 pub struct Shard {
     /// Which part, from 1.
     pub number: usize,
-    /// Of how many.
+    /// Total number of shards.
     pub of: usize,
 }
 

@@ -14,12 +14,18 @@ use mustlink_core::method::Method;
 use mustlink_core::roles::{EnsembleGenerator, Oracle, Respondent, Scene};
 use mustlink_core::run::{self, Run, Steps, Transformed, guarded};
 use mustlink_core::selection::{self, Asking, Record, Selection};
-use mustlink_core::{Constraint, Constraints, Context, Error, Group, Problem, Result, registry};
+use mustlink_core::text::count;
+use mustlink_core::{
+    AutoOr, Constraint, Constraints, Context, Data, DataKind, Error, Group, Problem, Result,
+    registry,
+};
 use mustlink_datasets::{Classes, Dataset, FeatureWeights, RowMap};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption};
 use mustlink_ledger::{Durability, Header, Ledger};
+use serde_json::{Value, json};
 
 /// Bytes of the labels of an object: as they are found, and as they are written.
-const LABEL: u64 = 12;
+pub const LABEL: u64 = 12;
 
 /// One method on one data set.
 #[derive(Clone)]
@@ -28,7 +34,7 @@ pub struct Single {
     pub original: Dataset,
     /// The data set after the steps that change rows.
     pub set: Dataset,
-    /// Where its rows went, if they did.
+    /// New positions of its rows, if they changed.
     pub rows: Option<RowMap>,
     /// The method, without those steps.
     pub method: Method,
@@ -45,19 +51,54 @@ pub struct Single {
 pub struct Clustered {
     /// The clustering and what is known of its run.
     pub run: Run,
-    /// What it was made under.
+    /// Constraints under which it was made.
     pub constraints: Arc<Constraints>,
-    /// How much each feature counts, where the method learns it.
+    /// Weight of each feature, if the method learns it.
     pub weights: Option<FeatureWeights>,
     /// The transforms as they were fitted, those before `input` included.
     pub steps: Steps,
-    /// What the method saw.
+    /// Input of the method.
     pub input: Transformed,
+    /// Kind of the data that selectors saw.
+    pub seen: DataKind,
 }
 
-/// Who is asked, how often, and what keeps the answers.
+impl Clustered {
+    /// The configuration of the method, with the distortions that "auto" chose.
+    pub fn named(&self, config: &Value) -> Value {
+        let mut config = config.clone();
+        for (slot, kind) in [("clusterer", self.input.problem.data.kind()), ("selector", self.seen)]
+        {
+            config.get_mut(slot).into_iter().for_each(|plugin| name_distortions(plugin, kind));
+        }
+        config
+    }
+}
+
+/// Names the distortion in place of "auto" in a plugin on data of this kind, and in those that it holds.
+fn name_distortions(plugin: &mut Value, kind: DataKind) {
+    // Mixtures of sparse rows are dense.
+    let mixes = |generator: &Value| generator["type"] == "random_projection";
+    let kind = if mixes(plugin) || mixes(&plugin["view"]) { DataKind::Dense } else { kind };
+    match plugin {
+        // Steps of its own may give it data of another kind.
+        Value::Object(options) if options.get("transforms").is_some_and(|t| *t != json!([])) => {}
+        Value::Object(options) => {
+            for (name, value) in options {
+                if name == "distortion" && value == "auto" {
+                    *value = AutoOr::<Distortion>::Auto.on(kind).name().into();
+                }
+                name_distortions(value, kind);
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(|held| name_distortions(held, kind)),
+        _ => {}
+    }
+}
+
+/// Oracle, number of questions, and ledger.
 pub struct Asked<'a> {
-    /// Who answers: it stands in the head of the ledger.
+    /// Oracle that answers; the head of the ledger contains it.
     pub oracle: Box<dyn Oracle>,
     /// One that is open already, and answers in its place.
     pub respondent: Option<Box<dyn Respondent>>,
@@ -95,7 +136,8 @@ impl Single {
         if let Some(rows) = &rows {
             let (moved, dropped) = constraints.renumbered(set.n(), &rows.map)?;
             if dropped > 0 {
-                ctx.warn(format!("{dropped} constraints lost an object that was dropped"));
+                let dropped = count(dropped, "constraint");
+                ctx.warn(format!("{dropped} lost an object that was dropped"));
             }
             constraints = moved;
         }
@@ -104,7 +146,7 @@ impl Single {
         Ok(Single { original, set, rows, method, problem, steps, front, ctx })
     }
 
-    /// Whether the method cannot do without k.
+    /// True if the method cannot do without k.
     pub fn needs_k(&self) -> bool {
         self.method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k)
             || self.method.selector.as_ref().is_some_and(|s| s.properties().needs_k)
@@ -115,13 +157,12 @@ impl Single {
         self.set.k().or(self.set.known.as_ref().map(Classes::k))
     }
 
-    /// A warning if only some objects have a class, and their classes give k: there may be more.
-    pub fn part_of_classes(&self) -> Option<String> {
-        let classes = self.set.classes.as_ref().or(self.set.known.as_ref())?;
-        let (known, n, k) = (classes.sizes().iter().sum::<usize>(), self.set.n(), classes.k());
-        (known < n).then(|| {
-            format!("k = {k}, the number of classes of the {known} of {n} objects whose class is known; there may be more")
-        })
+    /// Takes the number of classes as k if none is given. Returns that number, and a warning if only some objects have
+    /// a class.
+    pub fn take_k_of_classes(&mut self) -> Option<(usize, Option<String>)> {
+        let k = self.classes().filter(|_| self.problem.k.is_none())?;
+        self.problem.k = Some(k);
+        Some((k, self.set.part_of_classes()))
     }
 
     /// The user's name of object `i`.
@@ -187,7 +228,12 @@ impl Single {
     /// # Errors
     /// Those of the transforms.
     pub fn seen(&self) -> Result<Transformed> {
-        run::transform_from(self.steps, self.method.prefix(), &self.problem, &self.ctx)
+        self.seen_after(self.method.prefix().len())
+    }
+
+    /// The data after the first `steps` of the method.
+    pub(crate) fn seen_after(&self, steps: usize) -> Result<Transformed> {
+        run::transform_from(self.steps, &self.method.transforms[..steps], &self.problem, &self.ctx)
             .map_err(|e| e.with_feature_names(&self.set.feature_names))
     }
 
@@ -228,7 +274,7 @@ impl Single {
         &self.ctx
     }
 
-    /// Who answers where nobody else does: the oracle of the method, or the classes; `None` without either.
+    /// Oracle of the method, or the classes as oracle; `None` without either.
     ///
     /// # Errors
     /// A registry without `truth`.
@@ -238,6 +284,13 @@ impl Single {
             None if self.set.classes.is_some() => registry::build_default("truth").map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The objects for oracles and ledgers; selectors see them as `data`.
+    pub fn scene(&self, data: &Data, ctx: Context) -> Scene {
+        let read = &self.original.data;
+        let read = self.rows.as_ref().map_or_else(|| read.clone(), |rows| read.subset(&rows.kept));
+        Scene { data: Some(data.clone()), read: Some(read), ..self.set.scene(ctx) }
     }
 
     /// Asks; `None` when the method has no selector.
@@ -261,8 +314,7 @@ impl Single {
         // Where somebody is waited for no answer is lost.
         let every = respondent.is_some() || oracle.properties().interactive;
         let durability = if every { Durability::Every } else { Durability::Batch(64) };
-        let mut scene = self.set.scene(ctx);
-        scene.data = Some(seen.data.clone());
+        let scene = self.scene(&seen.data, ctx);
         let keep = |path| self.keep(&scene, &*oracle, path, durability);
         let mut ledger = ledger.map(keep).transpose()?;
         let mut respondent = match respondent {
@@ -288,21 +340,10 @@ impl Single {
             return Err(Error::Usage("the method has no selector; name one by --selector".into()));
         };
         let header = Header::new(scene, &**selector, oracle, &self.ctx.child("selector"));
-        let ledger = Ledger::open(path, header, durability)?;
+        let begins = |then: &Header| then.is_about(scene) == Some(true);
+        let ledger = Ledger::open_grown(path, header, durability, &begins)?;
         ledger.notices().iter().for_each(|notice| self.ctx.warn(notice));
         Ok(ledger)
-    }
-
-    /// True if a ledger without ids is about the first rows of these data; its hash includes their values.
-    pub fn begins_with(&self, ledger: &Header, seed: u64) -> bool {
-        let appended = self.rows.is_none() && ledger.n < self.original.n();
-        appended && {
-            let first: Vec<usize> = (0..ledger.n).collect();
-            let data = self.original.data.subset(&first).contiguous();
-            let set = Dataset { data, ..self.original.clone() };
-            let ctx = Single::context_of(&set, seed).build();
-            ledger.seed == Some(Header::seed_of(&ctx.child("selector")))
-        }
     }
 
     /// Asks `respondent` about `seen`; `None` when the method has no selector.
@@ -353,7 +394,7 @@ impl Single {
         let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
         let all = [&self.front, before, &input.steps];
         let steps = Steps(all.into_iter().flat_map(|steps| steps.0.iter().cloned()).collect());
-        Ok(Clustered { run, constraints, weights, steps, input })
+        Ok(Clustered { run, constraints, weights, steps, input, seen: seen.data.kind() })
     }
 }
 

@@ -8,13 +8,13 @@ use mustlink_core::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How objects are held back for scoring.
+/// Rule for holding out objects for scoring.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Split {
     /// No test set: every object may be asked about and every object is scored.
     All {
-        /// How often everything is done, each time with other random numbers.
+        /// Number of repeats, each with other random numbers.
         #[serde(default = "one")]
         #[schemars(range(min = 1, max = 1_000_000))]
         repeats: usize,
@@ -66,7 +66,7 @@ impl Default for Split {
 }
 
 impl Split {
-    /// How often everything is done.
+    /// Number of repeats of the whole work.
     pub fn repeats(&self) -> usize {
         match self {
             Split::All { repeats }
@@ -83,7 +83,7 @@ impl Split {
         }
     }
 
-    /// Whether objects are held back at all.
+    /// True if objects are held back at all.
     pub fn has_test(&self) -> bool {
         !matches!(self, Split::All { .. })
     }
@@ -139,7 +139,7 @@ impl Split {
             }
             Split::Kfold { folds, stratified, .. } => {
                 if folds < 2 || folds > n {
-                    let legal = format!("in 2..={n} (the number of objects)");
+                    let legal = format!("between 2 and {n} (the number of objects)");
                     return Err(Error::bad_param("split.folds", folds, legal));
                 }
                 let mut masks = vec![vec![false; n]; folds];
@@ -229,6 +229,6 @@ mod tests {
     fn too_many_folds_are_refused() {
         let split = Split::Kfold { folds: 9, repeats: 1, stratified: false };
         let message = split.tests(8, None, &path(), 0).unwrap_err().to_string();
-        assert_eq!(message, "split.folds: must be in 2..=8 (the number of objects), got 9");
+        assert_eq!(message, "split.folds: must be between 2 and 8 (the number of objects), got 9");
     }
 }

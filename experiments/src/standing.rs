@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use mustlink_core::Result;
+use mustlink_core::text::{count, form};
 
 use crate::cell_file::{CellFile, Wanted, has_failed};
 use crate::config::{Experiment, stored};
@@ -103,7 +104,7 @@ impl Stale {
     }
 }
 
-/// What of an experiment a results directory holds already. `plan` and `run` say the same of it.
+/// Part of an experiment that a results directory already holds. `plan` and `run` report it alike.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
     /// Cells, each counted once however many methods share it.
@@ -123,7 +124,7 @@ pub struct Standing {
     pub stale: usize,
     /// Data sets and methods of these cells.
     pub stale_of: BTreeSet<(String, String)>,
-    /// The code that is another now: plugins by tag, files by path, `mustlink` for the framework.
+    /// The names of the code that has changed: plugins by their crates, files by path, `mustlink` for the framework.
     pub changed: BTreeSet<String>,
     /// Cells of other builds are taken as finished.
     pub stale_kept: bool,
@@ -135,10 +136,10 @@ pub struct Standing {
     pub earlier: bool,
 }
 
-/// What is left to do.
+/// Remaining work.
 pub(crate) struct Left {
     pub standing: Standing,
-    /// What every cell is to have.
+    /// Rows that every cell should have.
     pub wanted: Wanted,
     /// The cells to do, each with the points it lacks; absent: all.
     pub todo: BTreeMap<usize, Option<Vec<usize>>>,
@@ -254,23 +255,26 @@ impl Standing {
 }
 
 impl fmt::Display for Standing {
-    /// What is there beside finished cells and new ones; nothing where there is nothing to say.
+    /// Content other than finished cells and new ones; empty without such content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |items: Vec<String>| match items.len() {
             0..=6 => items.join(", "),
             n => format!("{} and {} more", items[..5].join(", "), n - 5),
         };
         if self.partial > 0 {
-            write!(f, "{} cells are there in part", self.partial)?;
+            let are = form(self.partial, "is", "are");
+            write!(f, "{} {are} there in part", count(self.partial, "cell"))?;
             if !self.points.is_empty() {
                 let points = list(self.points.iter().map(usize::to_string).collect());
-                write!(f, "; points {points} are added to their rows")?;
+                let word = form(self.points.len(), "point", "points");
+                write!(f, "; rows of {word} {points} are added")?;
             }
             if !self.metrics.is_empty() {
                 let metrics = list(self.metrics.iter().cloned().collect());
                 write!(
                     f,
-                    "; for {metrics} they are run again, because labels are scored where they are made"
+                    "; for {metrics} {} run again, because labels are scored where they are made",
+                    form(self.partial, "it is", "they are")
                 )?;
             }
             writeln!(f)?;
@@ -280,18 +284,24 @@ impl fmt::Display for Standing {
             let way = if self.stale_kept {
                 "whole ones are kept as they are (--keep-stale)"
             } else {
-                "they are made again (--keep-stale keeps them)"
+                form(
+                    self.stale,
+                    "it is made again (--keep-stale keeps it)",
+                    "they are made again (--keep-stale keeps them)",
+                )
             };
             writeln!(
                 f,
-                "{} cells were made by another build (changed: {}): {}; {way}",
-                self.stale,
+                "{} {} made by another build (changed: {}): {}; {way}",
+                count(self.stale, "cell"),
+                form(self.stale, "was", "were"),
                 list(self.changed.iter().cloned().collect()),
                 list(cells.collect()),
             )?;
         }
         if self.forced > 0 {
-            writeln!(f, "{} finished cells are made again (--force)", self.forced)?;
+            let are = form(self.forced, "is", "are");
+            writeln!(f, "{} {are} made again (--force)", count(self.forced, "finished cell"))?;
         }
         for damaged in self.damaged.iter().take(5) {
             writeln!(f, "{damaged}")?;
@@ -302,15 +312,18 @@ impl fmt::Display for Standing {
         if self.kept > 0 && self.earlier {
             writeln!(
                 f,
-                "{} files are of an earlier form that cannot be checked: they stay, and their cells are \
-                 run again",
-                self.kept
+                "{} {} of an earlier form that cannot be checked: {} run again",
+                count(self.kept, "file"),
+                form(self.kept, "is", "are"),
+                form(self.kept, "it stays, and its cell is", "they stay, and their cells are")
             )?;
         } else if self.kept > 0 {
             writeln!(
                 f,
-                "{} cells on disk belong to nothing in this file: they stay, and are in no report",
-                self.kept
+                "{} on disk {} to nothing in this file: {} in no report",
+                count(self.kept, "cell"),
+                form(self.kept, "belongs", "belong"),
+                form(self.kept, "it stays, and is", "they stay, and are")
             )?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mustlink_core::random::SeedPath;
+use mustlink_core::text::count;
 use mustlink_core::{Error, Result};
 
 use crate::cell_file::is_cut_off;
@@ -14,7 +15,7 @@ use crate::row::{Row, RowStatus, differences};
 use crate::run::run_some;
 use crate::standing::{Keep, Left, Stale};
 
-/// What came of a verification.
+/// Result of a verification.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verified {
     /// Finished cells of this build, without those that time or memory cut off: they need not come out the same.
@@ -30,18 +31,18 @@ pub struct Verified {
     pub tried: usize,
     /// The user stopped it.
     pub stopped: bool,
-    /// What differs, a line for each cell.
+    /// Differences, a line for each cell.
     pub differing: Vec<String>,
 }
 
 /// Makes a share of the finished cells of a results directory again, drawn by `seed` (at least one), and
-/// compares every column but the times, bit for bit. The limits of time and memory that the run had for a cell
-/// do not hold. The directory stays as it is: the cells are made in a folder beside the other temporary files
+/// compares every column except the times, bit for bit. The limits of time and memory that the run had for a cell
+/// do not apply. The directory is not changed: the cells are made in a folder with the other temporary files
 /// of the system.
 ///
 /// # Errors
-/// `Data` when it is no results directory, when nothing in it is finished, or when a file is not as it
-/// was written; as [`run`](crate::run) for the cells.
+/// `Data` when it is not a results directory, when no cell in it is finished, or when a file was
+/// changed; as [`run`](crate::run) for the cells.
 pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result<Verified> {
     let mut experiment = Experiment::from_directory(dir)?;
     (experiment.run.cell_timeout_s, experiment.run.cell_memory_bytes) = (None, None);
@@ -104,10 +105,10 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
     Ok(out)
 }
 
-/// Where two versions of a cell first differ, times aside.
+/// First difference of two versions of a cell, apart from times.
 fn first_difference(old: &[&Row], new: &[&Row]) -> Option<String> {
     if old.len() != new.len() {
-        return Some(format!(": had {} rows and has {}", old.len(), new.len()));
+        return Some(format!(": had {} and has {}", count(old.len(), "row"), new.len()));
     }
     old.iter().zip(new).find_map(|(was, is)| {
         let at = was.p_requested.map_or(String::new(), |p| format!(", {p} questions"));
@@ -122,7 +123,7 @@ fn first_difference(old: &[&Row], new: &[&Row]) -> Option<String> {
     })
 }
 
-/// How a row ended.
+/// Status at the end of a row.
 fn ended(row: &Row) -> String {
     match row.status {
         RowStatus::Ok => "had a result".into(),
@@ -165,7 +166,7 @@ mod tests {
         let (a, b) = (row(0), row(5));
         assert_eq!(first_difference(&[&a, &b], &[&a, &b]), None);
         assert_eq!(first_difference(&[&a, &b], &[&a]).unwrap(), ": had 2 rows and has 1");
-        assert_eq!(first_difference(&[&a], &[&a, &b]).unwrap(), ": had 1 rows and has 2");
+        assert_eq!(first_difference(&[&a], &[&a, &b]).unwrap(), ": had 1 row and has 2");
         assert_eq!(first_difference(&[&a], &[&b]).unwrap(), ", 0 questions: has other points");
         let other = Row { k: Some(3), ..row(0) };
         let found = first_difference(&[&a], &[&other]).unwrap();

@@ -19,7 +19,7 @@ pub struct Link {
     pub j: u32,
     /// Together or apart.
     pub kind: Kind,
-    /// The answer that says so; absent: it was given.
+    /// The answer with this statement; absent: it was given.
     pub answer: Option<QueryId>,
 }
 
@@ -72,8 +72,8 @@ impl Statements {
         self.knowledge.relation(i, j)
     }
 
-    /// The relation of two objects with the shortest chain that says so, must-links first where both hold;
-    /// `None` where nothing is known.
+    /// The relation of two objects with the shortest chain that shows it; must-links first if both relations follow.
+    /// `None` if nothing is known.
     pub fn why(&self, i: u32, j: u32) -> Option<(Kind, Vec<Link>)> {
         let must = self.chain(i, j, Kind::MustLink).map(|chain| (Kind::MustLink, chain));
         must.or_else(|| self.chain(i, j, Kind::CannotLink).map(|chain| (Kind::CannotLink, chain)))

@@ -13,18 +13,18 @@ use crate::sorting::Statement;
 use crate::state::{LATER, Shared};
 use crate::view::Open;
 
-/// What a session is told.
+/// A command to a session.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// The answer to the open question.
     Reply(Said),
-    /// The answer to the open question, where it has one, and changes of the ledger beside it.
+    /// The answer to the open question, if there is one, and further changes of the ledger.
     Rewrite { reply: Option<Said>, change: Change },
     /// Everything is saved; no more questions.
     Quit,
 }
 
-/// What is said of the open question.
+/// The answer to the open question.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub reply: Reply,
@@ -33,7 +33,7 @@ pub(crate) struct Said {
     pub later: bool,
 }
 
-/// Answers taken back, and others that nobody was asked for. What stands of the pairs of the new ones is taken
+/// Answers taken back, and new ones without a question. Earlier answers about the pairs of the new ones are taken
 /// back too.
 #[derive(Debug, Default)]
 pub(crate) struct Change {
@@ -53,7 +53,7 @@ pub(crate) struct Desk<'a> {
     pub commands: &'a mut Receiver<Command>,
     pub ctx: &'a Context,
     pub knowledge: Knowledge,
-    /// What follows from answers is asked to test them.
+    /// True if pairs that follow from answers are asked too, to test the answers.
     pub evidence: bool,
     pub paid: usize,
     pub budget: Option<usize>,
@@ -61,7 +61,7 @@ pub(crate) struct Desk<'a> {
     pub then: Option<Command>,
 }
 
-/// The next command; an interrupt, or that nobody holds the session any more, is a quit.
+/// The next command. An interrupt counts as a quit, and so does a session that was dropped.
 pub(crate) fn next(commands: &Receiver<Command>, ctx: &Context) -> Command {
     loop {
         match commands.recv_timeout(LOOK) {

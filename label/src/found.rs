@@ -2,11 +2,13 @@
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::Data;
-use mustlink_kernels::agreement::contingency::adjusted_rand;
+use mustlink_kernels::agreement::contingency::Contingency;
 use serde::Serialize;
 
 /// Objects shown at the border of a cluster.
 const BORDER: usize = 3;
+/// Typical objects of a cluster.
+const TYPICAL: usize = 4;
 
 /// One cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,6 +17,8 @@ pub struct Cluster {
     pub members: Vec<u32>,
     /// The object nearest to its mean.
     pub medoid: u32,
+    /// The objects nearest to its mean, the nearest first.
+    pub typical: Vec<u32>,
     /// Those that are nearly as close to the mean of another cluster, the doubtful first.
     pub border: Vec<u32>,
 }
@@ -40,12 +44,10 @@ impl Found {
         (a != NONE && b != NONE).then_some(a == b)
     }
 
-    /// The similarity of both clusterings on the objects that have a cluster in both.
-    pub fn similarity(&self, other: &Found) -> f64 {
-        let both =
-            self.labels.iter().zip(&other.labels).filter(|(a, b)| **a != NONE && **b != NONE);
-        let (own, others): (Vec<u32>, Vec<u32>) = both.unzip();
-        adjusted_rand(&own, &others)
+    /// The objects that have a cluster in both clusterings.
+    pub fn compared(&self, other: &Found) -> Contingency {
+        let both = self.labels.iter().copied().zip(other.labels.iter().copied());
+        Contingency::new(both.filter(|&(a, b)| a != NONE && b != NONE))
     }
 
     pub fn noise(&self) -> usize {
@@ -65,8 +67,10 @@ fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
     let means: Vec<Mean> = members.iter().map(|m| Mean::of(data, m)).collect();
     let of = |(own, members): (usize, Vec<u32>)| {
         let to = |o: u32, at: usize| means[at].squared_distance(data, o as usize);
-        let near = |&a: &u32, &b: &u32| to(a, own).total_cmp(&to(b, own));
-        let medoid = members.iter().copied().min_by(near).unwrap_or_default();
+        let mut near: Vec<(f64, u32)> = members.iter().map(|&o| (to(o, own), o)).collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let typical: Vec<u32> = near.into_iter().take(TYPICAL).map(|(_, o)| o).collect();
+        let medoid = typical.first().copied().unwrap_or_default();
         let margin = |o: u32| {
             let others = (0..means.len()).filter(|&at| at != own).map(|at| to(o, at));
             others.fold(f64::INFINITY, f64::min) - to(o, own)
@@ -75,7 +79,7 @@ fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
             members.iter().filter(|&&o| o != medoid).map(|&o| (margin(o), o)).collect();
         doubtful.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let border = doubtful.into_iter().take(BORDER).map(|(_, o)| o).collect();
-        Cluster { members, medoid, border }
+        Cluster { members, medoid, typical, border }
     };
     members.into_iter().enumerate().map(of).collect()
 }
@@ -112,7 +116,9 @@ mod tests {
             Found::new(&data, labels, 0)
         };
         let (one, other) = (of([0, 1, NONE]), of([1, 0, 0]));
-        assert_eq!((one.noise(), one.clusters.len(), one.similarity(&other)), (50, 2, 1.0));
+        let both = one.compared(&other);
+        assert_eq!((one.noise(), one.clusters.len(), both.adjusted_rand()), (50, 2, 1.0));
+        assert_eq!(both.n() - both.matching(), 0);
         assert_eq!((one.says(0, 1), one.says(0, 149)), (Some(true), None));
     }
 }

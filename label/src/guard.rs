@@ -25,7 +25,7 @@ pub(crate) fn random() -> Result<String> {
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
 
-/// What requests are judged by.
+/// The port and the token that requests must have.
 #[derive(Debug, Clone)]
 pub(crate) struct Guard {
     port: u16,
@@ -46,7 +46,7 @@ impl Guard {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// What of `path` follows the token, where everything else is in order too.
+    /// The part of `path` after the token, if the host, the origin and the token are right.
     ///
     /// # Errors
     /// See [`Refused`].

@@ -62,7 +62,7 @@ impl Keys {
     /// The keys of a TOML file: those that it does not name stay.
     ///
     /// # Errors
-    /// `Data` with `place` for a name of nothing, a key that is none, and one key for two things.
+    /// `Data` with `place` for an unknown name, an invalid key, and one key for two actions.
     pub fn read(toml: &str, place: &str) -> Result<Self> {
         let bad = |message: String| Error::Data { place: place.into(), message };
         let keys: Keys = toml::from_str(toml).map_err(|e| {

@@ -1,5 +1,6 @@
 //! The session on a page of this machine.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mustlink_core::{Error, Result};
@@ -12,18 +13,23 @@ use crate::keys::Keys;
 use crate::page;
 use crate::session::Session;
 use crate::show::{self, Objects};
+use crate::view::Written;
 use crate::wire::{Look, Wanted, scene, troubled};
 
 /// Longest wait for the next turn.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Time that a page has to load the images of its last state.
+const BREATH: Duration = Duration::from_millis(200);
 
-/// A server that nobody but this machine reaches.
+/// A server that can be reached from this machine only.
 pub struct Server {
     http: Listener,
     guard: Guard,
-    /// What the page's own style and script are known by.
+    /// Random word that the page's own style and script carry, so that browsers run no other.
     nonce: String,
     keys: Keys,
+    /// A page has received the last state.
+    is_told: AtomicBool,
 }
 
 impl Server {
@@ -35,12 +41,23 @@ impl Server {
         let taken = |e| Error::Usage(format!("--port {port}: {e}; 0 takes one that is free"));
         let http = Listener::bind(port).map_err(taken)?;
         let guard = Guard::new(http.port())?;
-        Ok(Server { http, guard, nonce: guard::random()?, keys })
+        Ok(Server { http, guard, nonce: guard::random()?, keys, is_told: AtomicBool::new(false) })
     }
 
     /// The address of the page, with its token.
     pub fn address(&self) -> String {
         self.guard.address()
+    }
+
+    /// Shows which files were written, if a page is open.
+    pub fn tell(&self, session: &Session, written: Written) {
+        session.written(written);
+        for _ in 0..4 {
+            std::thread::sleep(BREATH);
+            if self.is_told.load(Ordering::Relaxed) {
+                break;
+            }
+        }
     }
 
     /// Ends [`serve`].
@@ -51,13 +68,17 @@ impl Server {
 
 /// Serves `session` about these objects until [`Server::end`] is called.
 pub fn serve(server: &Server, session: &Session, objects: &Objects<'_>) {
+    let ranges = show::ranges(objects, session.n());
+    let page = page::page(&server.nonce, &server.keys, &ranges);
     std::thread::scope(|scope| {
-        server.http.serve(scope, |request: &Request| answer(server, session, objects, request));
+        let answer = |request: &Request| answer(server, &page, session, objects, request);
+        server.http.serve(scope, answer);
     });
 }
 
 fn answer(
     server: &Server,
+    page: &str,
     session: &Session,
     objects: &Objects<'_>,
     request: &Request,
@@ -77,11 +98,15 @@ fn answer(
         ("GET", Ok("")) => Said {
             kind: "text/html; charset=utf-8",
             policy: page::policy(&server.nonce),
-            ..Said::text(200, &page::page(&server.nonce, &server.keys))
+            ..Said::text(200, page)
         },
+        // A page without an icon would ask for one without the token.
+        ("GET", Ok("icon")) => Said::text(204, ""),
         ("GET", Ok("state")) => {
             let since = query.strip_prefix("since=").and_then(|v| v.parse().ok());
-            Said::json(200, &scene(session.news(since, PATIENCE), objects))
+            let view = session.news(since, PATIENCE);
+            server.is_told.fetch_or(view.written.is_some(), Ordering::Relaxed);
+            Said::json(200, &scene(view, session, objects))
         }
         ("GET", Ok(path)) => picture(path, session, objects),
         ("POST", Ok("act")) => match read::<Wanted>(request) {
@@ -89,7 +114,10 @@ fn answer(
             Ok(wanted) => {
                 let (turn, act) = wanted.act(session);
                 match session.act(turn, act) {
-                    Ok(()) => Said::json(200, &scene(session.view(Some(turn), PATIENCE), objects)),
+                    Ok(()) => {
+                        let view = session.view(Some(turn), PATIENCE);
+                        Said::json(200, &scene(view, session, objects))
+                    }
                     Err(trouble) => Said::json(409, &troubled(&trouble, objects)),
                 }
             }

@@ -15,7 +15,7 @@ use crate::desk::{Change, Command, Said};
 use crate::found::Cluster;
 use crate::sorting::{self, Statement};
 use crate::state::{Shared, State};
-use crate::view::{Clusters, Open, View};
+use crate::view::{Clusters, Open, View, Written};
 use crate::work::Work;
 
 /// What a person does.
@@ -23,9 +23,9 @@ use crate::work::Work;
 pub enum Act {
     /// Answers the open question.
     Reply {
-        /// What is said.
+        /// The answer.
         reply: Reply,
-        /// What is remarked.
+        /// A remark.
         note: Option<String>,
     },
     /// Sets the open question aside; at the end, asks the first of those set aside once more.
@@ -36,7 +36,7 @@ pub enum Act {
     Change {
         /// Number of the query.
         id: QueryId,
-        /// What is said now.
+        /// The new answer.
         reply: Reply,
     },
     /// Sorts objects into groups.
@@ -44,11 +44,11 @@ pub enum Act {
         /// Objects that belong together, and apart from those of every other group.
         groups: Vec<Vec<u32>>,
     },
-    /// Says something of pairs that nobody was asked about.
+    /// Makes statements about pairs without a question.
     State {
         /// What for.
         purpose: &'static str,
-        /// What is said.
+        /// The statements.
         said: Vec<Statement>,
     },
     /// Saves and ends.
@@ -71,17 +71,15 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// What a person is told.
+    /// The message for a person.
     pub fn says(&self) -> &'static str {
         match self {
-            Trouble::Stale => {
-                "not taken: the question has changed meanwhile, or is still being worked out"
-            }
-            Trouble::Nothing => "there is nothing to do that to",
-            Trouble::Objects => "not taken: each object may stand once, and must exist",
-            Trouble::Budget => "not taken: more answers than are left of the budget",
+            Trouble::Stale => "Not taken: the question has changed, or is still being computed.",
+            Trouble::Nothing => "There is nothing to change.",
+            Trouble::Objects => "Not taken: each object must exist, and may occur only once.",
+            Trouble::Budget => "Not taken: this needs more answers than are left of the budget.",
             Trouble::Conflict(_) => {
-                "not taken: it contradicts these answers; change one of them first"
+                "Not taken: this contradicts the answers below. Change one of them first."
             }
         }
     }
@@ -134,11 +132,23 @@ impl Session {
         self.shared.lock().statements(None).why(i, j)
     }
 
-    /// The clusters as they stand, once the method was run.
+    /// The clusters as they stand, once the method was run. They show the guess about the open question, so that its
+    /// answer does not count as agreement.
     pub fn clusters(&self) -> Option<Clusters> {
-        let state = self.shared.lock();
+        let mut state = self.shared.lock();
+        state.guess_is_seen = true;
         let found = state.found.as_ref()?;
         Some(Clusters { clusters: found.clusters.clone(), noise: found.noise() })
+    }
+
+    /// Shows the guess of the method before each answer, or hides it. Agreement is counted only if it is hidden.
+    pub fn show_guess(&self, shows_guess: bool) {
+        self.shared.lock().shows_guess = shows_guess;
+    }
+
+    /// Shows which files were written.
+    pub fn written(&self, written: Written) {
+        self.shared.written(written);
     }
 
     /// Whether nothing runs it any more.
@@ -155,8 +165,7 @@ impl Session {
     pub fn pure(&self, medoid: u32) -> Act {
         let found = self.clusters().unwrap_or_default();
         let own = found.clusters.into_iter().find(|c| c.medoid == medoid);
-        let none = || Cluster { members: Vec::new(), medoid, border: Vec::new() };
-        Session::whole(&own.unwrap_or_else(none))
+        own.map_or(Act::State { purpose: "pure", said: Vec::new() }, |own| Session::whole(&own))
     }
 
     /// That all objects of a cluster belong together.
@@ -244,7 +253,7 @@ fn command(state: &State, act: Act) -> Result<Command, Trouble> {
     }
 }
 
-/// Statements that nobody was asked for; of the open question's pair they are its answer.
+/// Statements without a question. One about the pair of the open question is its answer.
 fn stated(state: &State, purpose: &'static str, said: Vec<Statement>) -> Result<Command, Trouble> {
     if said.iter().any(|s| s.i == s.j || s.i.max(s.j) as usize >= state.n) {
         return Err(Trouble::Objects);

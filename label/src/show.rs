@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Longest text of one cell that is shown, in characters.
 const LONGEST: usize = 4000;
 
-/// One object as a person sees it. What it holds is text, never markup.
+/// One object as a person sees it. Its content is text, never markup.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Shown {
     /// Its id.
@@ -41,6 +41,25 @@ impl Objects<'_> {
     }
 }
 
+/// Most objects whose cells are read for the ranges of columns.
+const READ: u32 = 10_000;
+
+/// The smallest and the largest number of each column that contains numbers only. Of many objects, evenly spaced ones
+/// are read.
+pub(crate) fn ranges(objects: &Objects<'_>, n: u32) -> Vec<Option<(f64, f64)>> {
+    let mut ranges = Vec::new();
+    for object in (0..n).step_by(n.div_ceil(READ).max(1) as usize) {
+        let cells = (objects.shown)(object).cells;
+        ranges.resize(cells.len(), Some((f64::INFINITY, f64::NEG_INFINITY)));
+        for (range, (_, cell)) in ranges.iter_mut().zip(&cells).filter(|(_, (_, c))| !c.is_empty())
+        {
+            let number = cell.parse().ok().filter(|v: &f64| v.is_finite());
+            *range = range.zip(number).map(|((low, high), v)| (low.min(v), high.max(v)));
+        }
+    }
+    ranges.into_iter().map(|range| range.filter(|(low, high)| low < high)).collect()
+}
+
 impl Shown {
     /// The same with nothing in any text that steers a terminal.
     pub fn visible(self) -> Self {
@@ -61,8 +80,8 @@ const IMAGES: [(&str, &str); 6] = [
     ("bmp", "image/bmp"),
 ];
 
-/// The file that a cell names inside `folder`, with the kind of its image. None for one that is elsewhere,
-/// also by a link, that does not exist or is no image.
+/// The file that a cell names inside `folder`, with the kind of its image. `None` for a file that is elsewhere,
+/// also through a link, that does not exist, or that is not an image.
 pub(crate) fn image(folder: &Path, cell: &str) -> Option<(PathBuf, &'static str)> {
     let folder = folder.canonicalize().ok()?;
     let file = folder.join(cell.trim()).canonicalize().ok()?;
@@ -71,8 +90,8 @@ pub(crate) fn image(folder: &Path, cell: &str) -> Option<(PathBuf, &'static str)
     (file.starts_with(&folder) && file.is_file()).then_some((file, kind))
 }
 
-/// Text in which nothing steers a terminal or turns the direction of reading, and which is not longer than
-/// can be looked at: how long it was is said.
+/// Text without characters that steer a terminal or turn the direction of reading. Long text is cut, with its
+/// full length at the end.
 pub(crate) fn visible(text: &str) -> String {
     let end = text.char_indices().nth(LONGEST).map(|(end, _)| end);
     let mut out = mustlink_core::text::visible(&text[..end.unwrap_or(text.len())]);
@@ -91,6 +110,26 @@ mod tests {
         assert_eq!(visible("a\u{1b}[2J\u{202e}b\n<b>"), "a?[2J?b\n<b>");
         let long = visible(&"ä".repeat(10_000_000));
         assert!(long.ends_with("… (10000000 characters in all)") && long.len() < 3 * LONGEST);
+    }
+
+    #[test]
+    fn columns_of_numbers_have_ranges() {
+        let rows = [
+            ["1.5", "red", "7", ""],
+            ["-2", "3", "7", ""],
+            ["", "4", "7", ""],
+            ["1e2", "5", "7", "8"],
+        ];
+        let shown = |o: u32| {
+            let cell = |c: &str| ("x".to_string(), c.to_string());
+            Shown { cells: rows[o as usize].map(cell).to_vec(), ..Shown::default() }
+        };
+        let folder = Path::new(".");
+        let objects = Objects { id: &|_| String::new(), find: &|_| None, shown: &shown, folder };
+        assert_eq!(ranges(&objects, 4), [Some((-2.0, 100.0)), None, None, None]);
+        let many = |o: u32| Shown { cells: vec![("x".into(), o.to_string())], ..Shown::default() };
+        let objects = Objects { shown: &many, ..objects };
+        assert_eq!(ranges(&objects, 25_000), [Some((0.0, 24_999.0))]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct Statement {
     pub i: u32,
     /// Second object.
     pub j: u32,
-    /// What is said of them.
+    /// The answer about them.
     pub reply: Reply,
 }
 
@@ -41,12 +41,12 @@ pub(crate) fn statements(groups: &[Vec<u32>]) -> Vec<Statement> {
     out
 }
 
-/// Those statements that are new, in their order; what is known already is left out, and of a pair that is
-/// unsure at first what is said of it last.
+/// Those statements that are new, in their order. Known ones are left out. If a pair is unsure at first, its
+/// last statement counts.
 ///
 /// # Errors
-/// The place of the first that contradicts what is known, with the shortest chain that says so. A link of
-/// it without an answer was given, or stands before that place.
+/// The place of the first statement that contradicts known ones, with the shortest chain that shows it. A link
+/// of the chain without an answer was given, or comes before that place.
 pub(crate) fn fresh(
     known: &mut Statements,
     said: &[Statement],

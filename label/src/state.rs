@@ -1,19 +1,20 @@
 //! A session as it stands: what was answered, what is open, what follows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use mustlink_core::Constraint;
 use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::constraints::{Constraints, Kind};
+use mustlink_core::constraints::Constraints;
 use mustlink_core::knowledge::{ENTAILED, Knowledge};
 use mustlink_core::roles::{Answer, QueryId, Question, Reply};
 use mustlink_core::selection::Recorded;
 
 use crate::chain::Statements;
 use crate::found::Found;
-use crate::view::{Counts, Entry, Open, Standing, View};
+use crate::sorting::pair;
+use crate::view::{Counts, Entry, Open, Standing, View, Written};
 
 /// Who set a question aside.
 pub(crate) const LATER: &str = "later";
@@ -33,8 +34,15 @@ pub(crate) struct State {
     /// What the method made of the answers so far.
     pub found: Option<Found>,
     similarity: Option<f64>,
-    /// For each answer of this session, true if the method had predicted it.
-    agreed: HashMap<QueryId, bool>,
+    moved: Option<(usize, usize)>,
+    /// The guess of the method is shown before each answer.
+    pub shows_guess: bool,
+    /// The clusters were shown while the open question was open.
+    pub guess_is_seen: bool,
+    /// The guess of the method for each answer that was given without sight of it.
+    guesses: HashMap<QueryId, bool>,
+    /// Pairs whose guess was shown, before or after an answer. If it is taken back, the next answer does not count.
+    revealed: HashSet<(u32, u32)>,
     /// No more clusterings are wanted.
     pub closed: bool,
 }
@@ -56,6 +64,22 @@ impl State {
         let first = last.with.unwrap_or(last.id);
         let given = self.view.entries.iter().filter(|e| e.id == first || e.with == Some(first));
         given.map(|e| e.id).collect()
+    }
+
+    fn entry(&self, recorded: &Recorded) -> Entry {
+        let answer = &recorded.answer;
+        Entry {
+            id: recorded.id,
+            subject: recorded.subject,
+            reference: recorded.reference,
+            reply: answer.reply,
+            later: is_later(answer),
+            note: answer.note.clone(),
+            elapsed_ms: answer.elapsed_ms,
+            at: answer.at.clone(),
+            with: recorded.with,
+            guess: self.guesses.get(&recorded.id).copied(),
+        }
     }
 
     fn count(&mut self) {
@@ -98,20 +122,22 @@ impl State {
     /// What is shown of what the method says.
     fn judge(&mut self) {
         let Some(found) = &self.found else { return };
-        let says = self.view.open.as_ref().and_then(|q| found.says(q.subject, q.reference));
-        // Answers that were taken back are not among the entries.
-        let judged = self.view.entries.iter().rev().filter_map(|e| self.agreed.get(&e.id));
-        let last: Vec<&bool> = judged.take(LAST).collect();
-        let agreed = (last.iter().filter(|&&&a| a).count(), last.len());
-        let similarity = self.similarity;
+        let open = self.view.open.as_ref().filter(|_| self.shows_guess);
+        let says = open.and_then(|q| found.says(q.subject, q.reference));
+        let entries = self.view.entries.iter().rev();
+        let agrees = |e: &Entry| Some(e.guess? == (e.reply == Reply::MustLink));
+        let last: Vec<bool> = entries.filter_map(agrees).take(LAST).collect();
+        let agreed = (last.iter().filter(|&&a| a).count(), last.len());
+        let (similarity, moved) = (self.similarity, self.moved);
         let advice = similarity.filter(|&s| s >= ALIKE && agreed == (LAST, LAST)).map(|s| {
             format!(
-                "the last {LAST} answers are what the method said before them, and its last two clusterings \
-                 are alike (adjusted Rand index {s:.2}): more answers would change little"
+                "the method guessed the last {LAST} answers correctly, and its last two clusterings are alike \
+                 (adjusted Rand index {s:.2}), so more answers would change little"
             )
         });
         let (clusters, answers) = (found.clusters.len(), found.answers);
-        self.view.standing = Some(Standing { clusters, answers, says, agreed, similarity, advice });
+        self.view.standing =
+            Some(Standing { clusters, answers, says, agreed, similarity, moved, advice });
     }
 }
 
@@ -142,16 +168,23 @@ impl Shared {
     }
 
     pub fn open(&self, open: Open) {
-        self.change(|state| state.view.open = Some(open));
+        self.change(|state| {
+            state.view.open = Some(open);
+            state.guess_is_seen = state.shows_guess;
+        });
     }
 
     pub fn answered(&self, question: &Question, answer: &Answer) {
         let mut state = self.lock();
         state.view.open = None;
         state.view.counts.answered += usize::from(answer.is_paid());
-        let said = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
-        if let (Some(said), Some(kind)) = (said, answer.reply.kind()) {
-            state.agreed.insert(question.id, said == (kind == Kind::MustLink));
+        let guess = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
+        let (is_seen, is_judged) = (state.guess_is_seen, answer.reply.kind().is_some());
+        if let Some(guess) = guess.filter(|_| is_seen || is_judged) {
+            let is_first = state.revealed.insert(pair(question.subject, question.reference));
+            if is_first && is_judged && !is_seen {
+                state.guesses.insert(question.id, guess);
+            }
         }
         let recorded = Recorded {
             id: question.id,
@@ -162,7 +195,8 @@ impl Shared {
             with: None,
             line: usize::MAX,
         };
-        state.view.entries.push(entry(&recorded));
+        let entry = state.entry(&recorded);
+        state.view.entries.push(entry);
     }
 
     /// What the ledger holds before a run.
@@ -175,7 +209,7 @@ impl Shared {
         let mut standing: Vec<&Recorded> = own.filter(|r| !r.retracted).collect();
         // A question that was open has a smaller number than what was stated before it was answered.
         standing.sort_by_key(|r| r.line);
-        state.view.entries = standing.into_iter().map(entry).collect();
+        state.view.entries = standing.into_iter().map(|r| state.entry(r)).collect();
     }
 
     pub fn ended(&self, why: String) {
@@ -188,9 +222,21 @@ impl Shared {
     /// The method was run.
     pub fn found(&self, found: Found) {
         let mut state = self.lock();
-        state.similarity = state.found.as_ref().map(|before| before.similarity(&found));
+        let compared = state.found.as_ref().map(|before| (before.answers, before.compared(&found)));
+        state.similarity = compared.as_ref().map(|(_, both)| both.adjusted_rand());
+        state.moved = compared.and_then(|(before, both)| {
+            let more = found.answers.checked_sub(before).filter(|&more| more > 0)?;
+            Some(((both.n() - both.matching()) as usize, more))
+        });
         state.found = Some(found);
         state.judge();
+        state.view.beat += 1;
+        self.changed.notify_all();
+    }
+
+    pub fn written(&self, written: Written) {
+        let mut state = self.lock();
+        state.view.written = Some(written);
         state.view.beat += 1;
         self.changed.notify_all();
     }
@@ -211,7 +257,7 @@ pub fn is_later(answer: &Answer) -> bool {
     answer.annotator.as_deref() == Some(LATER)
 }
 
-/// Those of these answers that a person gave and that stand.
+/// Those of these answers that a person gave and did not take back.
 pub(crate) fn standing(answers: &[Recorded]) -> impl Iterator<Item = &Recorded> {
     answers.iter().filter(|r| !r.retracted && is_own(&r.answer))
 }
@@ -229,43 +275,78 @@ pub(crate) fn known<'a>(
     knowledge
 }
 
-fn entry(recorded: &Recorded) -> Entry {
-    let answer = &recorded.answer;
-    Entry {
-        id: recorded.id,
-        subject: recorded.subject,
-        reference: recorded.reference,
-        reply: answer.reply,
-        later: is_later(answer),
-        note: answer.note.clone(),
-        elapsed_ms: answer.elapsed_ms,
-        at: answer.at.clone(),
-        with: recorded.with,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use mustlink_core::Data;
 
     use super::*;
 
-    #[test]
-    fn an_answer_that_is_taken_back_agrees_with_nothing() {
-        let shared = Shared::default();
+    /// The guesses that agreed, of how many; the guess that is shown for the open question.
+    type Agreed = ((usize, usize), Option<bool>);
+
+    /// Answers questions about four objects, of which the method puts two and two together.
+    fn answering(shared: &Shared) -> impl Fn(QueryId, (u32, u32), Reply) -> Agreed {
         let data = Data::dense(mustlink::ndarray::Array2::zeros((4, 1))).unwrap();
         shared.lock().n = 4;
         shared.found(Found::new(&data, vec![0, 0, 1, 1], 0));
-        let answer = |id, i, j, reply| {
+        move |id, (i, j), reply| {
             let question = Question { id, i, j, subject: i, reference: j, purpose: "test" };
             shared.answered(&question, &Answer::of(reply));
             shared.open(Open { id: id + 1, subject: 0, reference: 3, purpose: "test" });
-            shared.lock().view.standing.clone().unwrap().agreed
+            let standing = shared.lock().view.standing.clone().unwrap();
+            (standing.agreed, standing.says)
+        }
+    }
+
+    /// The guess is shown after the answer: an answer that is given once more is not blind.
+    #[test]
+    fn an_answer_that_is_taken_back_agrees_with_nothing() {
+        let shared = Shared::default();
+        let answer = answering(&shared);
+        assert_eq!(answer(0, (0, 1), Reply::MustLink), ((1, 1), None));
+        assert_eq!(answer(1, (0, 2), Reply::MustLink), ((1, 2), None));
+        let guesses = |shared: &Shared| -> Vec<_> {
+            shared.lock().view.entries.iter().map(|e| e.guess).collect()
         };
-        assert_eq!(answer(0, 0, 1, Reply::MustLink), (1, 1));
-        assert_eq!(answer(1, 0, 2, Reply::MustLink), (1, 2));
-        // Both are taken back, and the first is given once more.
+        assert_eq!(guesses(&shared), [Some(true), Some(false)]);
         shared.begin(&[]);
-        assert_eq!(answer(2, 0, 1, Reply::MustLink), (1, 1));
+        assert_eq!(answer(2, (1, 0), Reply::MustLink), ((0, 0), None));
+        assert_eq!(guesses(&shared), [None]);
+        assert_eq!(answer(3, (1, 3), Reply::CannotLink), ((1, 1), None));
+    }
+
+    #[test]
+    fn only_answers_without_sight_of_the_guess_agree() {
+        let shared = Shared::default();
+        let answer = answering(&shared);
+        assert_eq!(answer(0, (0, 1), Reply::MustLink), ((1, 1), None));
+        // The clusters were on the screen.
+        shared.lock().guess_is_seen = true;
+        assert_eq!(answer(1, (2, 3), Reply::MustLink), ((1, 1), None));
+        // Neither does the same pair count after an undo.
+        assert_eq!(answer(2, (3, 2), Reply::MustLink), ((1, 1), None));
+        assert_eq!(answer(3, (1, 2), Reply::CannotLink), ((2, 2), None));
+        let shared = Shared::default();
+        shared.lock().shows_guess = true;
+        shared.open(Open { id: 0, subject: 0, reference: 1, purpose: "test" });
+        let answer = answering(&shared);
+        assert_eq!(answer(0, (0, 1), Reply::MustLink), ((0, 0), Some(false)));
+        assert_eq!(shared.lock().view.entries[0].guess, None);
+    }
+
+    #[test]
+    fn objects_that_move_are_counted() {
+        let shared = Shared::default();
+        let answer = answering(&shared);
+        let data = Data::dense(mustlink::ndarray::Array2::zeros((4, 1))).unwrap();
+        let moved = |labels: [u32; 4], answers| {
+            shared.found(Found::new(&data, labels.to_vec(), answers));
+            shared.lock().view.standing.as_ref().unwrap().moved
+        };
+        answer(0, (0, 1), Reply::MustLink);
+        // Other numbers of the clusters are not other clusters.
+        assert_eq!(moved([1, 1, 0, 0], 1), Some((0, 1)));
+        assert_eq!(moved([1, 1, 1, 0], 3), Some((1, 2)));
+        assert_eq!(moved([1, 1, 0, 0], 2), None);
     }
 }

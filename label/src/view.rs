@@ -27,11 +27,11 @@ pub struct Entry {
     pub subject: u32,
     /// The object it was compared with.
     pub reference: u32,
-    /// What was said.
+    /// The reply.
     pub reply: Reply,
     /// It is to be asked once more.
     pub later: bool,
-    /// What was remarked.
+    /// A remark.
     pub note: Option<String>,
     /// How long it took, in milliseconds.
     pub elapsed_ms: Option<u64>,
@@ -39,6 +39,8 @@ pub struct Entry {
     pub at: Option<String>,
     /// The first of the answers that were given at once: undone together.
     pub with: Option<QueryId>,
+    /// The guess of the method, true for "same". Absent unless the answer was given without sight of the guess.
+    pub guess: Option<bool>,
 }
 
 /// Counts of a session.
@@ -48,17 +50,17 @@ pub struct Counts {
     pub answered: usize,
     /// Questions left of the budget.
     pub left: Option<usize>,
-    /// Must-links that stand.
+    /// Must-links, without those taken back.
     pub same: usize,
-    /// Cannot-links that stand.
+    /// Cannot-links, without those taken back.
     pub different: usize,
-    /// "Don't know" that stand.
+    /// Answers "don't know", without those taken back.
     pub unsure: usize,
     /// Set aside, to be asked once more.
     pub later: usize,
     /// Answers taken back.
     pub retracted: usize,
-    /// Pairs that follow from what is known and that nobody was asked.
+    /// Pairs that follow from known ones and were not asked.
     pub free: u64,
     /// Median time of the last answers, in milliseconds.
     pub pace_ms: Option<u64>,
@@ -71,12 +73,16 @@ pub struct Standing {
     pub clusters: usize,
     /// Number of answers it rests on.
     pub answers: usize,
-    /// Whether it puts the two objects of the open question together.
+    /// Whether it puts the two objects of the open question together. Absent unless guesses are shown.
     pub says: Option<bool>,
-    /// Of the last answers, how many agreed with what it said before them, and of how many.
+    /// Number of the last answers that agree with the guess, and how many were compared. Only answers that were given
+    /// without sight of the guess count.
     pub agreed: (usize, usize),
     /// Adjusted Rand index of the last two clusterings.
     pub similarity: Option<f64>,
+    /// Number of objects that the last clustering moved to another cluster, and how many answers it has more than
+    /// the clustering before.
+    pub moved: Option<(usize, usize)>,
     /// Why one may stop now.
     pub advice: Option<String>,
 }
@@ -88,8 +94,6 @@ pub struct View {
     pub turn: u64,
     /// Rises with every change, also of what the method says.
     pub beat: u64,
-    /// What asks, and in which order.
-    pub asks: String,
     /// The open question; absent while the next is worked out, and at the end.
     pub open: Option<Open>,
     /// Why there are no more questions.
@@ -100,8 +104,19 @@ pub struct View {
     pub seconds: u64,
     /// What the method says, once it was run.
     pub standing: Option<Standing>,
-    /// Answers that stand, the last one last.
+    /// Answers without those taken back, the last one last.
     pub entries: Vec<Entry>,
+    /// The files of the session, once all are written.
+    pub written: Option<Written>,
+}
+
+/// The files of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Written {
+    /// The content and the path of each.
+    pub files: Vec<(String, String)>,
+    /// A command that uses the answers.
+    pub next: String,
 }
 
 /// The clusters as they stand.

@@ -15,7 +15,7 @@ use crate::view::View;
 /// Objects nearest to one that are shown.
 const NEIGHBOURS: usize = 5;
 
-/// What a page wants to be done; `size` is how many objects it showed to belong together.
+/// A command of the page. `size` is how many objects it showed as belonging together.
 #[derive(Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Wanted {
@@ -77,34 +77,45 @@ pub(crate) enum Look {
     },
 }
 
-/// An object with its number.
+/// An object with its number and its name.
 #[derive(Serialize)]
 struct Numbered {
     object: u32,
+    name: String,
     shown: Shown,
+}
+
+impl Numbered {
+    fn new(object: u32, objects: &Objects<'_>) -> Self {
+        Numbered { object, name: objects.name(object), shown: (objects.shown)(object).visible() }
+    }
+}
+
+/// The clusters as they stand, each with a few objects.
+fn clusters(session: &Session, objects: &Objects<'_>) -> Value {
+    let all = |list: &[u32]| list.iter().map(|&o| Numbered::new(o, objects)).collect::<Vec<_>>();
+    let found = session.clusters().unwrap_or_default();
+    let cluster = |c: &Cluster| {
+        json!({
+            "size": c.members.len(),
+            "medoid": Numbered::new(c.medoid, objects),
+            "typical": all(&c.typical),
+            "border": all(&c.border),
+        })
+    };
+    let clusters: Vec<Value> = found.clusters.iter().take(CLUSTERS).map(cluster).collect();
+    let more = found.clusters.len() - clusters.len();
+    json!({ "clusters": clusters, "more": more, "noise": found.noise })
 }
 
 impl Look {
     /// What is seen; `None` for an object that does not exist.
     pub fn see(self, session: &Session, objects: &Objects<'_>) -> Option<Value> {
-        let shown = |object: u32| Numbered { object, shown: (objects.shown)(object).visible() };
-        let all = |list: &[u32]| list.iter().map(|&o| shown(o)).collect::<Vec<_>>();
+        let all =
+            |list: &[u32]| list.iter().map(|&o| Numbered::new(o, objects)).collect::<Vec<_>>();
         match self {
             Look::Sort => Some(json!({ "objects": all(&session.around(MOST)) })),
-            Look::Clusters => {
-                let found = session.clusters().unwrap_or_default();
-                let cluster = |c: &Cluster| {
-                    json!({
-                        "size": c.members.len(),
-                        "medoid": shown(c.medoid),
-                        "border": all(&c.border),
-                    })
-                };
-                let clusters: Vec<Value> =
-                    found.clusters.iter().take(CLUSTERS).map(cluster).collect();
-                let more = found.clusters.len() - clusters.len();
-                Some(json!({ "clusters": clusters, "more": more, "noise": found.noise }))
-            }
+            Look::Clusters => Some(clusters(session, objects)),
             Look::Neighbours { object } if object < session.n() => {
                 let near = session.neighbours(object, NEIGHBOURS);
                 Some(json!({ "of": objects.name(object), "objects": all(&near) }))
@@ -138,19 +149,22 @@ struct Scene {
     earlier: usize,
     subject: Option<Numbered>,
     reference: Option<Numbered>,
-    /// The ids of both objects of each entry.
+    /// The names of both objects of each entry.
     names: Vec<(String, String)>,
+    /// The clusters, at the end.
+    found: Option<Value>,
 }
 
-pub(crate) fn scene(mut view: View, objects: &Objects<'_>) -> Value {
-    let shown = |object| Numbered { object, shown: (objects.shown)(object).visible() };
+pub(crate) fn scene(mut view: View, session: &Session, objects: &Objects<'_>) -> Value {
+    let shown = |object| Numbered::new(object, objects);
     let name = |o| objects.name(o);
     let earlier = view.entries.len().saturating_sub(ENTRIES);
     view.entries.drain(..earlier);
     let subject = view.open.as_ref().map(|q| shown(q.subject));
     let reference = view.open.as_ref().map(|q| shown(q.reference));
     let names = view.entries.iter().map(|e| (name(e.subject), name(e.reference))).collect();
-    json!(Scene { view, earlier, subject, reference, names })
+    let found = view.ended.as_ref().map(|_| clusters(session, objects));
+    json!(Scene { view, earlier, subject, reference, names, found })
 }
 
 /// A chain in the ids of the user, each answer with its number.

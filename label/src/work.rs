@@ -8,7 +8,6 @@ use std::sync::mpsc::Receiver;
 
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::knowledge::ENTAILED;
-use mustlink_core::registry::Catalogue;
 use mustlink_core::roles::{Answer, Oracle, QueryId};
 use mustlink_core::selection::{Record, Recorded, Selection};
 use mustlink_core::{Context, Error, Problem, Result};
@@ -28,7 +27,7 @@ pub struct Work {
     pub(crate) budget: Option<usize>,
 }
 
-/// Ends what runs beside a session, however that ends.
+/// Ends the threads that run together with a session, however the session ends.
 struct Closes<'a> {
     shared: &'a Shared,
     stop: &'a AtomicBool,
@@ -83,9 +82,7 @@ impl Work {
         path: &Path,
         imported: &[Imported],
     ) -> Result<Selection> {
-        self.shared.lock().view.asks = asks(single);
-        let mut scene = single.set.scene(single.context().child("oracle"));
-        scene.data = Some(seen.data.clone());
+        let scene = single.scene(&seen.data, single.context().child("oracle"));
         let nobody: Box<dyn Oracle> = mustlink_core::registry::build_default("none")?;
         let mut ledger = single.keep(&scene, &*nobody, path, Durability::Every)?;
         let given = &seen.constraints;
@@ -134,13 +131,6 @@ impl Work {
             then: None,
         }
     }
-}
-
-/// The selector, with what it is.
-fn asks(single: &Single) -> String {
-    let tag = single.method.selector.as_ref().map_or("", |s| s.typetag_name());
-    let known = Catalogue::get().ok().and_then(|all| all.find(tag));
-    known.map_or(tag.into(), |d| format!("{tag}: {}", d.summary()))
 }
 
 fn ending(closed: Option<&str>) -> &'static str {
@@ -193,8 +183,8 @@ fn import(
     rewrite(ledger, given, &Change { purpose: "import", new, ..Change::default() })
 }
 
-/// Takes answers back, and before them every reply that followed from them and follows no more; then writes
-/// down what is new. What says the same as before is no news.
+/// Takes answers back, and before them every reply that followed from them and no longer follows. Then writes the
+/// new statements. A statement that repeats an earlier answer is not written again.
 fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<()> {
     let answers = ledger.answers();
     let before: BTreeMap<(u32, u32), &Recorded> =

@@ -5,17 +5,17 @@ use mustlink_kernels::agreement::contingency::{Average, Contingency};
 
 use crate::parts::agreement::{score, within};
 
-/// Mutual information, adjusted for chance: 0 on average for unrelated partitions, 1 for one partition.
+/// Mutual information, adjusted for chance: 0 on average for unrelated partitions, 1 for equal ones.
 ///
-/// `(MI − E[MI]) / (mean(H) − E[MI])`, the expectation over all partitions with the same group sizes.
-/// Where that is 0/0 (one side is one group or all singletons) the score is 0.
+/// `(MI − E[MI]) / (mean(H) − E[MI])`, with the expectation over all partitions with the same group sizes. If this is
+/// 0/0 (one side is one group or all singletons), the score is 0.
 /// # Cost and randomness
 /// O(classes · clusters · mean overlap), groups of one size together; not random.
 /// # References
 /// [VinhEppsBailey2010] §3.
 #[options]
 pub struct Ami {
-    /// How the two entropies are averaged.
+    /// Average of the two entropies.
     pub average: Average,
 }
 

@@ -4,11 +4,11 @@ use mustlink_core::prelude::*;
 
 use crate::parts::agreement::{score, within};
 
-/// Adjusted Rand index: pairs placed alike, 0 on average for unrelated partitions, 1 for one partition.
+/// Adjusted Rand index: pairs placed alike, 0 on average for unrelated partitions, 1 for equal ones.
 ///
-/// (Σ C(c_ij,2) − E) / (½(Σ C(a_i,2) + Σ C(b_j,2)) − E) with E = Σ C(a_i,2) · Σ C(b_j,2) / C(N,2). Below 0
-/// when clusters agree less than by chance, never below −½. Excluded pairs count: the model of chance
-/// speaks of all pairs.
+/// (Σ C(c_ij,2) − E) / (½(Σ C(a_i,2) + Σ C(b_j,2)) − E) with E = Σ C(a_i,2) · Σ C(b_j,2) / C(N,2). Below 0 when
+/// clusters agree less than by chance, never below −½. Excluded pairs count, because the model of chance is about all
+/// pairs.
 /// # References
 /// [HubertArabie1985]; [Eaton2005] eq. 2.15.
 #[options]

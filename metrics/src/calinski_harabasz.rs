@@ -7,8 +7,8 @@ use crate::parts::geometry::{Clusters, finite};
 
 /// Calinski–Harabasz index: scatter between clusters over scatter within, each per degree of freedom.
 ///
-/// (Σ_h n_h ‖µ_h − µ‖² / (k − 1)) / (Σ‖x − µ_h‖² / (N − k)). Undefined for fewer than two clusters
-/// and where nothing scatters within clusters, singletons included. Dense or sparse data.
+/// (Σ_h n_h ‖µ_h − µ‖² / (k − 1)) / (Σ‖x − µ_h‖² / (N − k)). Undefined for fewer than two clusters and without scatter
+/// within clusters, for example if all are singletons. Dense or sparse data.
 /// # References
 /// [CalinskiHarabasz1974].
 #[options]

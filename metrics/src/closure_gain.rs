@@ -4,12 +4,11 @@ use mustlink_core::prelude::*;
 
 use crate::parts::constraint_set::{closure, facts};
 
-/// Pairs that follow from the constraints, those stated included, per constraint stated.
+/// Number of pairs that follow from the constraints, including given ones, per given constraint.
 ///
-/// 1: nothing follows. A cannot-link that must-links contradict counts as stated; nothing follows from
-/// it. Looks at the constraints alone, never at the clusters. Neither end is better. Undefined without
-/// constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
-/// objects.
+/// 1: nothing follows. A cannot-link that must-links contradict counts as given; nothing follows from it. Only the
+/// constraints are used, not the clusters. Neither end is better. Undefined without constraints. In an experiment,
+/// score `scope = "train"` or `"all"`: constraints never touch test objects.
 #[options]
 pub struct ClosureGain {}
 

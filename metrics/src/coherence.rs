@@ -10,21 +10,21 @@ const ROUNDING: f64 = 1e-12;
 
 /// Coherence: share of must-link and cannot-link pairs that do not overlap when projected on each other.
 ///
-/// A must-link says that the distance between its ends means little, a cannot-link that it means
-/// much; where one lies along the other they disagree. Euclidean; dense or sparse data. Constraints
-/// between equal objects have no direction and are left out. Looks at constraints and data, never at
-/// the clusters. Undefined unless there are both must-links and cannot-links. In an experiment, score
-/// `scope = "train"` or `"all"`: constraints never touch test objects.
+/// A must-link implies that the distance between its ends matters little, a cannot-link that it matters much. If one
+/// lies along the other, they disagree. Euclidean; dense or sparse data. Constraints between equal objects have no
+/// direction and are left out. Only constraints and data are used, not the clusters. Undefined unless there are both
+/// must-links and cannot-links. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
+/// objects.
 /// # Errors
-/// `TooManyGroupPairs` for groups that say very many cannot-links.
+/// `TooManyGroupPairs` for groups that imply very many cannot-links.
 /// # Cost and randomness
-/// O(must-links · cannot-links · d). Of more than `max_pairs` pairs that many are drawn uniformly,
-/// with replacement; random in them alone, which `seed` fixes.
+/// O(must-links · cannot-links · d). Above `max_pairs` pairs, that many are drawn uniformly, with replacement. Only
+/// this draw is random; `seed` fixes it.
 /// # References
 /// [Davidson2006].
 #[options]
 pub struct Coherence {
-    /// Most pairs of a must-link and a cannot-link that are all looked at.
+    /// Largest number of pairs of a must-link and a cannot-link that are all compared.
     #[option(default = 10_000_000, min = 1)]
     pub max_pairs: usize,
     /// Seed of the sample.
@@ -44,7 +44,7 @@ impl<'a> Vector<'a> {
         Vector { from, to, length: from.squared_distance(&to).sqrt() }
     }
 
-    /// Where the projection of `x` falls on this vector, from its first end.
+    /// Position of the projection of `x` on this vector, from its first end.
     fn at(&self, x: &Row) -> f64 {
         inner_product_from(&self.from, &self.to, x) / self.length
     }

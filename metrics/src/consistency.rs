@@ -4,10 +4,10 @@ use mustlink_core::prelude::*;
 
 use crate::parts::constraint_set::{closure, facts};
 
-/// Number of cannot-links whose ends are joined by must-links; 0 = the constraints are consistent.
+/// Number of cannot-links whose ends are joined by must-links; 0 means the constraints are consistent.
 ///
-/// Looks at the constraints alone, never at the clusters. Undefined without constraints. In an
-/// experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
+/// Only the constraints are used, not the clusters. Undefined without constraints. In an experiment, score
+/// `scope = "train"` or `"all"`: constraints never touch test objects.
 #[options]
 pub struct Consistency {}
 

@@ -7,8 +7,8 @@ use crate::parts::geometry::{Clusters, finite};
 
 /// Davies–Bouldin index: spread of each cluster and its worst neighbour over the distance of their means.
 ///
-/// (1/k) Σ_h max_g (s_h + s_g) / ‖µ_h − µ_g‖ with s the mean distance of the objects to their mean.
-/// Undefined for fewer than two clusters and where two means coincide. Dense or sparse data.
+/// (1/k) Σ_h max_g (s_h + s_g) / ‖µ_h − µ_g‖ with s the mean distance of the objects to their mean. Undefined for
+/// fewer than two clusters and if two means coincide. Dense or sparse data.
 /// # References
 /// [DaviesBouldin1979].
 #[options]

@@ -26,7 +26,7 @@ struct Judged {
     ctx: Context,
 }
 
-/// What the scores of this file look at; `None` without an ensemble or objects.
+/// Input of the scores of this file; `None` without an ensemble or objects.
 fn judged(input: &MetricInput, with_classes: bool) -> Result<Option<Judged>> {
     check_scope(input)?;
     let Some(ensemble) = input.ensemble else { return Ok(None) };
@@ -62,8 +62,8 @@ fn judged(input: &MetricInput, with_classes: bool) -> Result<Option<Judged>> {
     Ok(Some(Judged { ensemble, classes, labels, ctx: input.context() }))
 }
 
-/// The contingency table of two labellings over the objects that both label; `None` where these are fewer than
-/// two of more, of which nothing can be said.
+/// The contingency table of two labellings over the objects that both label; `None` for fewer than two such objects
+/// among several, when scores are undefined.
 fn table(a: &[u32], b: &[u32]) -> Option<Contingency> {
     let both = a.iter().copied().zip(b.iter().copied());
     let both = both.filter(|&(a, b)| a != NONE && b != NONE);
@@ -94,7 +94,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Mean over pairs of members that can be compared: all of them up to 500 members, else 100 000 random ones.
+/// Mean over pairs of members that can be compared: all of them up to 500 members, otherwise 100 000 random ones.
 fn over_pairs(
     j: &Judged,
     value: impl Fn(&[u32], &[u32]) -> Option<f64> + Sync,
@@ -120,7 +120,7 @@ fn over_pairs(
     Ok(mean(&known))
 }
 
-/// What all scores of this file say of themselves.
+/// Properties shared by all scores of this file.
 fn facts(needs_truth: bool) -> MetricProperties {
     MetricProperties {
         needs_truth,
@@ -160,7 +160,7 @@ of_ensembles! {
         |j| Ok(mean(&with_members(j, &j.classes)?));
     /// Standard deviation of the members' NMI (geometric) to the classes, n − 1 in the denominator.
     ///
-    /// Undefined for a single member. A large one speaks for a diverse ensemble.
+    /// Undefined for a single member. A large value indicates a diverse ensemble.
     /// # References
     /// [DomeniconiAlRazgan2008].
     MemberSpread, "member_spread", ["DomeniconiAlRazgan2008"], true, |f| f,
@@ -170,16 +170,16 @@ of_ensembles! {
             let squares: f64 = scores.iter().map(|s| (s - centre) * (s - centre)).sum();
             Ok((scores.len() > 1).then(|| (squares / (scores.len() - 1) as f64).sqrt()))
         };
-    /// One less the mean NMI (geometric) over pairs of members.
+    /// 1 minus the mean NMI (geometric) over pairs of members.
     ///
-    /// All pairs up to 500 members, else 100 000 random ones. Undefined for a single member.
+    /// All pairs up to 500 members, otherwise 100 000 random ones. Undefined for a single member.
     /// # References
     /// [StrehlGhosh2002].
     DiversityNmi, "diversity_nmi", ["StrehlGhosh2002"], false, |f| f,
         |j| Ok(over_pairs(j, nmi)?.map(|v| 1.0 - v));
-    /// One less the mean adjusted Rand index over pairs of members.
+    /// 1 minus the mean adjusted Rand index over pairs of members.
     ///
-    /// All pairs up to 500 members, else 100 000 random ones. Undefined for a single member.
+    /// All pairs up to 500 members, otherwise 100 000 random ones. Undefined for a single member.
     /// # References
     /// [HubertArabie1985].
     DiversityAri, "diversity_ari", ["HubertArabie1985"], false,
@@ -191,7 +191,7 @@ of_ensembles! {
     /// ANMI of [StrehlGhosh2002].
     Anmi, "anmi", ["StrehlGhosh2002"], false, |f| f,
         |j| Ok(mean(&with_members(j, &j.labels)?));
-    /// Mean of 4 A (1 − A) over pairs of objects, A their co-association: 0 when all members agree.
+    /// Mean of 4 A (1 − A) over pairs of objects, with A their co-association: 0 when all members agree.
     ///
     /// Pairs that no member saw together do not count. Undefined for a single object.
     Uncertainty, "uncertainty", [], false,
@@ -253,13 +253,13 @@ macro_rules! of_imputed {
         /// Equations 2 and 6 and Table 1 of [Greene2007].
         #[options]
         pub struct $type {
-            /// Share of the members from which on a pair is an imputed must-link (κ_m).
+            /// Smallest share of members joining a pair for an imputed must-link (κ_m).
             #[option(default = 0.98, min = 0.0, max = 1.0)]
             pub kappa_must: f64,
-            /// Share of the members up to which a pair is an imputed cannot-link (κ_c).
+            /// Largest share of members joining a pair for an imputed cannot-link (κ_c).
             #[option(min = 0.0, max = 1.0)]
             pub kappa_cannot: f64,
-            /// Take shares of the members that saw both objects, not of all members.
+            /// Use shares of the members that saw both objects, not of all members.
             #[option(inert = "it counts where members leave objects out, and those of the small problems do not")]
             pub co_presence: bool,
         }

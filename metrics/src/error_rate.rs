@@ -6,7 +6,7 @@ use crate::parts::agreement::score;
 
 /// Share of objects outside their class under the best one-to-one matching of clusters and classes.
 ///
-/// 1 − (1/N) · max Σ c_{i,σ(i)}; clusters or classes that stay without a partner have no correct object.
+/// 1 − (1/N) · max Σ c_{i,σ(i)}; clusters or classes without a partner have no correct object.
 /// # Cost and randomness
 /// O(cells · min(classes, clusters)) at worst, in the cells of the table that are not empty; not random.
 /// # References
@@ -32,11 +32,11 @@ impl Metric for ErrorRate {
 
 /// Share of objects inside their class under the best one-to-one matching of clusters and classes.
 ///
-/// 1 − `error_rate`, under the name by which people look for it.
+/// 1 − `error_rate`, under its common name.
 /// # Cost and randomness
 /// As `error_rate`.
 /// # References
-/// [DomeniconiAlRazgan2008] Table 2 prints one less this.
+/// [DomeniconiAlRazgan2008] Table 2 prints 1 minus this value.
 #[options]
 pub struct Accuracy {}
 
@@ -53,7 +53,7 @@ impl Metric for Accuracy {
 
 /// Share of objects outside the largest class of their cluster: 1 − purity.
 ///
-/// Several clusters may stand for one class, so that many clusters score well.
+/// Several clusters may match the same class, so many clusters score well.
 /// # References
 /// [ZhaoKarypis2004].
 #[options]

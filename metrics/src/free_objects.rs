@@ -4,11 +4,11 @@ use mustlink_core::prelude::*;
 
 use crate::parts::agreement::check_scope;
 
-/// A metric over the objects that no constraint names.
+/// A metric over the objects that appear in no constraint.
 ///
-/// Constraints settle much about the objects that they name: a method that obeys them is right there. The other objects
-/// show what it made of the answers. All objects count if there is no constraint. Undefined if the clusterer takes no
-/// constraints, and if the inner metric is undefined for the objects that are left.
+/// Constraints determine much about the objects in them: a method that obeys them is right there. The other objects
+/// show how well the method generalises from the answers. Without constraints all objects count. Undefined
+/// if the clusterer takes no constraints, and if the inner metric is undefined for the objects that are left.
 #[options]
 pub struct FreeObjects {
     /// Metric that scores these objects.

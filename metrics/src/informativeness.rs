@@ -5,12 +5,11 @@ use mustlink_core::prelude::*;
 use crate::parts::constraint_set::facts;
 use crate::violations::tally;
 
-/// Informativeness: share of the constraints that the clusterer breaks when it is given none.
+/// Informativeness: share of the constraints that the clusterer breaks when it does not get any.
 ///
-/// The partition without constraints comes from the same seed. 0: the constraints tell the clusterer
-/// nothing new. Undefined without constraints, and for methods that have no clusterer to run again.
-/// Costs one more run of the clusterer. In an experiment, score `scope = "train"` or `"all"`: constraints
-/// never touch test objects.
+/// The partition without constraints comes from the same seed. 0: the constraints add nothing new for the clusterer.
+/// Undefined without constraints, and for methods without a clusterer to run again. Costs one more run of the
+/// clusterer. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
 /// # References
 /// [Davidson2006].
 #[options]

@@ -8,7 +8,7 @@ use crate::parts::agreement::{check_scope, in_scope, score};
 
 /// Number of clusters with an object in the scope.
 ///
-/// No classes are needed or looked at. Neither end is better.
+/// Classes are not needed and not used. Neither end is better.
 #[options]
 pub struct KFound {}
 
@@ -35,7 +35,7 @@ impl Metric for KFound {
 
 /// Number of clusters minus number of classes, among the objects of known class.
 ///
-/// 0 is best; negative when classes are merged. Methods are not ranked by it: neither end is better.
+/// 0 is best; negative when classes are merged. Methods are not ranked by it, because neither end is better.
 #[options]
 pub struct KError {}
 

@@ -8,9 +8,9 @@ use crate::parts::geometry::{Clusters, finite};
 
 /// Mean cosine between an object and the centre of its cluster.
 ///
-/// What spherical k-means maximises, per object. The centre is the sum of the objects of the scope
-/// after each is scaled to length 1. An object of zeros, or a centre of zero length, has cosine 0.
-/// Rises as clusters are split: it compares clusterings of one k. Dense or sparse data.
+/// The objective of spherical k-means, per object. The centre is the sum of the objects of the scope after each is
+/// scaled to length 1. An object of zeros, or a centre of zero length, has cosine 0. It rises as clusters are split:
+/// use it only to compare clusterings with the same k. Dense or sparse data.
 /// # References
 /// [Basu2004].
 #[options]

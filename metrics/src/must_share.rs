@@ -6,9 +6,8 @@ use crate::parts::constraint_set::{facts, whole};
 
 /// Share of must-links among the constraints.
 ///
-/// Looks at the constraints alone, never at the clusters. Neither end is better. Undefined without
-/// constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
-/// objects.
+/// Only the constraints are used, not the clusters. Neither end is better. Undefined without constraints. In an
+/// experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
 #[options]
 pub struct MustShare {}
 

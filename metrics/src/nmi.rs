@@ -14,7 +14,7 @@ fn normalised(tag: &'static str, input: &MetricInput, by: Average) -> Result<Opt
 
 /// Mutual information over the mean of the two entropies.
 ///
-/// Equal to `v_measure` at beta = 1. What [Basu2004] reports. Identical partitions score 1; 0/0 is 0.
+/// Equal to `v_measure` at beta = 1. [Basu2004] reports this form. Identical partitions score 1; 0/0 is 0.
 /// # References
 /// [Basu2004], [RosenbergHirschberg2007].
 #[options]

@@ -52,8 +52,8 @@ impl Metric for PairRecall {
 
 /// Harmonic mean of pair precision and pair recall.
 ///
-/// 2 TP / (2 TP + FP + FN), without excluded pairs. Undefined without a pair; 1 when no pair is in one
-/// cluster and none in one class, 0 when only one of the two holds.
+/// 2 TP / (2 TP + FP + FN), without excluded pairs. Undefined without any pairs; 1 when no pair is in one cluster and
+/// no pair in one class, 0 when only one of the two holds.
 /// # References
 /// [Eaton2005] eq. 2.13; [Basu2004] §5.2.
 #[options]
@@ -76,8 +76,8 @@ impl Metric for PairF {
 
 /// Pairs in one cluster and one class among the pairs in one cluster or one class.
 ///
-/// TP / (TP + FP + FN), without excluded pairs. Undefined without a pair; 1 when no pair is in one
-/// cluster or one class.
+/// TP / (TP + FP + FN), without excluded pairs. Undefined without any pairs; 1 when no pair is in one cluster or one
+/// class.
 /// # References
 /// [HubertArabie1985].
 #[options]

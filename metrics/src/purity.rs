@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 
 /// Share of objects in the largest class of their cluster.
 ///
-/// (1/N) Σ_j max_i c_ij. Perfect for singletons: it does not choose k.
+/// (1/N) Σ_j max_i c_ij. Perfect for singletons: do not use it to choose k.
 #[options]
 pub struct Purity {}
 

@@ -6,7 +6,7 @@ use crate::parts::agreement::pairs;
 
 /// Rand index: the share of pairs that clusters and classes place alike.
 ///
-/// (TP + TN) / C(N,2). High for any clustering when there are many classes. Undefined without a pair.
+/// (TP + TN) / C(N,2). High for any clustering when there are many classes. Undefined without any pairs.
 /// # References
 /// [Rand1971].
 #[options]

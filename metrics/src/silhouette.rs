@@ -16,32 +16,32 @@ use crate::parts::geometry::{Groups, data, finite, rows};
 /// A cosine distance below this is rounding: the rows are parallel.
 const PARALLEL: f64 = 1e-14;
 
-/// How far apart two objects are.
+/// Distance between two objects.
 #[options]
 pub enum Distance {
     /// √Σ(x − y)².
     #[default]
     Euclidean,
-    /// 1 − cos(x, y); an object of zeros is 1 from all others.
+    /// 1 − cos(x, y); an object of zeros has distance 1 to all others.
     Cosine,
 }
 
 /// Silhouette: mean over objects of (b − a) / max(a, b).
 ///
-/// a is the mean distance to the other objects of the own cluster, b the smallest mean distance to
-/// another cluster. An object alone in its cluster counts 0. Undefined for fewer than two clusters
-/// and where all are singletons. Dense or sparse data, or distances, which are taken as they are.
+/// a is the mean distance to the other objects of the same cluster, b the smallest mean distance to another cluster.
+/// An object alone in its cluster counts 0. Undefined for fewer than two clusters and if all clusters are singletons.
+/// Dense or sparse data, or distances, which are used unchanged.
 /// # Cost and randomness
-/// O(N² d) for up to `max_n` objects. Of more, a sample of that many is scored among itself: each
-/// cluster with its share, two objects at least where it has them, and counted by its size; of more
-/// clusters than have room for two, as many as do. Random in the sample alone, which `seed` fixes.
+/// O(N² d) for up to `max_n` objects. Above, a sample of this size is scored, by the distances within it. Each cluster
+/// gets its share of the sample, at least two objects if it has them, and is weighted by its size. If there are too
+/// many clusters for two objects each, as many clusters as fit are sampled. Only the sample is random; `seed` fixes it.
 /// # References
 /// [Rousseeuw1987].
 #[options]
 pub struct Silhouette {
-    /// How far apart two objects are.
+    /// Distance between two objects.
     pub distance: Distance,
-    /// Most objects that are all compared with each other.
+    /// Largest number of objects that are all compared with each other.
     #[option(default = 5000, min = 2)]
     pub max_n: usize,
     /// Seed of the sample.
@@ -188,8 +188,8 @@ impl Silhouette {
     }
 }
 
-/// Changes shares of `max_n` objects so that every cluster has two, or its only one; where there is no room
-/// for that, as many clusters as there is, drawn at random.
+/// Changes shares of `max_n` objects so that every cluster has two, or its only one. If that exceeds `max_n`,
+/// as many clusters as fit are drawn at random.
 fn two_of_each(shares: &mut [usize], members: &[Vec<u32>], max_n: usize, stream: &mut Stream) {
     let least = |h: usize| members[h].len().min(2);
     let all: usize = (0..shares.len()).map(least).sum();

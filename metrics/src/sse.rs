@@ -7,8 +7,8 @@ use crate::parts::geometry::{Clusters, finite};
 
 /// Mean squared distance of the objects to the mean of their cluster: Σ‖x − µ‖² / N.
 ///
-/// What k-means minimises, per object. Means are those of the objects in the scope. Falls as clusters
-/// are split: it compares clusterings of one k. Dense or sparse data.
+/// The objective of k-means, per object. Means are those of the objects in the scope. It falls as clusters are split:
+/// use it only to compare clusterings with the same k. Dense or sparse data.
 /// # References
 /// [Basu2004].
 #[options]

@@ -5,12 +5,12 @@ use mustlink_kernels::agreement::contingency::Contingency;
 
 use crate::parts::agreement::{score, within};
 
-/// 1 − H(Y|C)/H(Y): what the clusters say about the class, of what there is to say.
+/// 1 − H(Y|C)/H(Y): the share of the information about the class that the clusters give.
 fn homogeneity(t: &Contingency) -> f64 {
     informed(t.class_entropy_given_clusters(), t.class_entropy())
 }
 
-/// 1 − H(C|Y)/H(C): what the classes say about the cluster, of what there is to say.
+/// 1 − H(C|Y)/H(C): the share of the information about the cluster that the classes give.
 fn completeness(t: &Contingency) -> f64 {
     informed(t.cluster_entropy_given_classes(), t.cluster_entropy())
 }
@@ -19,9 +19,9 @@ fn informed(open: f64, entropy: f64) -> f64 {
     if entropy == 0.0 { 1.0 } else { within(1.0 - open / entropy, 0.0, 1.0) }
 }
 
-/// How far each cluster holds objects of one class: 1 − H(class given cluster) / H(class).
+/// Degree to which each cluster holds objects of one class: 1 − H(class given cluster) / H(class).
 ///
-/// 1 when there is one class. Perfect for singletons: it does not choose k.
+/// 1 when there is one class. Perfect for singletons: do not use it to choose k.
 /// # References
 /// [RosenbergHirschberg2007].
 #[options]
@@ -34,7 +34,7 @@ impl Metric for Homogeneity {
     }
 }
 
-/// How far each class lies in one cluster: 1 − H(cluster given class) / H(cluster).
+/// Degree to which each class lies in one cluster: 1 − H(cluster given class) / H(cluster).
 ///
 /// 1 when there is one cluster.
 /// # References
@@ -58,7 +58,7 @@ impl Metric for Completeness {
 /// [RosenbergHirschberg2007].
 #[options]
 pub struct VMeasure {
-    /// Weight of completeness against homogeneity (β), >= 0.
+    /// Weight of completeness compared with homogeneity (β), >= 0.
     #[option(default = 1.0, min = 0.0)]
     pub beta: f64,
 }

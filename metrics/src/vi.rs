@@ -4,14 +4,14 @@ use mustlink_core::prelude::*;
 
 use crate::parts::agreement::score;
 
-/// Variation of information: what clusters and classes leave open about each other.
+/// Variation of information: remaining uncertainty of clusters given classes, plus classes given clusters.
 ///
-/// H(Y) + H(C) − 2 MI = H(Y|C) + H(C|Y), at most 2 ln N nats. A metric on partitions, 0 for one partition.
+/// H(Y) + H(C) − 2 MI = H(Y|C) + H(C|Y), at most 2 ln N nats. A metric on partitions, 0 for equal partitions.
 /// # References
 /// [Meila2007].
 #[options]
 pub struct Vi {
-    /// In bits in place of nats.
+    /// Use bits instead of nats.
     pub bits: bool,
 }
 

@@ -35,14 +35,14 @@ pub(crate) fn tally(
     Ok((all > 0.0).then_some((violated, all)))
 }
 
-/// The options of all three.
+/// Options of the three metrics of violations.
 #[options]
 #[derive(Copy)]
 pub struct Counting {
-    /// Look at `must_link` or `cannot_link` alone; absent: at both.
+    /// Kind of constraints to use: `must_link` or `cannot_link`. If absent, both.
     #[option(default = None)]
     pub kind: Option<Kind>,
-    /// Sum weights in place of counting.
+    /// Add up weights instead of counting constraints.
     pub weighted: bool,
 }
 
@@ -56,7 +56,7 @@ impl Counting {
     }
 }
 
-/// What all three say of themselves: the best clustering breaks nothing.
+/// Properties shared by the three metrics: the best clustering breaks nothing.
 fn facts() -> MetricProperties {
     MetricProperties {
         higher_is_better: false,
@@ -66,13 +66,12 @@ fn facts() -> MetricProperties {
     }
 }
 
-/// Constraints that the clustering breaks.
+/// Number of constraints that the clustering breaks.
 ///
-/// Must-links with ends in two clusters and cannot-links with ends in one. Undefined without
-/// constraints.
+/// Must-links with ends in two clusters and cannot-links with ends in one. Undefined without constraints.
 #[options]
 pub struct Violations {
-    /// What counts, and how much.
+    /// Options for counting constraints.
     #[option(flatten)]
     pub counting: Counting,
 }
@@ -91,10 +90,10 @@ impl Metric for Violations {
 
 /// Share of the constraints that the clustering breaks.
 ///
-/// Weighted: the weight of the broken ones over the weight of all. Undefined without constraints.
+/// With `weighted`: the weight of the broken ones over the weight of all. Undefined without constraints.
 #[options]
 pub struct ViolationRate {
-    /// What counts, and how much.
+    /// Options for counting constraints.
     #[option(flatten)]
     pub counting: Counting,
 }
@@ -113,12 +112,12 @@ impl Metric for ViolationRate {
 
 /// Share of the held-out constraints that the clustering breaks.
 ///
-/// As `violation_rate`, on constraints the clusterer was not given: in an experiment the given ones
-/// that touch test objects. On the constraints between all pairs of known class this is 1 − `rand`;
-/// it is meant for people's constraints where no classes are known. Undefined without any.
+/// As `violation_rate`, on constraints that the clusterer was not given: in an experiment the given ones that touch
+/// test objects. On the constraints between all pairs of known class this is 1 − `rand`. It is meant for constraints
+/// from people when classes are unknown. Undefined without any.
 #[options]
 pub struct ViolationRateHeldout {
-    /// What counts, and how much.
+    /// Options for counting constraints.
     #[option(flatten)]
     pub counting: Counting,
 }

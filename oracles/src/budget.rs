@@ -4,24 +4,24 @@ use mustlink_core::prelude::*;
 
 use crate::parts::wrapping::{open_source, properties_of};
 
-/// Passes questions on until a number of answers or their cost is reached, then refuses.
+/// Passes questions on until a number of answers or a total cost is reached, then refuses.
 ///
 /// # Method
-/// Checked before asking: the source never sees the question that would go over. With both limits
-/// the first to be hit ends; once refused, everything is refused.
+/// The budget is checked before asking: a question that would exceed it never reaches the source. With both limits,
+/// the first one reached ends the answers. After one refusal, all questions are refused.
 /// # Errors
-/// `BadParam` for a source that may not stand inside a budget.
+/// `BadParam` for a source that is not allowed inside a budget.
 /// # References
 /// [Basu2004] §4: a constant number of queries.
 #[options]
 pub struct Budget {
-    /// Answers allowed; absent: any number.
+    /// Number of answers allowed. If absent, no limit.
     #[option(min = 0)]
     pub queries: Option<u64>,
-    /// Total cost allowed; absent: any.
+    /// Total cost allowed. If absent, no limit.
     #[option(above = 0.0)]
     pub cost: Option<f64>,
-    /// Who answers.
+    /// Oracle that answers the questions.
     #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }

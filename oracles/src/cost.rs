@@ -10,37 +10,36 @@ use crate::parts::wrapping::{open_source, pair, properties_of};
 /// Puts a price on each question: one for all, by object, or from a table.
 ///
 /// # Method
-/// The price multiplies what the source charges: 1 for an answer, 1 per vote of a crowd. By object,
-/// the price of a question is the sum over its two objects, of which each costs `new` when it appears
-/// in an answer for the first time and `old` afterwards. A table has a price per pair; other pairs
-/// cost `constant`. Replies are left as they are.
+/// The price is multiplied by the price of the source: 1 for an answer, 1 per vote of a crowd. With `per_object`, the
+/// price of a question is the sum over its two objects. Each costs `new` when it appears in an answer for the first
+/// time and `old` afterwards. A table has a price per pair; other pairs cost `constant`. Replies are not changed.
 /// # Errors
-/// `BadParam` for `per_object` beside `table`; `Data` for a wrong table.
+/// `BadParam` for `per_object` together with `table`; `Data` for a wrong table.
 #[options]
 pub struct Cost {
     /// Price of a question.
     #[option(default = 1.0, min = 0.0)]
     pub constant: f64,
-    /// Prices by object, in place of `constant`.
+    /// Prices by object, instead of `constant`.
     pub per_object: Option<PerObject>,
     /// CSV with the columns `i`, `j` and `cost`.
     #[option(file = true)]
     pub table: Option<String>,
-    /// The table names objects by id, not by row number.
+    /// Read the objects in the table as ids, not as row numbers.
     #[option(inert = "it speaks of a table that has no default")]
     pub by_id: bool,
-    /// Who answers.
+    /// Oracle that answers the questions.
     #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
 
-/// What an object costs.
+/// Price of an object.
 #[options]
 pub struct PerObject {
-    /// The first time.
+    /// Price the first time.
     #[option(default = 1.0, min = 0.0)]
     pub new: f64,
-    /// Every later time.
+    /// Price every later time.
     #[option(min = 0.0)]
     pub old: f64,
 }
@@ -50,7 +49,7 @@ impl Oracle for Cost {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let price = match (&self.per_object, &self.table) {
             (Some(_), Some(_)) => {
-                return Err(Error::bad_param("table", "a file", "absent beside per_object"));
+                return Err(Error::bad_param("table", "a file", "absent together with per_object"));
             }
             (Some(by), None) => {
                 Price::PerObject { new: by.new, old: by.old, seen: vec![false; scene.n] }

@@ -10,42 +10,41 @@ use crate::noisy::Noisy;
 use crate::parts::pair_hash::PairHash;
 use crate::parts::wrapping::{open_source, properties_of};
 
-/// Asks several annotators, each with errors and doubts of their own, and makes one reply of theirs.
+/// Asks several annotators, each with their own errors and doubts, and combines their votes into one reply.
 ///
 /// # Method
-/// An annotator is the source with noise and doubt at that annotator's rates, drawn apart from the
-/// others'. By majority, the kind with more (weighted) votes wins. Weighted, a vote of annotator a
-/// counts log((1 − e_a) / e_a) for or against, with e_a the rate of error, known or estimated, kept
-/// within [0.01, 0.49]. Estimates come from all votes so far by expectation–maximisation over one rate
-/// per annotator, anew every 20 pairs; until then all rates are equal. A "don't know" is no vote.
+/// An annotator is the source with noise and doubt at the rates of this annotator, drawn independently of the others.
+/// With `rule = "majority"`, the kind with more (weighted) votes wins. With `rule = "weighted"`, a vote of annotator
+/// a counts log((1 − e_a) / e_a) for or against. Here e_a is the rate of error, known or estimated, kept within
+/// [0.01, 0.49]. Rates are estimated from all votes so far by expectation–maximisation, one rate per annotator, again
+/// every 20 pairs; until then all rates are equal. A "don't know" does not count as a vote.
 ///
-/// One question is one query; it costs the sum of its votes. With `estimate` replies depend on what
-/// was asked before.
+/// One question is one query; it costs the sum of its votes. With `estimate` replies depend on earlier questions.
 /// # Errors
-/// `BadParam` for rates, weights or numbers of votes out of range, or two annotators of one name; a
-/// source that may not stand inside.
+/// `BadParam` for rates, weights or numbers of votes out of range, or two annotators with the same name; a source
+/// that is not allowed inside.
 /// # References
 /// [Dawid1979] estimates rates of error from votes alone; here with one rate per annotator.
 #[options]
 pub struct Crowd {
-    /// Who is asked; absent: three who never err.
+    /// Annotators that are asked. If absent, three that make no errors.
     #[option(default = vec![Annotator::default(); 3])]
     pub annotators: Vec<Annotator>,
-    /// Votes per question, at least 1 and at most one per annotator; with `assign = "all"` as many as there are.
+    /// Number of votes per question, at most one per annotator; with `assign = "all"` all annotators vote.
     #[option(default = 3, min = 1)]
     pub votes: usize,
-    /// Who votes on which pair.
+    /// Choice of the annotators that vote on a pair.
     pub assign: Assign,
-    /// How votes become a reply.
+    /// Rule that combines votes into a reply.
     pub rule: Rule,
-    /// What happens when the votes do not decide.
+    /// Action if the votes do not decide.
     pub tie: Tie,
-    /// For `rule = "weighted"`: estimate the rates of error instead of taking the true ones.
+    /// Estimate the rates of error instead of using the true ones (for `rule = "weighted"`).
     pub estimate: bool,
-    /// For `rule = "weighted"`: votes decide when their log-odds reach this, >= 0.
+    /// Log-odds at which votes decide (for `rule = "weighted"`), >= 0.
     #[option(min = 0.0)]
     pub threshold: f64,
-    /// Who knows what the annotators are asked.
+    /// Oracle whose replies the annotators repeat, with errors.
     #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
@@ -53,47 +52,47 @@ pub struct Crowd {
 /// One annotator.
 #[options]
 pub struct Annotator {
-    /// Name; absent: `ann-` and the place in the list, from 1.
+    /// Name of the annotator. If absent, `ann-` and the position in the list, from 1.
     #[option(default = None)]
     pub id: Option<String>,
-    /// Share of replies that are turned, in [0, 1].
+    /// Share of replies that are flipped, in [0, 1].
     #[option(min = 0.0, max = 1.0)]
     pub flip_rate: f64,
     /// Share of pairs left unanswered, in [0, 1].
     #[option(min = 0.0, max = 1.0)]
     pub dont_know_rate: f64,
-    /// How much a vote counts, >= 0.
+    /// Weight of a vote, >= 0.
     #[option(default = 1.0, min = 0.0)]
     pub weight: f64,
 }
 
-/// Who votes on a pair.
+/// Choice of the annotators that vote on a pair.
 #[options]
 pub enum Assign {
-    /// `votes` annotators in a row, from one that a hash of the pair picks.
+    /// `votes` annotators in a row, starting from one that a hash of the pair selects.
     #[default]
     Rotate,
-    /// All of them.
+    /// All annotators.
     All,
 }
 
-/// How votes become a reply.
+/// Rule that combines votes into a reply.
 #[options]
 pub enum Rule {
-    /// More votes win.
+    /// The kind with more votes wins.
     #[default]
     Majority,
-    /// Votes count by how seldom the annotator errs.
+    /// Votes are weighted by each annotator's accuracy.
     Weighted,
 }
 
-/// What happens when the votes do not decide.
+/// Action if the votes do not decide.
 #[options]
 pub enum Tie {
     /// The reply is "don't know".
     #[default]
     DontKnow,
-    /// The next annotator votes too, until the votes decide; when nobody is left, "don't know".
+    /// The next annotator votes too, until the votes decide; if all have voted, "don't know".
     AskAnother,
     /// The reply is a cannot-link.
     CannotLink,
@@ -129,7 +128,7 @@ impl Oracle for Crowd {
             return Err(Error::bad_param("annotators", "none", "at least one annotator"));
         }
         if self.assign == Assign::Rotate && !(1..=all).contains(&self.votes) {
-            let legal = format!("in 1..={all} (the number of annotators)");
+            let legal = format!("between 1 and {all} (the number of annotators)");
             return Err(Error::bad_param("votes", self.votes, legal));
         }
         if self.estimate && self.rule == Rule::Majority {

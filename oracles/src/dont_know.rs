@@ -8,11 +8,11 @@ use crate::parts::wrapping::{open_source, properties_of};
 /// Leaves some pairs unanswered and passes the others on.
 ///
 /// # Method
-/// A pair is unanswered when its number in [0, 1) is below `rate`, or when one of its objects drew a
-/// number below `by_object`; the numbers are hashes of seed and pair or object. With both at 0 the
-/// source is left as it is. An unanswered question costs what its answer would.
+/// A pair is unanswered when its number in [0, 1) is below `rate`, or when the number of one of its objects is below
+/// `by_object`. The numbers are hashes of the seed and the pair or object. With both at 0 the source is unchanged. An
+/// unanswered question costs as much as its answer would.
 /// # Errors
-/// `BadParam` for a source that may not stand inside.
+/// `BadParam` for a source that is not allowed inside.
 /// # References
 /// [Basu2004] §4, footnote 2: "don't know" replies are ignored and not posed again.
 #[options]
@@ -20,10 +20,10 @@ pub struct DontKnow {
     /// Share of the pairs that are not answered.
     #[option(min = 0.0, max = 1.0)]
     pub rate: f64,
-    /// Share of the objects that cannot be told in any pair.
+    /// Share of the objects that cannot be recognised in any pair.
     #[option(min = 0.0, max = 1.0)]
     pub by_object: f64,
-    /// Who answers the other pairs.
+    /// Oracle that answers the other pairs.
     #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }

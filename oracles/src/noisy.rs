@@ -8,28 +8,28 @@ use crate::parts::wrapping::{flipping, open_source, properties_of};
 /// Gives the opposite of some replies and passes the others on.
 ///
 /// # Method
-/// A pair gets the opposite reply when its number in [0, 1), a hash of seed and pair, is below the
-/// rate of the reply it would get. A "don't know" stays one. At rate 0 the source is left as it is.
+/// A pair gets the opposite reply when its number in [0, 1), a hash of seed and pair, is below the rate of the reply
+/// that it would get. A "don't know" stays unchanged. At rate 0 the source is unchanged.
 /// # Errors
-/// `BadParam` for a source that may not stand inside.
+/// `BadParam` for a source that is not allowed inside.
 #[options]
 pub struct Noisy {
     /// Share of the replies that are flipped.
     #[option(default = 0.1, min = 0.0, max = 1.0)]
     pub flip_rate: f64,
-    /// Share of the must-links that are flipped; absent: `flip_rate`.
+    /// Share of the must-links that are flipped. If absent, `flip_rate`.
     #[option(min = 0.0, max = 1.0)]
     pub flip_must: Option<f64>,
-    /// Share of the cannot-links that are flipped; absent: `flip_rate`.
+    /// Share of the cannot-links that are flipped. If absent, `flip_rate`.
     #[option(min = 0.0, max = 1.0)]
     pub flip_cannot: Option<f64>,
-    /// Whose replies are flipped.
+    /// Oracle whose replies are flipped.
     #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
 
 impl Noisy {
-    /// Of must-links and of cannot-links.
+    /// Rates for must-links and for cannot-links.
     fn rates(&self) -> (f64, f64) {
         (self.flip_must.unwrap_or(self.flip_rate), self.flip_cannot.unwrap_or(self.flip_rate))
     }

@@ -7,16 +7,16 @@ use mustlink_core::prelude::*;
 use crate::parts::pair_hash::PairHash;
 use crate::parts::wrapping::{FromClasses, classes};
 
-/// Answers from classes of which some are wrong, so that its replies never contradict each other.
+/// Answers from partly wrong classes, so that its replies never contradict each other.
 ///
 /// # Method
-/// Each object of known class is, with probability `rate`, put once and for all into another class,
-/// each of the others alike; both draws are hashes of seed and object. At rate 0 it is `truth`.
+/// Each object of known class is put into another class with probability `rate`, for the whole run; all other classes
+/// are equally likely. Both draws are hashes of seed and object. At rate 0 it is the same as `truth`.
 /// # Errors
 /// `Usage` without classes.
 #[options]
 pub struct NoisyLabels {
-    /// Share of the objects in a wrong class.
+    /// Share of the objects that get a wrong class.
     #[option(default = 0.1, min = 0.0, max = 1.0)]
     pub rate: f64,
 }

@@ -9,12 +9,12 @@ use crate::parts::wrapping::{flipping, open_source, properties_of};
 const ALL_PAIRS: usize = 1000;
 const SAMPLE: usize = 500_000;
 
-/// Gives the opposite reply for pairs of middling distance more often than for others.
+/// Gives the opposite reply more often for pairs of medium distance than for others.
 ///
 /// # Method
-/// A pair at Euclidean distance d gets the opposite reply with probability rate · exp(−(d − m)² / (2 s²)), with m
-/// the median distance of all pairs and s the median deviation from it; from 1001 objects on, both
-/// come from half a million random pairs. Which pairs do is a hash of seed and pair.
+/// A pair at Euclidean distance d gets the opposite reply with probability rate · exp(−(d − m)² / (2 s²)). Here m is
+/// the median distance of all pairs and s the median deviation from it; from 1001 objects on, both come from half a
+/// million random pairs. A hash of seed and pair selects the pairs.
 /// # Errors
 /// `UnsupportedData` for affinities; `Usage` without data.
 #[options]
@@ -22,7 +22,7 @@ pub struct NoisyMargin {
     /// Probability of an error at the median distance.
     #[option(default = 0.1, min = 0.0, max = 0.5)]
     pub rate: f64,
-    /// Whose replies are flipped.
+    /// Oracle whose replies are flipped.
     #[option(slot = "truth")]
     pub source: Option<Box<dyn Oracle>>,
 }
@@ -35,7 +35,7 @@ impl Oracle for NoisyMargin {
             return Ok(source);
         }
         let data = scene.data.clone().ok_or_else(|| {
-            Error::Usage("the oracle noisy_margin looks at distances and there is no data".into())
+            Error::Usage("the oracle noisy_margin needs the data, but none were given".into())
         })?;
         if data.kind() == DataKind::Affinity {
             let accepts = "dense or csr or distances".into();

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-/// Refuses every question: an unsupervised run along the same way.
+/// Refuses every question: an unsupervised run with the same steps.
 #[options]
 pub struct None {}
 

@@ -6,21 +6,21 @@ use mustlink_core::prelude::*;
 
 use crate::parts::wrapping::pair;
 
-/// Answers from the ledger of an earlier selection, whatever was asked in which order there.
+/// Answers from the ledger of an earlier selection, whatever the order of questions was.
 ///
 /// # Method
-/// Replies are found by pair; those taken back are left out. An answer costs what it cost then.
+/// Replies are found by pair; retracted replies are left out. An answer costs the same as in the ledger.
 /// # Input and output
-/// Where ledger and data have ids, objects are found by id: the rows may stand in another order.
+/// If ledger and data have ids, objects are found by id: the rows may have another order. Without ids, the objects of
+/// the ledger must be the first ones; a warning says if they had other values.
 /// # Errors
-/// `BadParam` without a ledger; `Data` for a file that is none, an unknown id, other data.
+/// `BadParam` without a ledger; `Data` for a file that is not a ledger, an unknown id, other data.
 #[options]
 pub struct Replay {
-    /// The file.
+    /// Ledger file.
     #[option(file = true)]
     pub ledger: Option<String>,
-    /// Who answers the pairs that the ledger does not have. Absent: they are refused, which ends the
-    /// selection.
+    /// Oracle that answers the pairs missing from the ledger. If absent, they are refused, which ends the selection.
     pub missing: Option<Box<dyn Oracle>>,
 }
 
@@ -31,9 +31,9 @@ impl Oracle for Replay {
             return Err(Error::bad_param("ledger", "nothing", "the file of an earlier selection"));
         };
         let path = scene.ctx.base().join(path);
-        let recorded = mustlink_ledger::answers(&path, scene.n, scene.ids.as_deref())?;
-        let live = recorded.into_iter().filter(|r| !r.retracted);
-        let answers = live.map(|r| {
+        let (recorded, notices) = mustlink_ledger::answers(&path, scene)?;
+        notices.into_iter().for_each(|text| scene.ctx.warn(text));
+        let answers = recorded.into_iter().map(|r| {
             let question = r.question();
             ((question.i, question.j), r.answer)
         });

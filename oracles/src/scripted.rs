@@ -11,24 +11,23 @@ use crate::parts::wrapping::pair;
 /// Answers from a list of pairs, in the configuration or in a file.
 ///
 /// # Input and output
-/// `file` is a CSV with the columns `i`, `j` and `reply`: `must_link`, `cannot_link` or `dont_know`. With the
-/// column `type` in its place it is a file of constraints: a `cannot_link_group` is one of pairs, a must-link of
-/// an object with itself, which names a neighbourhood, says nothing of pairs. Both lists may be given. Row
-/// numbers are those after transforms that drop or merge rows; ids are the same before and after.
+/// `file` is a CSV with the columns `i`, `j` and `reply`: `must_link`, `cannot_link` or `dont_know`. With the column
+/// `type` instead of `reply` it is a file of constraints. A `cannot_link_group` is then a group of pairs; a must-link
+/// of an object with itself, which defines a neighbourhood, is ignored. Both lists may be given. Row numbers are
+/// those after transforms that drop or merge rows; ids are the same before and after.
 /// # Errors
-/// `Data` and `BadParam` for objects that do not exist, a pair with itself, two different replies for
-/// one pair.
+/// `Data` and `BadParam` for objects that do not exist, a pair with itself, two different replies for one pair.
 #[options]
 pub struct Scripted {
-    /// The replies: `[{ i = 0, j = 3, reply = "must_link" }]`, by row number from 0.
+    /// List of replies: `[{ i = 0, j = 3, reply = "must_link" }]`, by row number from 0.
     pub replies: Vec<Scribed>,
-    /// CSV with more of them.
+    /// CSV with more replies.
     #[option(file = true)]
     pub file: Option<String>,
-    /// The file names objects by id, not by row number.
+    /// Read the objects in the file as ids, not as row numbers.
     #[option(inert = "it speaks of a file that has no default")]
     pub by_id: bool,
-    /// What happens to a pair that is not in the list.
+    /// Action for a pair that is not in the list.
     pub missing: Missing,
 }
 
@@ -39,14 +38,14 @@ pub struct Scribed {
     /// One object, by row number from 0.
     #[schemars(range(min = 0))]
     pub i: u32,
-    /// The other.
+    /// The other object.
     #[schemars(range(min = 0))]
     pub j: u32,
     /// The reply.
     pub reply: Reply,
 }
 
-/// What happens to a pair that is not in the list.
+/// Action for a pair that is not in the list.
 #[options]
 pub enum Missing {
     /// It is answered with "don't know".
@@ -64,7 +63,7 @@ impl Oracle for Scripted {
             let name = format!("replies[{at}]");
             let pair = (*i.min(j), *i.max(j));
             if i == j || pair.1 as usize >= scene.n {
-                let legal = format!("two different objects in 0..={}", scene.n.saturating_sub(1));
+                let legal = format!("two different objects, 0 to {}", scene.n.saturating_sub(1));
                 return Err(Error::bad_param(&name, format!("({i}, {j})"), legal));
             }
             if replies.insert(pair, *reply).is_some_and(|before| before != *reply) {

@@ -4,12 +4,12 @@ use mustlink_core::prelude::*;
 
 use crate::parts::wrapping::{FromClasses, classes};
 
-/// Answers from the classes: must-link exactly where two objects are of one class.
+/// Answers from the classes: must-link exactly if two objects are of one class.
 ///
 /// # Input and output
-/// The classes of the scene. An object of unknown class makes every pair with it "don't know".
+/// The classes of the scene. Every pair with an object of unknown class is answered with "don't know".
 /// # Errors
-/// `Usage` without classes, `BadParam` when there is not one per object.
+/// `Usage` without classes, `BadParam` if the number of classes is not the number of objects.
 /// # References
 /// [Basu2004] §4; [Greene2007] §4.2: a natural classification as the oracle.
 #[options]

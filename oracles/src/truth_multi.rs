@@ -1,5 +1,6 @@
 //! The oracle that knows several classifications of the same objects.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use mustlink_core::prelude::*;
@@ -10,23 +11,23 @@ use crate::parts::wrapping::{FromClasses, classes};
 /// Answers from one of several classifications of the objects (by person, by pose …).
 ///
 /// # Input and output
-/// `labels` is a CSV with one row per object and one column per classification, named by `target`; a
-/// column `id` is matched with the ids of the data, row numbers from 0 where it has none; without it rows are
-/// taken in order. An empty cell, `?`, `NA` and `-1` are unknown classes, as in data. Without `labels` the
-/// classes of the data set answer, as in `truth`.
+/// `labels` is a CSV with one row per object and one column per classification; `target` names the column to use. A
+/// column `id` is matched with the ids of the data, or with row numbers from 0 if the data have no ids. Without it
+/// rows are taken in order. An empty cell, `?`, `NA` and `-1` are unknown classes, as in data. Without `labels`,
+/// answers come from the classes of the data set, as in `truth`.
 /// # Errors
-/// `BadParam` for a `target` that is missing or unknown; `Data` when the file speaks about other
-/// objects; `Usage` without any classes.
+/// `BadParam` for a `target` that is missing or unknown; `Data` when the objects of the file differ from those of the
+/// data; `Usage` without any classes.
 #[options]
 pub struct TruthMulti {
-    /// CSV with the classifications. Absent: the classes of the data set.
+    /// CSV with the classifications. If absent, the classes of the data set.
     #[option(file = true)]
     pub labels: Option<String>,
-    /// Column that answers. Absent: the only one.
+    /// Column to use for answers. If absent, the only one.
     pub target: Option<String>,
 }
 
-#[plugin("truth_multi", version = 2)]
+#[plugin("truth_multi", version = 3)]
 impl Oracle for TruthMulti {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let labels = match (&self.labels, &self.target) {
@@ -59,10 +60,10 @@ fn read(file: &str, target: Option<&str>, scene: &Scene) -> Result<Vec<Option<u3
             return Err(Error::bad_param("target", "nothing", legal));
         }
     };
-    let mut names: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut names: BTreeMap<Cow<'_, str>, u32> = BTreeMap::new();
     let mut number = |cell| {
         let next = names.len() as u32;
-        (!Scene::is_unknown(cell)).then(|| *names.entry(cell).or_insert(next))
+        (!Scene::is_unknown(cell)).then(|| *names.entry(Scene::label_key(cell)).or_insert(next))
     };
     if let Some(id) = id {
         let mut by_id = HashMap::new();

@@ -22,7 +22,7 @@ use crate::data::table;
 use crate::errors::{keep, raised};
 use crate::interrupt::interruptible;
 
-/// What a function says of itself.
+/// Properties that a function declares.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Facts {
@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     pub max: Option<f64>,
     /// Laws that cannot hold for it, each with the reason.
     pub waives: BTreeMap<String, String>,
-    /// It has a parameter for the objects that may be asked about.
+    /// True if it has a parameter for the objects that may be asked about.
     pub takes_eligible: bool,
 }
 
@@ -76,14 +76,14 @@ impl Callable {
         ALL.lock().unwrap_or_else(|e| e.into_inner()).get(name).cloned()
     }
 
-    /// The same, where there must be one.
+    /// The function with this name, or an error.
     pub fn named(name: &str) -> Result<Arc<Callable>> {
         let legal = "the name of a function that is registered in this process";
         Callable::find(name).ok_or_else(|| Error::bad_param("name", format!("\"{name}\""), legal))
     }
 }
 
-/// Runs `work` with the interpreter; what it raises is an error of the plugin.
+/// Runs `work` with the interpreter; an exception becomes an error of the plugin.
 pub(crate) fn called<T>(
     callable: &Callable,
     work: impl FnOnce(Python<'_>) -> PyResult<T>,
@@ -97,7 +97,7 @@ pub(crate) fn called<T>(
     })
 }
 
-/// The arguments of a function: the objects, k, the constraints, a seed, whether each object may be asked about, and
+/// The arguments of a function: the objects, k, the constraints, a seed, for each object if it may be asked about, and
 /// the options as text.
 pub(crate) fn told<'py>(
     py: Python<'py>,
@@ -113,7 +113,7 @@ pub(crate) fn told<'py>(
     (x, problem.k, constraints, seed, eligible.into_pyarray(py), options).into_pyobject(py)
 }
 
-/// Data as Python has it: a matrix, the parts of a sparse one, or the numbers and words of a table.
+/// Data in the form for Python: a matrix, the parts of a sparse one, or the numbers and words of a table.
 fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
     if data.kind() == DataKind::Csr {
         // Row by row: of some of the objects there is no whole matrix.
@@ -138,7 +138,7 @@ fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
     Ok((rows, lists).into_pyobject(py)?.into_any())
 }
 
-/// Constraints as Python has them.
+/// Constraints in the form for Python.
 fn constraints_of<'py>(
     py: Python<'py>,
     all: &Constraints,
@@ -148,7 +148,7 @@ fn constraints_of<'py>(
     class.call_method1("_of", (table(py, all)?, n, py.None()))
 }
 
-/// Registers `function` under `name`, in place of one that was registered under it before.
+/// Registers `function` under `name`, and replaces a function with the same name.
 #[pyfunction]
 pub(crate) fn register(
     py: Python<'_>,
@@ -172,15 +172,15 @@ pub(crate) fn register(
     Ok(())
 }
 
-/// For each law its name, how it is broken, and why the plugin is excused from it.
+/// For each law its name, a violation if there is one, and the reason why the plugin is excused from it.
 type Verdicts = Vec<(String, Option<String>, Option<String>)>;
 
-/// Tries every law of its role on a plugin, which is given by its configuration.
+/// Checks every law of its role on a plugin, which is given by its configuration.
 #[pyfunction]
 pub(crate) fn check_laws(py: Python<'_>, role: &str, config: &str) -> PyResult<Verdicts> {
     let of = |e: Error| raised(py, &e);
     let config: Value = serde_json::from_str(config)
-        .map_err(|e| of(Error::Usage(format!("is no configuration: {e}"))))?;
+        .map_err(|e| of(Error::Usage(format!("is not a configuration: {e}"))))?;
     let flag = AtomicBool::new(false);
     let done = interruptible(py, None, &flag, || match role {
         "base_clusterer" => verdicts::<dyn BaseClusterer>(&config, &flag),
@@ -209,7 +209,7 @@ where
     laws_for(&*plugin).iter().map(tried).collect()
 }
 
-/// Why a plugin is excused from a law, if it is.
+/// Reason why a plugin is excused from a law, if it is.
 fn waived(config: &Value, law: &str) -> Option<String> {
     if let Some(callable) = own_name(config).and_then(Callable::find) {
         return callable.facts.waives.get(law).cloned();

@@ -54,10 +54,10 @@ pub(crate) fn method(config: &Value) -> Result<Method> {
     config::build(&Node::synthetic(config), "")
 }
 
-/// Checks a method given as JSON and gives it with every default written out.
+/// Checks a method given as JSON and returns it with every default written out.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, config: &str) -> PyResult<String> {
-    let wrong = |e: serde_json::Error| Error::Usage(format!("is no configuration: {e}"));
+    let wrong = |e: serde_json::Error| Error::Usage(format!("is not a configuration: {e}"));
     let checked = serde_json::from_str::<Value>(config).map_err(wrong).and_then(|config| {
         let method = method(&config)?;
         serde_json::to_value(method).map_err(wrong)
@@ -65,8 +65,8 @@ pub(crate) fn check(py: Python<'_>, config: &str) -> PyResult<String> {
     checked.map(|value| value.to_string()).map_err(|e| raised(py, &e))
 }
 
-/// A method file as JSON, checked; plugins in other languages that it names are known from then on, and paths start
-/// where this program does.
+/// A method file as JSON, checked. Its plugins in other languages are known from then on; relative paths start at the
+/// working directory.
 #[pyfunction]
 pub(crate) fn read_method(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     let read = || {

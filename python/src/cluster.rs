@@ -8,19 +8,20 @@ use std::time::Instant;
 use mustlink::constraints::Constraints;
 use mustlink::run::Run;
 use mustlink::selection::{Counts, Selection};
-use mustlink::{Error, Result};
+use mustlink::{AutoOr, DataKind, Error, Result};
 use mustlink_datasets::FeatureWeights;
+use mustlink_kernels::distance::points::{Distortion, DistortionOption};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use crate::data::{Matrix, Pairs, classes, constraints, kind, table};
 use crate::errors::{of_given, raised, with_text};
 use crate::interrupt::answering;
-use crate::job::{Asking, Job, Known, Request};
+use crate::job::{Asking, Broken, Job, Known, Request};
 use crate::model::Model;
 use crate::oracle::asking;
 
-/// A clustering with what is known of its run.
+/// A clustering with the record of its run.
 #[pyclass(frozen, module = "mustlink._mustlink")]
 pub(crate) struct Found {
     labels: Vec<i64>,
@@ -28,28 +29,32 @@ pub(crate) struct Found {
     weights: Option<FeatureWeights>,
     model: Option<Py<Model>>,
     constraints: Constraints,
-    broken: Constraints,
+    broken: Vec<Broken>,
     counts: Option<Counts>,
     warnings: Vec<String>,
+    kind: DataKind,
     core_seconds: f64,
 }
 
-/// What comes of a job that has ended.
+/// Result of a job that has ended.
 pub(crate) struct Ended {
     pub labels: Vec<i64>,
     pub run: Run,
     pub weights: Option<FeatureWeights>,
     pub model: Option<Model>,
     pub constraints: Constraints,
-    /// What the labels break of them.
-    pub broken: Constraints,
+    /// Constraints that the labels break.
+    pub broken: Vec<Broken>,
     pub counts: Option<Counts>,
     pub warnings: Vec<String>,
+    /// Kind of the data that were clustered.
+    pub kind: DataKind,
 }
 
 impl Found {
     pub fn new(py: Python<'_>, ended: Ended) -> PyResult<Self> {
-        let Ended { labels, run, weights, model, constraints, broken, counts, warnings } = ended;
+        let Ended { labels, run, weights, model, constraints, broken, counts, warnings, kind } =
+            ended;
         let model = model.map(|model| Py::new(py, model)).transpose()?;
         let core_seconds = run.seconds;
         Ok(Found {
@@ -61,12 +66,13 @@ impl Found {
             broken,
             counts,
             warnings,
+            kind,
             core_seconds,
         })
     }
 }
 
-/// Asks, clusters, and keeps what Python shows of it.
+/// Asks, clusters, and keeps the parts of the result that Python shows.
 pub(crate) fn carry_out(job: &Job, asked: Option<Asking>) -> Result<Ended> {
     let seen = job.admitted()?;
     let selection = job.select(&seen.problem, asked).map_err(|e| job.about_features(&seen, e))?;
@@ -87,8 +93,7 @@ fn finish(
         None => None,
     };
     let constraints = job.of_rows(&clustered.constraints)?;
-    let broken = clustered.constraints.violated(&clustering.labels);
-    let broken = job.of_rows(&Constraints::new(clustering.labels.len(), broken)?)?;
+    let broken = job.broken(&clustered);
     let label = |l: Option<u32>| l.map_or(-1, i64::from);
     Ok(Ended {
         labels: job.labels(&clustering.labels).into_iter().map(label).collect(),
@@ -98,17 +103,18 @@ fn finish(
         broken,
         counts: selection.map(|s| s.counts(s.asked())),
         warnings: job.warnings(),
+        kind: clustered.input.problem.data.kind(),
         run: clustered.run,
     })
 }
 
 /// Reads a request.
 pub(crate) fn request(py: Python<'_>, text: &str) -> PyResult<Request> {
-    let fail = |e: serde_json::Error| Error::Usage(format!("is no request: {e}"));
+    let fail = |e: serde_json::Error| Error::Usage(format!("is not a request: {e}"));
     serde_json::from_str(text).map_err(|e| raised(py, &fail(e)))
 }
 
-/// What is known beside the data, from arrays.
+/// Knowledge in addition to the data, from arrays.
 pub(crate) fn known(
     n: usize,
     pairs: Option<&Pairs<'_>>,
@@ -118,8 +124,8 @@ pub(crate) fn known(
     Ok(Known { constraints: constraints(pairs, n)?, known: classes(y), classes: classes(y_true) })
 }
 
-/// Clusters the rows of a matrix as `text` says; the weights beside it in `x` say how often each row counts. `pairs`
-/// are constraints, `y` classes that the method may see, `y_true` classes that only an oracle sees, `oracle` a callable
+/// Clusters the rows of a matrix as configured in `text`; `x` may contain the weights of the rows. `pairs` are
+/// constraints, `y` classes that the method may use, `y_true` classes that only an oracle uses, `oracle` a callable
 /// that answers.
 #[pyfunction]
 #[pyo3(signature = (text, x, pairs=None, y=None, y_true=None, oracle=None))]
@@ -166,12 +172,12 @@ pub(crate) fn cluster<'py>(
     }
 }
 
-/// Names of features, and how much each counts.
+/// Names of features, and the weight of each.
 type Weights<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>);
 
 #[pymethods]
 impl Found {
-    /// One label per row, −1 of noise and of rows that a transform dropped.
+    /// One label per row, −1 for noise and for rows that a transform dropped.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         self.labels.to_pyarray(py)
@@ -197,7 +203,7 @@ impl Found {
         history.to_pyarray(py)
     }
 
-    /// How it ended.
+    /// Status at the end of the run.
     #[getter]
     fn status(&self) -> &'static str {
         self.run.clustering.status.name()
@@ -209,10 +215,16 @@ impl Found {
         (self.run.violations.must, self.run.violations.cannot)
     }
 
-    /// Those one by one: two rows, the type and the weight.
+    /// The violated constraints one by one: two rows, the type, the weight and the source.
     #[getter]
-    fn broken(&self) -> Vec<(u32, u32, &'static str, f64)> {
-        self.broken.listed().iter().map(|c| (c.i, c.j, c.kind.name(), c.weight)).collect()
+    fn broken(&self) -> Vec<Broken> {
+        self.broken.clone()
+    }
+
+    /// The distortion that "auto" is on the data.
+    #[getter]
+    fn distortion(&self) -> &'static str {
+        AutoOr::<Distortion>::Auto.on(self.kind).name()
     }
 
     /// Centres, a row per cluster.
@@ -227,7 +239,7 @@ impl Found {
         self.run.clustering.extras.memberships.as_ref().map(|x| x.to_pyarray(py))
     }
 
-    /// How much each feature counts: their names, and a row per cluster or one for all.
+    /// Weights of features: their names, and a row per cluster or one for all.
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Weights<'py>>> {
         let Some(weights) = &self.weights else { return Ok(None) };
@@ -241,7 +253,7 @@ impl Found {
         self.run.clustering.extras.diagnostics.clone()
     }
 
-    /// What a method that chooses among methods tried: name, k, score, weight, outcome, seconds.
+    /// Methods that a method such as `auto` tried: name, k, score, weight, outcome, seconds.
     #[getter]
     fn tried(&self) -> Vec<(String, usize, Option<f64>, f64, String, f64)> {
         let all = self.run.clustering.extras.tried.iter();
@@ -249,19 +261,19 @@ impl Found {
             .collect()
     }
 
-    /// The constraints that it was made under.
+    /// The constraints that the clusterer got.
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         table(py, &self.constraints)
     }
 
-    /// Questions asked, and how many of them were answered by must-links and by cannot-links.
+    /// Number of questions, and of must-links and cannot-links among the answers.
     #[getter]
     fn queries(&self) -> Option<(usize, usize, usize)> {
         self.counts.as_ref().map(|c| (c.queries, c.must, c.cannot))
     }
 
-    /// What puts new objects into the clusters, where the method has such a rule.
+    /// Model that puts new objects into the clusters, if the method has one.
     #[getter]
     fn model(&self, py: Python<'_>) -> Option<Py<Model>> {
         self.model.as_ref().map(|model| model.clone_ref(py))
@@ -273,13 +285,13 @@ impl Found {
         self.run.seconds
     }
 
-    /// Seconds from the data to the result, what it takes to draw seeds from the data included.
+    /// Seconds from the data to the result, including the time to draw seeds from the data.
     #[getter]
     fn core_seconds(&self) -> f64 {
         self.core_seconds
     }
 
-    /// What is worth knowing.
+    /// Warnings of the run.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()

@@ -15,9 +15,9 @@ use pyo3::prelude::*;
 use crate::interrupt::detached;
 use crate::lent::lent;
 
-/// A matrix as it comes: rows in double or single precision, compressed sparse rows (offsets, columns,
-/// values, number of columns), or a table (values, NaN where one is missing, and for each column the list of
-/// its words, if its values are places in one).
+/// A matrix as passed from Python: rows in double or single precision, compressed sparse rows (offsets, columns,
+/// values, number of columns), or a table. A table has values, NaN if one is missing, and for each column with words
+/// the list of its words; the values of such a column are places in the list.
 pub(crate) enum Matrix<'py> {
     Double(PyReadonlyArray2<'py, f64>),
     Single(PyReadonlyArray2<'py, f32>),
@@ -53,7 +53,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Matrix<'py> {
 }
 
 impl Matrix<'_> {
-    /// The data of kind `kind`, for a call that ends before the matrix may change: dense rows are read where they are.
+    /// The data of kind `kind`, for a call that ends before the matrix may change: dense rows are not copied.
     pub fn borrowed(&self, py: Python<'_>, kind: DataKind) -> Result<Data> {
         match self {
             Matrix::Double(rows) if kind == DataKind::Dense => match lent(rows) {
@@ -113,6 +113,12 @@ impl Matrix<'_> {
     }
 }
 
+/// Position of the first cell that is not a number in a column of numbers; None if the column holds categories.
+#[pyfunction]
+pub(crate) fn typing_error(cells: Vec<String>) -> Option<usize> {
+    mustlink_datasets::typing_error(&cells)
+}
+
 /// The matrix row by row in memory of its own.
 fn by_rows<T: Copy>(x: ArrayView2<'_, T>, double: impl Fn(T) -> f64) -> Array2<f64> {
     let values: Vec<f64> = match x.as_slice() {
@@ -126,8 +132,8 @@ fn shaped(shape: (usize, usize), values: Vec<f64>) -> Array2<f64> {
     Array2::from_shape_vec(shape, values).expect("as many values as the matrix has")
 }
 
-/// Constraints as they come: of pairs the objects i and j, +1 or −1, weight, strength (0: none given, 1: soft, 2:
-/// hard); then the groups.
+/// Constraints as passed from Python: for pairs the objects i and j, +1 or −1, weight, strength (0: not given, 1: soft,
+/// 2: hard); then the groups.
 pub(crate) type Pairs<'py> = (
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, u32>,
@@ -137,7 +143,7 @@ pub(crate) type Pairs<'py> = (
     Apart<'py>,
 );
 
-/// Groups whose members must all be apart: each member and the number of its group; of each group its name, weight
+/// Groups whose members must all be apart: each member and the number of its group; for each group its name, weight
 /// and strength.
 type Apart<'py> = (
     PyReadonlyArray1<'py, u32>,
@@ -195,7 +201,7 @@ fn number(strength: Option<Strength>) -> i8 {
     }
 }
 
-/// Constraints as Python holds them: a table of columns.
+/// Constraints in the form for Python: a table of columns.
 pub(crate) fn table<'py>(py: Python<'py>, all: &Constraints) -> PyResult<Bound<'py, PyAny>> {
     use numpy::IntoPyArray;
     let listed = all.listed();
@@ -227,7 +233,7 @@ pub(crate) fn table<'py>(py: Python<'py>, all: &Constraints) -> PyResult<Bound<'
     Ok(columns.into_pyobject(py)?.into_any())
 }
 
-/// Numbers of classes, −1 where unknown, as classes.
+/// Numbers of classes, −1 if unknown, as classes.
 pub(crate) fn classes(labels: Option<&PyReadonlyArray1<'_, i64>>) -> Option<Classes> {
     let labels = labels?.as_array();
     let k = labels.iter().max().map_or(0, |&largest| largest + 1);
@@ -237,7 +243,7 @@ pub(crate) fn classes(labels: Option<&PyReadonlyArray1<'_, i64>>) -> Option<Clas
     })
 }
 
-/// The kind of a matrix by its word.
+/// The kind of a matrix by its name.
 pub(crate) fn kind(word: Option<&str>) -> Result<DataKind> {
     match word {
         None | Some("dense") => Ok(DataKind::Dense),

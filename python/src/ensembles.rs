@@ -10,11 +10,11 @@ use mustlink::datasets::Dataset;
 use mustlink::ensemble::{Ensemble, Member};
 use mustlink::ndarray::Array2;
 use mustlink::needs::check_needs;
-use mustlink::plugins::consensus_functions::warn_of_contradiction;
 use mustlink::prelude::{ConsensusFunction, Data, EnsembleGenerator};
 use mustlink::run::combine;
 use mustlink::{Context, Error, Problem, Result};
 use mustlink_experiments::notices;
+use mustlink_kernels::agreement::members::warn_of_contradiction;
 use mustlink_kernels::ensemble::co_association::{self, CoAssociation, Representation};
 use mustlink_kernels::ensemble::imputation::{
     MAX_CANDIDATES, Thresholds, imputed_constraints, neighbourhoods,
@@ -30,23 +30,23 @@ use crate::errors::raised;
 use crate::interrupt::{detached, interruptible};
 use crate::job::{Job, Request};
 
-/// Where the loader looks for a generator.
+/// Position of a generator in the configuration.
 #[derive(Deserialize, mustlink::prelude::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Generating {
-    /// What makes the ensemble.
+    /// Generator that makes the ensemble.
     generator: Box<dyn EnsembleGenerator>,
 }
 
-/// Where the loader looks for a consensus function.
+/// Position of a consensus function in the configuration.
 #[derive(Deserialize, mustlink::prelude::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Combining {
-    /// What combines the partitions.
+    /// Consensus function that combines the partitions.
     consensus: Box<dyn ConsensusFunction>,
 }
 
-/// The ensemble that a request speaks of, and the job it was made in.
+/// The ensemble of a request, and the job in which it was made.
 fn ensemble(
     request: &Request,
     data: Data,
@@ -77,7 +77,7 @@ fn ensemble(
     Ok((job, ensemble))
 }
 
-/// Labels of every member, a row per member; −1 where it saw an object not.
+/// Labels of every member, a row per member; −1 for an object that it did not see.
 type Partitions<'py> = Bound<'py, PyArray2<i64>>;
 
 /// The partitions of an ensemble, a row per member.
@@ -106,7 +106,7 @@ pub(crate) fn generate<'py>(
     Ok((labels.into_pyarray(py), warnings))
 }
 
-/// What an ensemble decides by itself.
+/// Options for imputing constraints.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Impute {
@@ -120,10 +120,10 @@ struct Impute {
     cannot_link: bool,
 }
 
-/// Imputed constraints, the sets that imputed must-links hold together, and what is worth knowing.
+/// Imputed constraints, the sets that imputed must-links join, and the warnings.
 type Imputed<'py> = (Bound<'py, PyAny>, Vec<Vec<u32>>, Vec<String>);
 
-/// Imputes constraints from an ensemble; `how` is what of it there is beside a request.
+/// Imputes constraints from an ensemble; `how` contains options in addition to a request.
 #[pyfunction]
 #[pyo3(signature = (text, how, x, pairs=None))]
 pub(crate) fn impute<'py>(
@@ -135,7 +135,7 @@ pub(crate) fn impute<'py>(
 ) -> PyResult<Imputed<'py>> {
     let request = request(py, text)?;
     let of = |e: Error| raised(py, &e);
-    let fail = |e: serde_json::Error| of(Error::Usage(format!("is no request: {e}")));
+    let fail = |e: serde_json::Error| of(Error::Usage(format!("is not a request: {e}")));
     let how: Impute = serde_json::from_str(how).map_err(fail)?;
     let data = kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of)?;
     let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
@@ -165,8 +165,8 @@ pub(crate) fn impute<'py>(
     Ok((table(py, &pairs)?, sets, warnings))
 }
 
-/// The partition that `partitions` agree on, a row per member, −1 where a label is missing; of the rows
-/// of `x`, where a function looks at them.
+/// The partition on which `partitions` agree, a row per member, −1 for a missing label. `x` are the rows, for functions
+/// that use them.
 #[pyfunction]
 #[pyo3(signature = (text, partitions, x=None, pairs=None))]
 pub(crate) fn consensus<'py>(
@@ -213,7 +213,7 @@ fn combined(
     let consensus = combining.consensus;
     let tag = consensus.typetag_name();
     let needs = consensus.needs();
-    if let (Some(k), false) = (request.k, needs.fixed_k) {
+    if let Some(k) = request.k.filter(|&k| !needs.fixed_k && !ensemble.has_k(k)) {
         return Err(Error::Usage(format!(
             "k = {k}: {tag} takes no number of clusters, the members decide; leave k out, or take \
              another consensus function"
@@ -237,15 +237,19 @@ fn combined(
     check_needs(&ensemble, &*consensus)?;
     let run = combine(&*consensus, &ensemble, &problem, &ctx.child("consensus"))
         .map_err(|e| e.at("consensus"))?;
-    warn_of_contradiction(&ensemble, &run.clustering.labels, &ctx)?;
+    warn_of_contradiction(&ensemble, &run.clustering, problem.k, &ctx)?;
+    let broken = given.violated(&run.clustering.labels);
+    let broken =
+        broken.map(|c| (c.i, c.j, c.kind.name(), c.weight, "constraints".into())).collect();
     Ok(Ended {
         labels: run.clustering.labels.iter().map(|&l| i64::from(l)).collect(),
         weights: None,
         model: None,
-        broken: Constraints::new(ensemble.n(), given.violated(&run.clustering.labels))?,
+        broken,
         constraints: given,
         counts: None,
         warnings: ctx.warnings(),
+        kind: problem.data.kind(),
         run,
     })
 }

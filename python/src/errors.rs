@@ -7,10 +7,10 @@ use mustlink::Error;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-/// What functions raised last, by their names: the text, and the exception with its traceback.
+/// Last exceptions of functions, by their names: the text, and the exception with its traceback.
 static RAISED: Mutex<BTreeMap<String, (String, PyErr)>> = Mutex::new(BTreeMap::new());
 
-/// Keeps what a function raised, whose text is `message`.
+/// Keeps the exception of a function, whose text is `message`.
 pub(crate) fn keep(name: &str, message: &str, exception: PyErr) {
     let mut raised = RAISED.lock().unwrap_or_else(|e| e.into_inner());
     let before = raised.insert(name.into(), (message.into(), exception));
@@ -28,7 +28,7 @@ fn raised_by(name: &str, message: &str) -> Option<PyErr> {
     raised.remove(name).map(|(_, exception)| exception)
 }
 
-/// The name of its class in `mustlink.exceptions`.
+/// Name of the class of an error in `mustlink.exceptions`.
 fn class(error: &Error) -> &'static str {
     match error.root() {
         Error::EmptyData
@@ -68,7 +68,7 @@ fn class(error: &Error) -> &'static str {
     }
 }
 
-/// The exception of an error with its text. Where a function of Python raised one, that is its cause.
+/// The exception of an error with its text. If a Python function raised an exception, that is its cause.
 pub(crate) fn with_text(py: Python<'_>, error: &Error, text: String) -> PyErr {
     let made = py
         .import("mustlink.exceptions")
@@ -90,7 +90,7 @@ pub(crate) fn with_text(py: Python<'_>, error: &Error, text: String) -> PyErr {
     }
 }
 
-/// The exception of an error about the data that were given, whose columns have these names, if any.
+/// The exception of an error about the data of the user, with the names of the columns, if any.
 pub(crate) fn of_given(py: Python<'_>, error: &Error, text: String, names: &[String]) -> PyErr {
     let text = match error {
         Error::NonFinite { col, .. } => match names.get(*col) {
@@ -104,7 +104,7 @@ pub(crate) fn of_given(py: Python<'_>, error: &Error, text: String, names: &[Str
     with_text(py, error, text)
 }
 
-/// The exception of an error, with objects named by their rows.
+/// The exception of an error, with objects given by their rows.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     with_text(py, error, error.to_string())
 }

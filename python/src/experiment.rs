@@ -16,7 +16,7 @@ use crate::errors::raised;
 use crate::interrupt::interruptible;
 use crate::oracle::Raised;
 
-/// How an experiment is run.
+/// Options for running an experiment.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
@@ -27,7 +27,7 @@ struct Request {
     data_dirs: Vec<PathBuf>,
 }
 
-/// Tells a callable how far it is: cells done, cells, cells failed, seconds to go.
+/// Reports progress to a callable: cells done, cells, cells failed, seconds to go.
 struct Progress {
     watcher: Py<PyAny>,
     raised: Raised,
@@ -49,16 +49,16 @@ impl RunProgress for Progress {
 /// A cell that failed: data set, method, repeat, fold, the first error.
 type Failed = (String, String, usize, usize, String);
 
-/// An experiment file as JSON, as it is written.
+/// An experiment file as JSON, without changes.
 #[pyfunction]
 pub(crate) fn read_experiment(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     let read = py.detach(|| Document::read(&file));
     read.map(|document| document.root().to_value().to_string()).map_err(|e| raised(py, &e))
 }
 
-/// Runs the experiment of a file, or goes on where it stopped; `document` is what is read in place of the file, as
-/// JSON. Gives the table of the report, the page,
-/// how many cells there are, how many are finished, and those that failed.
+/// Runs the experiment of a file, or continues where it stopped. `document`, as JSON, replaces the content of the
+/// file.
+/// Returns the table of the report, the page, the number of cells and of finished cells, and the failed cells.
 #[pyfunction]
 #[pyo3(signature = (file, out, text, progress=None, document=None))]
 pub(crate) fn run_experiment(
@@ -70,7 +70,7 @@ pub(crate) fn run_experiment(
     document: Option<String>,
 ) -> PyResult<(String, PathBuf, usize, usize, Vec<Failed>)> {
     let of = |e: Error| raised(py, &e);
-    let fail = |e: serde_json::Error| of(Error::Usage(format!("is no request: {e}")));
+    let fail = |e: serde_json::Error| of(Error::Usage(format!("is not a request: {e}")));
     let request: Request = serde_json::from_str(text).map_err(fail)?;
     let cancel: Arc<AtomicBool> = Arc::default();
     let inside = Raised::default();

@@ -16,11 +16,11 @@ use rayon::ThreadPool;
 
 use crate::oracle::{Desk, LOOK};
 
-/// The pools of this process by their number of threads, 0 for one per core. A process that was forked
-/// off has none of its parent's threads: its pools are its own.
+/// The pools of this process by their number of threads, 0 for one per core. A forked process has none of its
+/// parent's threads, so it makes its own pools.
 static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
 
-/// The pool of so many threads, one per core where nothing is said.
+/// The pool with this number of threads, by default one per core.
 pub(crate) fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>> {
     let key = (std::process::id(), threads.unwrap_or(0));
     let mut pools = POOLS.lock().unwrap_or_else(|e| e.into_inner());
@@ -32,7 +32,7 @@ pub(crate) fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>> {
     Ok(pool)
 }
 
-/// Does short work without the interpreter's lock, in a pool of this process: the global one of rayon has no
+/// Does short work without the interpreter's lock, in a pool of this process. The global pool of rayon has no
 /// threads after a fork.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     py.detach(|| match rayon::current_thread_index() {
@@ -45,8 +45,8 @@ pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send)
     })
 }
 
-/// Runs `work` in a pool of so many threads, one per core where nothing is said. A signal whose handler
-/// raises something, as that of Ctrl-C does, raises `flag`; when the work has ended, that is raised here.
+/// Runs `work` in a pool with this number of threads, by default one per core. If a signal handler raises an exception,
+/// such as that of Ctrl-C, it raises `flag`; when the work has ended, the exception is raised here.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
@@ -56,7 +56,7 @@ pub(crate) fn interruptible<T: Send>(
     answering(py, threads, flag, None, work)
 }
 
-/// The same, where this thread answers the questions of the work at `desk`. What is raised there ends the work, too.
+/// The same, but this thread answers the questions of the work at `desk`. An exception there ends the work, too.
 pub(crate) fn answering<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,

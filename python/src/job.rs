@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use mustlink::constraints::Constraints;
+use mustlink::constraints::{Constraint, Constraints};
 use mustlink::datasets::{Classes, Dataset};
 use mustlink::method::Method;
 use mustlink::prelude::{Data, Respondent};
@@ -14,6 +14,7 @@ use mustlink::roles::{Outcome, Question, Reply};
 use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::{Error, Problem, Result};
+use mustlink_cli::Sources;
 use mustlink_experiments::{Asked, Clustered, MOST_OF_CLASSES, Single, notices};
 use mustlink_ledger::Durability;
 use serde::Deserialize;
@@ -21,13 +22,13 @@ use serde_json::Value;
 
 use crate::catalogue;
 
-/// What is asked for, beside arrays.
+/// A request, in addition to arrays.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Request {
     /// Transforms, clusterer, selector, oracle.
     pub method: Value,
-    /// What the data is: dense rows where nothing is said.
+    /// Kind of the data; by default dense rows.
     pub kind: Option<String>,
     pub k: Option<usize>,
     pub seed: u64,
@@ -37,26 +38,26 @@ pub(crate) struct Request {
     pub ledger: Option<PathBuf>,
     pub features: Vec<String>,
     pub ids: Option<Vec<String>>,
-    /// Ask although nothing reads the answers.
+    /// Ask even if no part of the method uses the answers.
     pub selection_only: bool,
-    /// Known classes say nothing to a method that reads no constraints, and that is no news.
+    /// Do not warn if known classes are not used because the method takes no constraints.
     pub quiet_unread: bool,
 }
 
-/// What is known beside the data.
+/// Knowledge in addition to the data.
 #[derive(Default)]
 pub(crate) struct Known {
     pub constraints: Constraints,
-    /// Classes of some objects, which the method sees.
+    /// Classes of some objects, which the method may use.
     pub known: Option<Classes>,
-    /// Classes that only oracles see.
+    /// Classes that only oracles use.
     pub classes: Option<Classes>,
 }
 
-/// Who answers, where the method does not say so.
+/// Source of answers if the method has no oracle.
 pub(crate) type Asking = Box<dyn Respondent>;
 
-/// Puts questions about objects as questions about the rows that they were.
+/// Translates questions about objects to questions about their original rows.
 struct OfRows {
     asking: Asking,
     rows: Vec<u32>,
@@ -83,7 +84,12 @@ pub(crate) struct Job {
     budget: Option<usize>,
     ledger: Option<PathBuf>,
     warnings: Vec<String>,
+    /// Constraints that were given, by rows.
+    given: Constraints,
 }
+
+/// A violated constraint: two rows, type, weight, source.
+pub(crate) type Broken = (u32, u32, &'static str, f64, String);
 
 impl Deref for Job {
     type Target = Single;
@@ -107,18 +113,21 @@ impl Job {
         original.ids = request.ids.clone().map(Into::into);
         let made = original.known_constraints(MOST_OF_CLASSES)?;
         let told = given.len();
-        let given = given.union(&made, original.n())?;
+        let all = given.union(&made, original.n())?;
         let method = catalogue::method(&request.method)?;
         let ctx = Single::context_of(&original, request.seed)
             .cancel(flag.clone())
             .memory_limit(request.memory_limit.or_else(mustlink_cli::default_limit))
             .build();
-        let mut single = Single::new(original, method, request.k, given, ctx)?;
+        let mut single = Single::new(original, method, request.k, all, ctx)?;
         let mut warnings = Vec::new();
-        if single.problem.k.is_none() && single.needs_k() {
-            single.problem.k = single.classes();
+        if single.needs_k()
+            && let Some((_, Some(part))) = single.take_k_of_classes()
+        {
+            warnings.push(part + ": n_clusters sets their number");
         }
         judge(&single, request)?;
+        warnings.extend(notices::scales(&single, &in_python));
         if told > 0 || !request.quiet_unread {
             let given = single.problem.constraints.len();
             warnings.extend(notices::unread(&single.method, given));
@@ -129,10 +138,10 @@ impl Job {
             warnings.extend(found.map(|error| error.render(&|i| single.id(i))));
         }
         let (budget, ledger) = (request.budget, request.ledger.clone());
-        Ok(Job { single, budget, ledger, warnings })
+        Ok(Job { single, budget, ledger, warnings, given })
     }
 
-    /// Asks, `asked` where that is given; `None` when the method has no selector.
+    /// Asks, with `asked` if it is given; `None` when the method has no selector.
     pub fn select(&self, seen: &Problem, asked: Option<Asking>) -> Result<Option<Selection>> {
         let Some(selector) = &self.method.selector else { return Ok(None) };
         let tag = selector.typetag_name();
@@ -140,8 +149,8 @@ impl Job {
             Some(_) => registry::build_default("none")?,
             None => self.oracle()?.ok_or_else(|| {
                 Error::Usage(format!(
-                    "the selector {tag} needs somebody who answers, and no classes are known; give \
-                     y_true, or an oracle"
+                    "the selector {tag} needs answers, and no classes are known; give y_true, or an \
+                     oracle"
                 ))
             })?,
         };
@@ -155,23 +164,22 @@ impl Job {
         self.single.select(seen, Asked { oracle, respondent: asked, ctx, budget, ledger })
     }
 
-    /// The answers in the ledger that were not taken back: two rows and the reply.
+    /// The answers in the ledger that were not retracted: two rows and the reply.
     pub fn answers(&self) -> Result<Vec<(u32, u32, Reply)>> {
         let Some(path) = self.ledger.as_deref().filter(|path| path.exists()) else {
             return Ok(Vec::new());
         };
-        let ids = self.original.ids.as_ref().map(|_| self.ids());
-        let all = mustlink_ledger::answers(path, self.set.n(), ids.as_deref())?;
-        let standing = all.into_iter().filter(|recorded| !recorded.retracted);
+        let scene = self.scene(&self.set.data, self.context().child("oracle"));
+        let (standing, _) = mustlink_ledger::answers(path, &scene)?;
         let of_rows = |r: Recorded| (self.row(r.subject), self.row(r.reference), r.answer.reply);
-        Ok(standing.map(of_rows).collect())
+        Ok(standing.into_iter().map(of_rows).collect())
     }
 
-    /// Takes the last answer in the ledger back, where there is a ledger.
+    /// Retracts the last answer in the ledger, if there is a ledger.
     pub fn take_back(&self) -> Result<()> {
         let Some(path) = &self.ledger else { return Ok(()) };
-        let mut scene = self.set.scene(self.context().child("oracle"));
-        scene.data = Some(self.seen()?.problem.data.clone());
+        let seen = self.seen()?.problem;
+        let scene = self.scene(&seen.data, self.context().child("oracle"));
         let nobody = registry::build_default("none")?;
         let mut ledger = self.keep(&scene, &*nobody, path, Durability::Every)?;
         let last = ledger
@@ -192,13 +200,38 @@ impl Job {
         Ok(clustered)
     }
 
-    /// Everything worth knowing, so far.
+    /// The constraints that `clustered` violates.
+    pub fn broken(&self, clustered: &Clustered) -> Vec<Broken> {
+        let labels = &clustered.run.clustering.labels;
+        let mut violated = clustered.constraints.violated(labels).peekable();
+        // The sources of all constraints take memory.
+        if violated.peek().is_none() {
+            return Vec::new();
+        }
+        let object = |row: u32| self.object(row as usize);
+        let sources = Sources::default().of_run(&self.single, Some("y".into()), None);
+        let sources = sources.of_file(Some("constraints"), &self.given, &object);
+        let of_rows = |c: Constraint| {
+            let (source, [i, j]) = sources.of(&c);
+            (i, j, c.kind.name(), c.weight, source)
+        };
+        violated.map(of_rows).collect()
+    }
+
+    /// All warnings so far.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.iter().cloned().chain(self.context().warnings()).collect()
     }
 }
 
-/// What can be checked before anything runs.
+/// A list of transforms, as in a method file, in the words of Python.
+fn in_python(transforms: &str) -> String {
+    let list =
+        transforms.replace("{type=", "{\"type\": ").replace("components=", " \"components\": ");
+    format!("the transforms {list} of a Method, or in a pipeline")
+}
+
+/// Checks that are possible before anything runs.
 fn judge(single: &Single, request: &Request) -> Result<()> {
     if single.problem.k.is_some() {
         single.problem.require_k(None, "k")?;

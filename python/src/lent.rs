@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 struct Values {
     first: *const f64,
     count: usize,
-    /// As long as this is held, the memory stays.
+    /// Keeps the memory alive.
     _matrix: Py<PyArray2<f64>>,
 }
 
@@ -31,7 +31,7 @@ impl AsRef<[f64]> for Values {
     }
 }
 
-/// The values of a matrix that stand row by row, not copied; `None` where they stand otherwise.
+/// The values of a matrix stored row by row, not copied; `None` for any other order.
 pub(crate) fn lent(rows: &PyReadonlyArray2<'_, f64>) -> Option<Lent> {
     let view = rows.as_array();
     // Of columns that stand one after the other, and of values between which others stand, there is no slice.

@@ -28,13 +28,13 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// The command line: `arguments` begin with the name of the program. Gives the exit status.
+/// Runs the command line: `arguments` begin with the name of the program. Returns the exit status.
 #[pyfunction]
 fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| mustlink_cli::run(arguments))
 }
 
-/// What `mustlink` is built on.
+/// The native module of `mustlink`.
 #[pymodule]
 mod _mustlink {
     #[pymodule_export]
@@ -46,7 +46,9 @@ mod _mustlink {
     #[pymodule_export]
     use super::command;
     #[pymodule_export]
-    use super::constraints::{read_constraints, write_constraints};
+    use super::constraints::{read_constraints, violated, write_constraints};
+    #[pymodule_export]
+    use super::data::typing_error;
     #[pymodule_export]
     use super::ensembles::{consensus, generate, impute};
     #[pymodule_export]

@@ -20,18 +20,18 @@ use crate::data::{Matrix, Pairs, constraints, kind};
 use crate::errors::raised;
 use crate::interrupt::interruptible;
 
-/// Where the loader looks for a metric.
+/// Position of a metric in the configuration.
 #[derive(Deserialize, mustlink::prelude::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Scoring {
-    /// What scores.
+    /// Metric that scores.
     metric: Box<dyn Metric>,
 }
 
-/// What a metric may look at beside labels and classes.
+/// Inputs of a metric in addition to labels and classes.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Beside<'py> {
+pub(crate) struct Inputs<'py> {
     x: Option<Matrix<'py>>,
     kind: Option<String>,
     constraints: Option<Pairs<'py>>,
@@ -40,39 +40,39 @@ pub(crate) struct Beside<'py> {
     partitions: Option<PyReadonlyArray2<'py, i64>>,
 }
 
-/// The score of `labels` by the metric `config`; nothing where it is not defined. −1 among `classes` is
-/// an unknown class, −1 among `labels`, or among those without constraints, an object that does not count.
+/// The score of `labels` with the metric `config`; nothing if it is not defined. −1 among `classes` is
+/// an unknown class. −1 among `labels`, or among those without constraints, is an object that does not count.
 #[pyfunction]
 pub(crate) fn score<'py>(
     py: Python<'py>,
     config: &str,
     labels: PyReadonlyArray1<'py, i64>,
     classes: Option<PyReadonlyArray1<'py, i64>>,
-    beside: Beside<'py>,
+    inputs: Inputs<'py>,
 ) -> PyResult<Option<f64>> {
     let of = |e: Error| raised(py, &e);
-    let fail = |e: serde_json::Error| of(Error::Usage(format!("is no configuration: {e}")));
+    let fail = |e: serde_json::Error| of(Error::Usage(format!("is not a configuration: {e}")));
     let config: Value = serde_json::from_str(config).map_err(fail)?;
     let metric = config::build::<Scoring>(&Node::synthetic(&config), "").map_err(of)?.metric;
     let mut scope: Vec<bool> = labels.as_array().iter().map(|&l| l >= 0).collect();
-    if let Some(others) = &beside.unconstrained {
+    if let Some(others) = &inputs.unconstrained {
         scope.iter_mut().zip(others.as_array()).for_each(|(counts, &l)| *counts &= l >= 0);
     }
     let labels = numbers(&labels);
     let n = labels.len();
     let truth: Option<Vec<Option<u32>>> =
         classes.map(|c| c.as_array().iter().map(|&c| u32::try_from(c).ok()).collect());
-    let data = match &beside.x {
-        Some(x) => Some(x.borrowed(py, kind(beside.kind.as_deref()).map_err(of)?).map_err(of)?),
+    let data = match &inputs.x {
+        Some(x) => Some(x.borrowed(py, kind(inputs.kind.as_deref()).map_err(of)?).map_err(of)?),
         None => None,
     };
     let pairs = |given: &Option<Pairs<'py>>| -> Result<_> {
         given.as_ref().map(|given| constraints(Some(given), n)).transpose()
     };
     let (known, heldout) =
-        (pairs(&beside.constraints).map_err(of)?, pairs(&beside.heldout).map_err(of)?);
-    let unconstrained = beside.unconstrained.as_ref().map(numbers);
-    let ensemble = match &beside.partitions {
+        (pairs(&inputs.constraints).map_err(of)?, pairs(&inputs.heldout).map_err(of)?);
+    let unconstrained = inputs.unconstrained.as_ref().map(numbers);
+    let ensemble = match &inputs.partitions {
         Some(rows) => {
             let number = |&l: &i64| u32::try_from(l).unwrap_or(NONE);
             let member = |labels: mustlink::ndarray::ArrayView1<'_, i64>| {
@@ -106,7 +106,7 @@ fn numbers(labels: &PyReadonlyArray1<'_, i64>) -> Vec<u32> {
     labels.as_array().iter().map(|&l| u32::try_from(l).unwrap_or_default()).collect()
 }
 
-/// Refuses where something is missing that the metric looks at.
+/// Returns an error if an input that the metric needs is missing.
 fn needed(metric: &dyn Metric, input: &MetricInput) -> Result<()> {
     let facts = metric.properties();
     let needs = [

@@ -15,7 +15,7 @@ use crate::data::Matrix;
 use crate::errors::raised;
 use crate::interrupt::interruptible;
 
-/// A transform as it was fitted.
+/// A fitted transform.
 #[derive(Serialize, Deserialize)]
 struct Step {
     transform: Box<dyn Transform>,
@@ -31,8 +31,8 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// The model of a clustering by `clusterer` after `steps`; none where the method does not put objects
-    /// to centres, or where a transform cannot be kept.
+    /// The model of a clustering by `clusterer` after `steps`. None if the method does not assign objects
+    /// to centres, or if a transform cannot be kept.
     pub fn of(
         clusterer: &dyn BaseClusterer,
         steps: &Steps,
@@ -69,7 +69,7 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// The cluster of every row of `x`: that with the nearest centre, or the likeliest component of a mixture.
+    /// The cluster of every row of `x`: the one with the nearest centre, or the likeliest component of a mixture.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -87,10 +87,10 @@ impl Model {
         serde_json::to_string(self).map_err(|e| raised(py, &fail(e)))
     }
 
-    /// The model that `dumps` wrote.
+    /// Reads a model that `dumps` wrote.
     #[staticmethod]
     fn loads(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let fail = |e: serde_json::Error| Error::Usage(format!("is no model: {e}"));
+        let fail = |e: serde_json::Error| Error::Usage(format!("is not a model: {e}"));
         serde_json::from_str(text).map_err(|e| raised(py, &fail(e)))
     }
 

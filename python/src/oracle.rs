@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::job::Asking;
 
-/// Between two looks for signals.
+/// Time between two checks for signals.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// An exception that a callable raised while methods ran.
@@ -18,7 +18,7 @@ pub(crate) const LOOK: Duration = Duration::from_millis(50);
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Keeps an exception for whoever asked for the work.
+    /// Keeps an exception for the caller of the work.
     pub fn put(&self, error: PyErr) {
         *self.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(error);
     }
@@ -29,21 +29,22 @@ impl Raised {
     }
 }
 
-/// Puts questions to the thread that asked for the work, and waits for its answers.
+/// Passes questions to the thread that requested the work, and waits for its answers.
 struct Callable {
     questions: Sender<(u32, u32)>,
     answers: Receiver<i8>,
 }
 
-/// Where the questions of some work arrive. The thread that asked for the work answers them: a callable stands where
-/// its caller does, before Ctrl-C and beside what only one thread may touch.
+/// Place where the questions of some work arrive. The thread that requested the work answers them, so that a callable
+/// runs in the thread of its caller. There it can be interrupted, and may use objects bound to that thread.
 pub(crate) struct Desk {
     oracle: Py<PyAny>,
     questions: Mutex<Receiver<(u32, u32)>>,
     answers: Sender<i8>,
 }
 
-/// What asks `oracle`, a callable that gives +1 for together, −1 for apart, 0 for unknown; and what calls it.
+/// A respondent that asks `oracle`, a callable that returns +1 for together, −1 for apart, 0 for unknown; and its
+/// desk.
 pub(crate) fn asking(oracle: Py<PyAny>) -> (Asking, Desk) {
     let (asked, questions) = channel();
     let (answers, replies) = channel();
@@ -52,7 +53,7 @@ pub(crate) fn asking(oracle: Py<PyAny>) -> (Asking, Desk) {
 }
 
 impl Desk {
-    /// Answers as long as somebody asks. What is raised meanwhile ends it: who asks after that is refused.
+    /// Answers until the work ends. An exception ends it, and later questions are refused.
     pub fn answer(self, py: Python<'_>) -> PyResult<()> {
         let Desk { oracle, questions, answers } = self;
         loop {
@@ -73,7 +74,7 @@ impl Desk {
     }
 }
 
-/// The answer that a number stands for.
+/// The answer for a number.
 pub(crate) fn answered(reply: i8) -> Outcome {
     let reply = match reply {
         1.. => Reply::MustLink,

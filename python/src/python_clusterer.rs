@@ -10,22 +10,21 @@ use crate::callables::{Callable, Facts, called, told};
 /// A clusterer that is a function of Python, registered in this process.
 ///
 /// # Method
-/// The function is called with the objects and gives one label for each.
+/// The function is called with the objects and returns one label for each.
 /// # Input and output
 /// The kinds of data that it was registered with. One label per object.
 /// # Errors
-/// `BadParam` for a name under which nothing is registered; `Plugin` for what it raises, and for what it
-/// gives that are no labels.
+/// `BadParam` for a name that is not registered; `Plugin` for exceptions and for invalid labels.
 /// # Cost and randomness
-/// A copy of the data; a seed below 2³² is handed over.
+/// A copy of the data; the function gets a seed below 2³².
 #[options]
 pub struct PythonClusterer {
-    /// The name it is registered under.
+    /// Name under which the function is registered.
     pub name: String,
-    /// The file it stands in: a change of it changes what results depend on.
+    /// File that contains the function; results depend on its content.
     #[option(program = true)]
     pub source: Vec<String>,
-    /// Options of its own.
+    /// Options of the function itself.
     #[schemars(with = "BTreeMap<String, PlainValue>")]
     pub options: BTreeMap<String, Value>,
 }
@@ -59,7 +58,7 @@ impl BaseClusterer for PythonClusterer {
         }
         let label = |(i, l): (usize, i64)| {
             u32::try_from(l).ok().filter(|&l| (l as usize) < problem.n()).ok_or_else(|| {
-                broken(format!("label {l} of object {i} is not in 0..{}", problem.n()))
+                broken(format!("label {l} of object {i} is not between 0 and {}", problem.n() - 1))
             })
         };
         let labels = labels.into_iter().enumerate().map(label).collect::<Result<Vec<_>>>()?;

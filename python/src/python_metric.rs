@@ -10,12 +10,12 @@ use crate::callables::{Callable, called};
 /// The function is called with the classes and the labels of the objects whose class is known.
 ///
 /// # Cost and randomness
-/// Those of the function.
+/// As the function.
 #[options]
 pub struct PythonMetric {
-    /// The name it is registered under.
+    /// Name under which the function is registered.
     pub name: String,
-    /// The file it stands in: a change of it changes what results depend on.
+    /// File that contains the function; results depend on its content.
     #[option(program = true)]
     pub source: Vec<String>,
 }

@@ -14,21 +14,20 @@ use crate::callables::{Callable, called, told};
 /// # Method
 /// The generator yields pairs of objects and is sent the answers.
 /// # Input and output
-/// Dense data. One question per pair; if the function does not know which objects may be asked about, pairs with
-/// other objects are skipped.
+/// Dense data. One question per pair; if the function has no parameter for the objects that may be asked about, pairs
+/// with other objects are skipped.
 /// # Errors
-/// `BadParam` for a name under which nothing is registered; `Plugin` for what it raises, and for what it
-/// yields that is no pair.
+/// `BadParam` for a name that is not registered; `Plugin` for exceptions and for yielded values that are not pairs.
 /// # Cost and randomness
-/// A copy of the data; a seed below 2³² is handed over.
+/// A copy of the data; the function gets a seed below 2³².
 #[options]
 pub struct PythonSelector {
-    /// The name it is registered under.
+    /// Name under which the function is registered.
     pub name: String,
-    /// The file it stands in: a change of it changes what results depend on.
+    /// File that contains the function; results depend on its content.
     #[option(program = true)]
     pub source: Vec<String>,
-    /// Options of its own.
+    /// Options of the function itself.
     #[schemars(with = "BTreeMap<String, PlainValue>")]
     pub options: BTreeMap<String, Value>,
 }
@@ -68,17 +67,17 @@ impl QuerySelector for PythonSelector {
     }
 }
 
-/// A generator under way.
+/// A running generator.
 struct Generator {
     callable: Arc<Callable>,
     generator: Py<PyAny>,
-    /// The objects that may be asked about, if the function does not know them.
+    /// The objects that may be asked about, if the function has no parameter for them.
     eligible: Option<Arc<[bool]>>,
     /// Its pairs with other objects, which are not asked.
     passed_over: HashSet<(u32, u32)>,
     ctx: Context,
     asked: u64,
-    /// The answers that are to be sent: nothing first, which starts it.
+    /// The answers that are to be sent: first nothing, which starts the generator.
     told: VecDeque<Option<Reply>>,
     open: Option<(u64, u32, u32)>,
     over: bool,

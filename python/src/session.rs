@@ -26,10 +26,10 @@ use crate::oracle::{LOOK, answered, asking};
 /// An answer about two rows: +1 together, −1 apart, 0 unknown.
 type Told = (u32, u32, i8);
 
-/// Answers recorded questions and hands the others over.
+/// Answers recorded questions and passes the others on.
 struct Serving {
     known: HashMap<(u32, u32), i8>,
-    /// Where further questions go and their answers come from; absent without an annotator.
+    /// Channel for further questions and their answers; absent without an annotator.
     others: Option<(Sender<Question>, Receiver<i8>)>,
 }
 
@@ -56,7 +56,7 @@ impl Respondent for Serving {
     }
 }
 
-/// What was asked and answered.
+/// Questions and answers of a selection.
 #[pyclass(frozen, module = "mustlink._mustlink")]
 pub(crate) struct Selected {
     constraints: Constraints,
@@ -73,20 +73,20 @@ impl Selected {
         table(py, &self.constraints)
     }
 
-    /// Questions asked, answered by must-links, by cannot-links, not answered, contradicting.
+    /// Number of questions, of must-links, of cannot-links, of questions without an answer, of contradictions.
     #[getter]
     fn counts(&self) -> (usize, usize, usize, usize, usize) {
         let c = &self.counts;
         (c.queries, c.must, c.cannot, c.dont_know, c.conflicts)
     }
 
-    /// Why it ended before the selector was done: "budget", "closed" …
+    /// Reason why it ended before the selector was done: "budget", "closed" …
     #[getter]
     fn closed(&self) -> Option<&'static str> {
         self.closed
     }
 
-    /// What is worth knowing.
+    /// Warnings of the selection.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
@@ -133,7 +133,7 @@ pub(crate) fn select<'py>(
     done.map_err(of)
 }
 
-/// What a session comes to.
+/// Result of a session.
 enum Outgoing {
     Selected(Selected),
     Clustered(Box<Ended>),
@@ -141,7 +141,7 @@ enum Outgoing {
 
 type Ending = std::result::Result<Outgoing, (Error, String)>;
 
-/// What comes of a session whose questions `asking` answers.
+/// Result of a session whose questions `asking` answers.
 fn ending(job: &Job, asking: Asking, clustering: bool) -> Ending {
     let made = if clustering {
         carry_out(job, Some(asking)).map(|ended| Outgoing::Clustered(Box::new(ended)))
@@ -154,7 +154,7 @@ fn ending(job: &Job, asking: Asking, clustering: bool) -> Ending {
     })
 }
 
-/// The same for Python.
+/// The result of a session for Python.
 fn outgoing(py: Python<'_>, ended: Ending) -> PyResult<Py<PyAny>> {
     match ended {
         Ok(Outgoing::Selected(selected)) => Ok(Py::new(py, selected)?.into_any()),
@@ -177,7 +177,7 @@ impl Given {
     }
 }
 
-/// A selection under way, in a thread of its own.
+/// A running selection, in a thread of its own.
 struct Live {
     questions: Mutex<Receiver<Question>>,
     answers: Option<Sender<i8>>,
@@ -195,7 +195,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Begins the selection; what was answered already is not asked again.
+    /// Starts the selection; questions that were answered before are not asked again.
     fn begin(&mut self, py: Python<'_>) -> PyResult<()> {
         let of = |e: Error| raised(py, &e);
         let flag: Arc<AtomicBool> = Arc::default();
@@ -224,7 +224,7 @@ impl Session {
         Ok(())
     }
 
-    /// Waits until the selection has ended. A signal ends it early, and is raised when it has.
+    /// Waits until the selection has ended. A signal ends it early, and its exception is raised afterwards.
     fn ended(&mut self, py: Python<'_>) -> PyResult<Option<Ending>> {
         self.open = None;
         let Some(mut live) = self.live.take() else { return Ok(None) };
@@ -244,7 +244,7 @@ impl Session {
 
 #[pymethods]
 impl Session {
-    /// A session on the rows of `x`, as `text` says; with `clustering` it ends with a clustering.
+    /// A session on the rows of `x`, as configured in `text`; with `clustering` it ends with a clustering.
     #[new]
     #[pyo3(signature = (text, x, pairs=None, clustering=true))]
     fn new<'py>(
@@ -264,14 +264,14 @@ impl Session {
         Ok(session)
     }
 
-    /// The answers so far, those of the ledger first: the object a question was about, the object that it was
+    /// The answers so far, those of the ledger first: the object of the question, the object that it was
     /// compared with, and the answer.
     #[getter]
     fn answers(&self) -> Vec<Told> {
         self.told.clone()
     }
 
-    /// The result under the answers so far, a clustering or the constraints alone. The session goes on: where it has a
+    /// The result for the answers so far, a clustering or only the constraints. The session continues; if it has a
     /// ledger, `ledger` is a copy of it.
     #[pyo3(signature = (clustering, ledger=None))]
     fn so_far(
@@ -293,7 +293,7 @@ impl Session {
         outgoing(py, ended)
     }
 
-    /// Takes the last answer back; its question is open again.
+    /// Retracts the last answer; its question is open again.
     fn undo(&mut self, py: Python<'_>) -> PyResult<()> {
         let of = |e: Error| raised(py, &e);
         if self.told.is_empty() {
@@ -311,8 +311,8 @@ impl Session {
         taken.map_err(of)
     }
 
-    /// The open question: its number, the object it is about, the object that is compared with, and
-    /// what it serves; none when there are no more.
+    /// The open question: its number, its object, the object that it is compared with, and
+    /// its purpose; none if no questions are left.
     fn question(&mut self, py: Python<'_>) -> PyResult<Option<(u64, u32, u32, &'static str)>> {
         while let (None, Some(live)) = (&self.open, &self.live) {
             let questions = &live.questions;
@@ -329,7 +329,7 @@ impl Session {
         Ok(self.open.as_ref().map(|q| (q.id, q.subject, q.reference, q.purpose)))
     }
 
-    /// The answer to the open question: +1 together, −1 apart, 0 unknown.
+    /// Answers the open question: +1 together, −1 apart, 0 unknown.
     fn tell(&mut self, py: Python<'_>, reply: i8) -> PyResult<()> {
         let answers = self.live.as_ref().and_then(|live| live.answers.as_ref());
         let (Some(question), Some(answers)) = (self.open.take(), answers) else {
@@ -341,7 +341,7 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the questions and gives what they came to.
+    /// Ends the questions and returns the result.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self.ended(py)? {
             Some(ended) => outgoing(py, ended),
@@ -349,8 +349,8 @@ impl Session {
         }
     }
 
-    /// Ends it without a result. It may be in a function of Python, which has to come back while there is an
-    /// interpreter.
+    /// Ends it without a result. A Python function may be running, and has to return while the interpreter still
+    /// exists.
     fn leave(&mut self, py: Python<'_>) -> PyResult<()> {
         if let Some(live) = &self.live {
             live.flag.store(true, Ordering::Relaxed);
@@ -367,7 +367,7 @@ impl Drop for Session {
     }
 }
 
-/// A reply by its number.
+/// The number of a reply.
 fn number(reply: Reply) -> i8 {
     match reply {
         Reply::MustLink => 1,

@@ -21,21 +21,21 @@ use crate::data::{Matrix, Pairs, classes, constraints};
 use crate::errors::{of_given, raised};
 use crate::interrupt::interruptible;
 
-/// A transform as it was fitted.
+/// A fitted transform.
 #[derive(Serialize, Deserialize)]
 struct Step {
     transform: Box<dyn Transform>,
     fitted: Value,
 }
 
-/// The same, with the number of features after them.
+/// Fitted transforms, with the number of features after them.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     steps: Vec<Step>,
     width: usize,
 }
 
-/// Transforms as they were fitted, one after the other.
+/// Fitted transforms, one after the other.
 #[pyclass(frozen, module = "mustlink._mustlink")]
 pub(crate) struct FittedSteps {
     steps: Vec<(Box<dyn Transform>, Arc<dyn Fitted>)>,
@@ -135,13 +135,13 @@ impl FittedSteps {
         })
     }
 
-    /// Names of the features after the steps, from those before.
+    /// Names of the features after the steps, given those before.
     fn names(&self, before: Vec<String>) -> Vec<String> {
         let each = self.steps.iter().map(|(_, fitted)| fitted.features());
         each.fold(Features::Same, |all, next| all.then(&next)).names(&before, self.width)
     }
 
-    /// What is worth knowing of the fit.
+    /// Warnings of the fit.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
@@ -163,10 +163,10 @@ impl FittedSteps {
         text.map_err(|e| raised(py, &e))
     }
 
-    /// The steps that `dumps` wrote.
+    /// Reads steps that `dumps` wrote.
     #[staticmethod]
     fn loads(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let fail = |e: serde_json::Error| Error::Usage(format!("are no steps: {e}"));
+        let fail = |e: serde_json::Error| Error::Usage(format!("are not steps: {e}"));
         let read = || -> Result<_> {
             let Kept { steps, width } = serde_json::from_str(text).map_err(fail)?;
             let restore = |s: Step| {

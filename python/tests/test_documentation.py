@@ -14,7 +14,7 @@ from mustlink import model_selection
 MODULES = ["_base", "callables", "constraints", "ensembles", "model_selection", "pairs", "session"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
 BOOK = Path(__file__).parents[2] / "book" / "src"
-PAGES += [BOOK / "python.md", BOOK / "coming-from.md"]
+PAGES += [BOOK / "python.md", BOOK / "from-other-packages.md"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -126,6 +126,47 @@ def test_attributes():
     assert weights.shape == (3, 4)
 
 
+def test_violated_constraints_have_sources():
+    x = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
+    photos = [None, "photo", "photo", None, None, None]
+    given = Constraints(must_link=[(0, 4), (4, 5)], apart=photos, n=6)
+    with pytest.warns(mustlink.MustlinkWarning, match="reads no constraints"):
+        fitted = KMeans(2).fit(x, [0, -1, -1, 1, -1, 0], constraints=given)
+    assert fitted.violated_ == [
+        (0, 4, "must_link", 1.0, "constraints"),
+        (0, 5, "must_link", 1.0, "y"),
+        (3, 5, "cannot_link", 1.0, "y"),
+        (1, 2, "cannot_link", 1.0, "constraints, group photo"),
+    ]
+    assert fitted.violated_[0].source == "constraints" and sum(fitted.violations_.values()) == 4
+    pairs, signs = given.violated(fitted.labels_).pairs()
+    assert (pairs.tolist(), signs.tolist()) == ([[0, 4], [1, 2]], [1, -1])
+    # Noise is in no cluster.
+    assert given.violated([-1] * 6).n_must_link == 2 and given.violated([-1] * 6).n_cannot_link == 0
+    # Three objects in two clusters cannot all be apart.
+    table = {"selector": "random_pairs", "clusterer": "pck_means"}
+    asked = Method(table, 2, budget=3).fit(x[[0, 1, 3]], oracle=lambda i, j: False)
+    assert [violated.source for violated in asked.violated_] == ["answer"]
+    # Rows that a transform merged keep their numbers.
+    table = {"transforms": ["deduplicate"], "clusterer": "kmeans"}
+    merged = Constraints(must_link=[(1, 2)], n=3)
+    with pytest.warns(mustlink.MustlinkWarning, match="reads no constraints"):
+        fitted = Method(table, 2).fit(x[[0, 0, 3]], constraints=merged)
+    assert fitted.violated_ == [(1, 2, "must_link", 1.0, "constraints")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("HDBSCAN", {}), ("FOSC", {}), ("DBSCAN", {"radius": 2.5}), ("OPTICS", {"radius": 2.5})],
+)
+def test_noise_is_minus_one(kind, options):
+    """Two dense groups, and two rows far from all; the first of them comes first."""
+    groups = [[(i % 3, i // 3), (20 + i % 3, i // 3)] for i in range(8)]
+    rows = np.array([(50, 50), *(row for pair in groups for row in pair), (-40, 30)], float)
+    labels = getattr(mustlink, kind)(**options).fit(rows).labels_
+    assert labels.tolist() == [-1, *([0, 1] * 8), -1]
+
+
 def test_what_was_tried_has_names():
     pd = pytest.importorskip("pandas")
     candidates = [{"clusterer": "kmeans"}, {"transforms": ["z_score"], "clusterer": "kmeans"}]
@@ -198,7 +239,7 @@ def test_a_method_that_asks():
     assert not hasattr(same.set_params(config="kmeans").fit(X), "n_queries_")
 
     for given in ({"oracle": oracle}, {"y_true": CLASS}):
-        with pytest.warns(mustlink.MustlinkWarning, match="the method has no selector, so nobody is asked"):
+        with pytest.warns(mustlink.MustlinkWarning, match="the method has no selector, so nothing is asked"):
             Method("pck_means", 3).fit(X, **given)
 
     def broken(i, j):
@@ -230,10 +271,10 @@ def test_transforms_in_a_pipeline():
 def test_errors_are_those_of_the_core():
     cases = [
         (Method("kmeans"), mustlink.MissingKError, "kmeans needs the number of clusters; give n_clusters"),
-        (KMeans(99), mustlink.ConfigError, r"n_clusters: must be in 1..=80 \(the number of objects\), got 99"),
-        (KMeans(3, n_init=0), mustlink.ConfigError, "^n_init: must be in 1..="),
+        (KMeans(99), mustlink.ConfigError, r"n_clusters: must be between 1 and 80 \(the number of objects\), got 99"),
+        (KMeans(3, n_init=0), mustlink.ConfigError, "^n_init: must be at least 1"),
         (KMeans(3, init="best"), mustlink.ConfigError, "^init: must be .*, got string \"best\""),
-        (KMeans(3, random_state=-1), mustlink.ConfigError, "random_state: must be >= 0"),
+        (KMeans(3, random_state=-1), mustlink.ConfigError, "random_state: must be at least 0"),
         (KMeans(3, n_jobs=0), mustlink.ConfigError, "n_jobs: must be"),
     ]
     for estimator, kind, text in cases:

@@ -42,7 +42,40 @@ def test_categories_of_numbers_are_words():
     assert words["zip"].dtype == "category"
 
 
-@pytest.mark.filterwarnings("ignore:.*missing values")
+def test_a_bad_cell_among_numbers_is_not_a_category():
+    """Each number of the column became a category, without a warning."""
+    size = [1.5, 2.5, "12o.5", *np.arange(27.0)]
+    frame = pd.DataFrame({"size": size, "colour": ["red", "blue"] * 15})
+    # pandas reads such a column of a file as texts.
+    texts = frame.assign(size=[str(v) for v in size])
+    two = {"type": "random_init", "members": 2}
+
+    def generated(rows, steps=("one_hot",)):
+        return mustlink.generate(rows, two, n_clusters=2, transforms=list(steps))
+
+    method = mustlink.Method({"transforms": ["one_hot"], "clusterer": "kmeans"}, 2)
+    said = "must be numbers, as most of its cells are, got the word '12o.5' in row 2; correct the cell"
+    for rows in (frame, texts, frame.to_numpy(), frame.to_numpy().tolist()):
+        name = "size" if rows is frame or rows is texts else "0"
+        for fit in (OneHot().fit, ImputeMissing().fit, method.fit, generated):
+            with pytest.raises(DataError, match=f"column {name}: {said}"):
+                fit(rows)
+    # A declared column holds words, whatever they look like.
+    assert OneHot().fit_transform(frame.astype({"size": "category"})).shape == (30, 32)
+    assert OneHot(columns=["size"]).fit_transform(frame).shape == (30, 32)
+    step = {"type": "one_hot", "columns": ["size"]}
+    assert len(mustlink.Method({"transforms": [step], "clusterer": "kmeans"}, 2).fit(frame).labels_) == 30
+    assert generated(frame, [step]).shape == (2, 30)
+    # So do codes next to words that are not rare.
+    assert OneHot().fit_transform(pd.DataFrame({"children": ["0", "1", "2", "3+"] * 10})).shape == (40, 4)
+
+
+def test_numbers_next_to_words_in_lists_stay_numbers():
+    """NumPy makes words of them."""
+    assert OneHot().fit_transform([[1.5, "red"], [2.5, "blue"]]).tolist() == [[1.5, 0, 1], [2.5, 1, 0]]
+
+
+@pytest.mark.filterwarnings("ignore:.*missing value")
 def test_frames_of_polars():
     pl = pytest.importorskip("polars")
     columns = {"c": ["a", "b", None, "a"], "v": [1.0, 2.0, None, 4.0]}
@@ -104,7 +137,7 @@ def test_times_are_no_numbers():
         KMeans(2).fit(pl.DataFrame({"v": frame["v"].to_numpy(), "when": times.to_numpy()}))
 
 
-@pytest.mark.filterwarnings("ignore:.*missing values")
+@pytest.mark.filterwarnings("ignore:.*missing value")
 def test_words_go_into_questions_and_ensembles():
     """They were refused as no numbers, whatever the transforms make of them."""
     rows = pd.DataFrame({"c": ["a", "b", "b", "a", None, "a", "a"], "v": [0, 1, 1.1, None, 0.2, 0.1, 0]})

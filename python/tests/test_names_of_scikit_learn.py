@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import sklearn.cluster
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
 import mustlink
-from mustlink import _base, exceptions, experiments, metrics
+from mustlink import _base, _catalogue, exceptions, experiments, metrics
 
 RNG = np.random.default_rng(8)
 CLASS = np.arange(90) % 3
@@ -60,6 +61,27 @@ def test_angles_are_the_distances_where_they_are_what_counts():
     ours = mustlink.KMeans(3, distortion="cosine").fit(X)
     assert ours.score(X) == pytest.approx(-ours.inertia_)
     assert np.array_equal(ours.transform(X).argmin(axis=1), ours.predict(X))
+
+
+def test_angles_are_the_default_distances_of_sparse_rows():
+    rows = csr_matrix(np.where(np.abs(X) > 1, X, 0))
+    for kind in (mustlink.KMeans, mustlink.MiniBatchKMeans):
+        ours = kind(3).fit(rows)
+        assert np.array_equal(ours.transform(rows).argmin(axis=1), ours.predict(rows))
+    ours = mustlink.KMeans(3).fit(rows)
+    assert ours.score(rows) == pytest.approx(-ours.inertia_)
+
+
+@pytest.mark.filterwarnings("ignore::mustlink.MustlinkWarning")
+def test_the_distortion_that_was_used_is_named():
+    plugins = _catalogue.of_role("base_clusterer")
+    with_default = [p for p in plugins if any(o.name == "distortion" and o.default == "auto" for o in p.options)]
+    assert len(with_default) >= 12
+    for plugin in with_default:
+        ours = getattr(mustlink, plugin.class_name)(n_clusters=3)
+        assert ours.fit(X).distortion_ == "squared_euclidean", plugin.tag
+        assert ours.fit(csr_matrix(X)).distortion_ == "cosine", plugin.tag
+        assert ours.set_params(distortion="cosine").fit(X).distortion_ == "cosine", plugin.tag
 
 
 def test_the_number_of_components_stands_first():

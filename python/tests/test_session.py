@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from mustlink import Method, OracleError, PCKMeans, Session, generate, select
+from mustlink import Method, MustlinkWarning, OracleError, PCKMeans, Session, generate, select
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 2)) + 5 * (np.arange(40) % 2)[:, None]
@@ -234,6 +234,20 @@ def test_a_resumed_session_counts_what_it_has(tmp_path):
     assert np.array_equal(session.labels_, so_far)
     session.close()
     assert len(Session(X, "min_max_selection", **given).answers_) == 5
+
+
+def test_a_ledger_goes_on_if_rows_were_appended(tmp_path):
+    given = {"clusterer": PCKMeans(), "n_clusters": 2, "ledger": tmp_path / "answers.jsonl"}
+    first = Session(X, "random_pairs", budget=5, **given)
+    answered(first)
+    classes = [*CLASS, 0]
+    with pytest.warns(MustlinkWarning, match="the data have 1 row more than before"):
+        session = Session(np.vstack([X, [[0.5, 0.5]]]), "random_pairs", budget=9, **given)
+        for question in session:
+            session.tell(bool(classes[question.i] == classes[question.j]))
+    assert session.answers_[:5] == first.answers_ and len(session.answers_) == 9
+    with pytest.raises(ValueError, match="belongs to another selection|is about 41 objects"):
+        Session(X, "random_pairs", budget=9, **given).question()
 
 
 def test_answers_that_nobody_was_asked_for_count_too(tmp_path):

@@ -3,6 +3,8 @@
 mod campaign;
 mod defaults;
 mod groups;
+mod imports;
 mod messages;
 mod meta;
+mod prose;
 mod ranges;

@@ -83,11 +83,11 @@ init = "plus_plus"
 max_iterations = 2.5
 "#,
         &[
-            "m.toml:7:11: clusterer.generator.members: must be in 1..=65535, got 0",
+            "m.toml:7:11: clusterer.generator.members: must be between 1 and 65535, got 0",
             "m.toml:11:1: clusterer.generator.clusterer.restart: unknown option of kmeans; did you mean \"restarts\"?",
-            "m.toml:12:13: clusterer.generator.clusterer.tolerance: must be a number >= 0, got string \"small\"",
+            "m.toml:12:13: clusterer.generator.clusterer.tolerance: must be a number, at least 0, got string \"small\"",
             "m.toml:13:8: clusterer.generator.clusterer.init: must be \"kmeans_plus_plus\", \"kmeans_parallel\", \"random\", \"random_partition\", \"farthest_first\", \"perturb\" or \"given\", got string \"plus_plus\"",
-            "m.toml:14:18: clusterer.generator.clusterer.max_iterations: must be an integer in 1..=1000000000, got 2.5",
+            "m.toml:14:18: clusterer.generator.clusterer.max_iterations: must be an integer, at least 1, got 2.5",
         ],
     );
 }
@@ -112,11 +112,11 @@ fn shapes_that_do_not_fit() {
     );
     says(
         "clusterer = { type = \"pck_means\", weight = -1 }",
-        &["m.toml:1:44: clusterer.weight: must be >= 0, got -1"],
+        &["m.toml:1:44: clusterer.weight: must be at least 0, got -1"],
     );
     says(
         "clusterer = { type = \"pck_means\", weight = true }",
-        &["m.toml:1:44: clusterer.weight: must be \"auto\" or a number >= 0, got true"],
+        &["m.toml:1:44: clusterer.weight: must be \"auto\" or a number, at least 0, got true"],
     );
     says(
         "clusterers = \"kmeans\"",
@@ -158,10 +158,7 @@ fn assignments_from_the_command_line() {
         panic!("0 restarts must be refused");
     };
     let said: Vec<String> = all.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        said,
-        ["--set clusterer.restarts=0: clusterer.restarts: must be in 1..=1000000000, got 0"]
-    );
+    assert_eq!(said, ["--set clusterer.restarts=0: clusterer.restarts: must be at least 1, got 0"]);
     let missing = document.set("clusterer").unwrap_err();
     assert_eq!(
         missing.to_string(),

@@ -7,18 +7,17 @@ use std::process::Command;
 use mustlink::Error;
 use mustlink::constraints::Witness;
 use mustlink::error::{Diagnostic, Infeasible};
-use mustlink::registry::{Catalogue, Descriptor, Role};
+use mustlink::registry::{Catalogue, Descriptor, Role, build_default};
+use mustlink::roles::{BaseClusterer, ConsensusFunction};
 
-// As the digests of plugins see it.
-#[path = "../../core/macros/src/imports.rs"]
-mod imports;
+use crate::imports;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The files of the repository, relative to its root; those not yet added count too.
-fn files() -> Vec<PathBuf> {
+pub(crate) fn files() -> Vec<PathBuf> {
     let list = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root())
@@ -54,7 +53,7 @@ fn walked() -> Vec<PathBuf> {
     found
 }
 
-fn text(path: &Path) -> Option<String> {
+pub(crate) fn text(path: &Path) -> Option<String> {
     String::from_utf8(std::fs::read(root().join(path)).ok()?).ok()
 }
 
@@ -90,8 +89,8 @@ fn a_file_is_named_like_its_tag() {
     }
 }
 
-/// Whoever opens the `src` of a crate of plugins sees which there are: what several of them share is in
-/// `parts`, what one alone needs in a folder named after it.
+/// The files in the `src` of a crate of plugins are its plugins: code that several of them share is in
+/// `parts`, code that only one needs in a folder named after it.
 #[test]
 fn a_file_in_a_folder_of_plugins_is_a_plugin() {
     let plugins: BTreeSet<&Path> = shipped().map(|d| Path::new(d.file)).collect();
@@ -139,15 +138,53 @@ fn every_citation_is_known() {
     }
 }
 
-/// An edit of one plugin makes the results of this one again, not those of its neighbours: so no two
-/// files have the same digest, and plugins of one file have one.
+/// An edit makes the results of all plugins of a crate again, not those of other crates: so each crate has one
+/// digest, and no two crates have the same.
 #[test]
-fn the_sources_of_a_plugin_are_those_of_its_file() {
-    let mut of_digest: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+fn the_sources_of_a_plugin_are_those_of_its_crate() {
+    let digests: BTreeSet<(&str, &str)> = shipped().map(|d| (d.package, (d.sources)())).collect();
+    let crates: BTreeSet<&str> = digests.iter().map(|(package, _)| *package).collect();
+    let different: BTreeSet<&str> = digests.iter().map(|(_, digest)| *digest).collect();
+    assert_eq!((digests.len(), different.len()), (crates.len(), crates.len()), "{digests:?}");
+}
+
+/// The manual lists the methods that enforce constraints marked soft.
+#[test]
+fn methods_that_enforce_soft_marks_are_listed() {
+    let page = text(Path::new("book/src/file-formats.md")).expect("a page");
+    let mut rows = page.lines().filter(|line| line.contains("| methods that can only obey: "));
+    let row = rows.next().expect("the row of these methods");
+    let words = row.split('`').skip(1).step_by(2);
+    let listed: BTreeSet<String> = words.filter(|w| *w != "soft").map(String::from).collect();
+    let mut files = rust_files();
+    files.retain(|path| {
+        let imports = |code: String| code.contains("use mustlink_core::soft_marks::");
+        path.starts_with("algorithms") && text(path).is_some_and(imports)
+    });
+    let stem = |path: &PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    assert_eq!(listed, files.iter().map(stem).collect::<BTreeSet<String>>());
+}
+
+/// The manual also lists the other methods that read constraints by default without weighing them.
+#[test]
+fn the_meaning_of_soft_marks_is_listed() {
+    let page = text(Path::new("book/src/file-formats.md")).expect("a page");
+    let rows: String = page.lines().filter(|line| line.starts_with("| `soft` |")).collect();
+    let mut seen = 0;
     for d in shipped() {
-        let other = of_digest.entry((d.sources)()).or_insert((d.file, d.tag));
-        assert_eq!(other.0, d.file, "{} and {} have the same sources", other.1, d.tag);
+        // A plugin without a default reads nothing by default.
+        let reads = match d.role {
+            Role::BaseClusterer => build_default::<dyn BaseClusterer>(d.tag)
+                .map(|c| c.properties())
+                .is_ok_and(|facts| facts.reads_constraints && !facts.soft_weights),
+            Role::ConsensusFunction => build_default::<dyn ConsensusFunction>(d.tag)
+                .is_ok_and(|c| c.needs().reads_constraints),
+            _ => false,
+        };
+        assert!(!reads || rows.contains(&format!("`{}`", d.tag)), "{} is in no row", d.tag);
+        seen += usize::from(reads);
     }
+    assert!(seen > 15, "only {seen} methods");
 }
 
 /// One error of every kind.
@@ -217,9 +254,9 @@ fn errors() -> Vec<Error> {
         Error::UnsupportedData { plugin: "rca".into(), kind: "csr", accepts: "dense".into() },
         Error::UnsupportedWeights { plugin: "lac".into(), others: vec!["kmeans"] },
         Error::Memory { needed: 9, limit: 3 },
-        Error::NotLinked { role: "metric", tag: "ari".into() },
+        Error::NotLinked { role: Some(Role::Metric), tag: "ari".into() },
         Error::Contract { plugin: "kmeans".into(), broken: "2 labels for 3 objects".into() },
-        Error::Config(vec![plain("must be >= 1, got 0")]),
+        Error::Config(vec![plain("must be at least 1, got 0")]),
         Error::Data { place: "d.csv, line 2".into(), message: "not a number".into() },
         Error::Usage("no role \"x\"".into()),
         Error::Oracle("query 3 is not open".into()),
@@ -306,7 +343,7 @@ fn no_file_is_large() {
 }
 
 /// The Rust files of the repository.
-fn rust_files() -> Vec<PathBuf> {
+pub(crate) fn rust_files() -> Vec<PathBuf> {
     files().into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs")).collect()
 }
 
@@ -340,11 +377,11 @@ fn spans(text: &str) -> BTreeSet<&str> {
     code.flat_map(|span| span.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')).collect()
 }
 
-/// The page that walks through the code has a line for every module that is no plugin: whoever looks for one
-/// reads there what it holds.
+/// The page that walks through the code has a line for every module that is not a plugin, so that readers
+/// learn its content there.
 #[test]
 fn every_module_stands_in_the_architecture() {
-    let page = text(Path::new("book/src/architecture.md")).expect("a page");
+    let page = text(Path::new("book/developers/src/architecture.md")).expect("a page");
     let page = page.split("\n## Three trips").next().expect("a beginning");
     let folders = page.split("| folder of one plugin |").nth(1).expect("a table of folders");
     let of_plugins = spans(folders.split("\n## ").next().expect("a table"));
@@ -372,7 +409,7 @@ fn every_module_stands_in_the_architecture() {
     assert!(seen > 200, "only {seen} modules were found");
     assert!(
         missing.is_empty(),
-        "book/src/architecture.md says nothing of:\n{}",
+        "book/developers/src/architecture.md says nothing of:\n{}",
         missing.join("\n")
     );
 }
@@ -534,27 +571,33 @@ fn the_manual_quotes_the_example() {
     );
 }
 
-/// What the facade shows is shown with an example, and examples are never left out of the tests.
+/// Items of the facade have an example, their own or that of a neighbour in the same block. No text begins with an
+/// example, because rustdoc takes the first paragraph as the summary. Every example is run.
 #[test]
 fn everything_the_facade_shows_has_an_example() {
     let mut shown = 0;
     for path in files().iter().filter(|p| p.parent() == Some(Path::new("src"))) {
         let content = text(path).expect("code is text");
-        let mut above = String::new();
-        for (number, line) in content.lines().enumerate() {
+        let mut block = String::new();
+        for (number, line) in content.lines().chain([""]).enumerate() {
             let place = format!("{}:{}", path.display(), number + 1);
             let fence = line.split_once("```").map(|(_, kind)| kind);
             let word = fence.filter(|_| line.trim_start().starts_with("//"));
             assert!(word.unwrap_or("").is_empty(), "{place}: {line}: an example that is not run");
-            let item = line.starts_with("pub ") && !line.starts_with("pub mod");
-            if item && !above.contains("#[doc(hidden)]") {
-                assert!(above.contains("/// ```"), "{place}: {line}: no example");
-                shown += 1;
+            if line.trim_start() == "/// ```" {
+                assert!(block.contains("/// "), "{place}: no summary before the example");
             }
-            match line.starts_with("///") || line.starts_with("#[") {
-                true => above.extend([line, "\n"]),
-                false => above.clear(),
+            if !line.is_empty() {
+                block.extend([line, "\n"]);
+                continue;
             }
+            let is_item = |line: &&str| line.starts_with("pub ") && !line.starts_with("pub mod");
+            let items = block.lines().filter(is_item).count();
+            if items > 0 && !block.contains("#[doc(hidden)]") {
+                assert!(block.contains("/// ```"), "{place}: no example in\n{block}");
+                shown += items;
+            }
+            block.clear();
         }
     }
     assert!(shown > 40, "only {shown} are shown");

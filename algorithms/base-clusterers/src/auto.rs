@@ -1,4 +1,4 @@
-//! Which method suits these objects and these answers?
+//! The method that tries many others and combines those that suit the data and the constraints.
 
 mod choice;
 mod clock;
@@ -31,49 +31,50 @@ use prepared::prepared;
 use sample::Sample;
 use trial::{Tests, Trial, race};
 
-/// Tries many methods, keeps those that the constraints cannot tell from the best, and combines them.
+/// Tries many methods, keeps those that the constraints cannot distinguish from the best, and combines them.
 ///
 /// # Method
-/// Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share of
-/// cannot-links that it meets. Candidates that read no constraints are scored by all pairs; the others by pairs held
-/// out in folds, so that no pair follows from those that are kept: must-links on a common cycle are held out
-/// together, as are cannot-links between the same two components. After two folds, candidates that cannot be among
-/// the best go no further. Candidates within `ties` standard errors of the difference to the best then cluster under
-/// all constraints, and the consensus of their partitions is the result: average linkage of the co-association,
-/// members weighted by (score / best score)^`sharpness`, constraints as evidence.
+/// Each candidate is scored on held-out pairs: the mean of the share of must-links and the share of cannot-links that
+/// it meets. Candidates that use no constraints are scored on all pairs. The others are scored on pairs held out in
+/// folds, in which no held-out pair follows from those that are kept. Must-links on a common cycle are therefore held
+/// out together, as are cannot-links between the same two components. After two folds, candidates that cannot be
+/// among the best are dropped. Candidates within `ties` standard errors of the difference to the best then cluster
+/// under all constraints. The result is the consensus of their partitions: average linkage of the co-association,
+/// with members weighted by (score / best score)^`sharpness`, and constraints as evidence.
 ///
-/// If the consensus breaks at most the share `trust` of the constraints (5 % if no constraint contradicts others), it
-/// is made again and obeys all of them. If there are 20 constraints of each kind and it breaks 20 % more of them than
-/// the best candidate, the best candidate is the result. Constraints marked hard always hold. If constraints
-/// contradict one another, candidates are not told the weakest.
+/// If the consensus breaks at most the share `trust` of the constraints (5 %, or 3 % if some contradict others), it is
+/// made again and obeys all of them, if k clusters can hold them. If there are at least 20 constraints of each kind,
+/// and it breaks more than the best candidate by over 20 % of all constraints, the best candidate is the result.
+/// Constraints marked hard always hold. If constraints contradict each other, candidates do not get the weakest.
 ///
 /// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and
-/// those of the other candidates. If there are more than `sample` objects, candidates cluster that many: first
-/// objects with a constraint, and of these whole chains of constraints if not all fit. Each other object joins the
-/// nearest centre or, if a candidate does not go by centres, the nearest object. The consensus knows all constraints;
-/// if more than 4096 objects have one, it is made without them, and objects then move to obey.
+/// those of the other candidates. If there are more than `sample` objects, candidates cluster a sample of this size. It
+/// contains objects with a constraint first; if not all of these fit, it follows chains of constraints one after the
+/// other. Each other object joins the nearest centre or, if a candidate does not use centres, the nearest object. The
+/// consensus uses all constraints. If more than 4096 objects have one, it is made without them, and objects then move
+/// to obey.
 ///
 /// The portfolio has k-means, mixtures and linkage under several scalings, and their constrained relatives under
-/// these scalings and under learned metrics; data of more than 100 features are reduced to 50 principal components;
-/// term vectors have methods that compare angles. `mustlink describe auto` and the manual list it.
+/// these scalings and under learned metrics. Data of more than 100 features are reduced to 50 principal components.
+/// For term vectors there are methods that compare angles. `mustlink describe auto` and the manual list it.
 /// # Input and output
-/// n × d, dense or sparse. k clusters; if no k is given, the number in `k_min..=k_max` that has the largest sum of
-/// weights; candidates that find k themselves count for the number they found. What was tried, with scores, comes with
-/// the result. The diagnostic `score` is the score to expect of the best candidate on other pairs: the mean over
-/// bootstrap samples in which the best is chosen again and scored by pairs that were not drawn.
+/// n × d, dense or sparse. k clusters; if no k is given, the number from `k_min` to `k_max` that has the largest sum of
+/// weights; candidates that find k themselves count for the number they found. A warning lists the numbers that fit
+/// equally well. The result lists the candidates with their scores. The diagnostic `score` is the expected score of
+/// the best candidate on other pairs. It is the mean over bootstrap samples in which the best is chosen again and
+/// scored on pairs that were not drawn.
 /// # Errors
-/// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
-/// more than labels, for more clusters than `sample`, and if no candidate gives a clustering;
-/// `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with `hold_out = "objects"` also
-/// `ClosureTooLarge`.
+/// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs more
+/// than labels, for more clusters than `sample`, and if no candidate gives a clustering; `InconsistentConstraints`,
+/// `InfeasibleConstraints` for constraints marked hard; with `hold_out = "objects"` also `ClosureTooLarge`.
 /// # Cost and randomness
 /// Up to folds + 1 runs of each candidate on at most `sample` objects, for those that fit into `effort` or
-/// `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the candidates are, in the
-/// folds, in the sample and in the bootstrap.
+/// `time_budget_seconds`; then O(n · sample · d) for each candidate in the result. Random as the candidates are, in
+/// the folds, in the sample and in the bootstrap.
 /// # References
-/// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
-/// folds of constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best
-/// are combined, not one chosen; bridges of the must-link graph are held out alone.
+/// [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for folds of
+/// constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best
+/// candidates are combined instead of choosing one; bridges of the must-link graph are held out alone.
 #[options]
 #[schemars(extend("x-laws" = { "candidates": [
     { "clusterer": { "type": "kmeans" } },
@@ -81,10 +82,10 @@ use trial::{Tests, Trial, race};
     { "clusterer": { "type": "cop_kmeans" } },
 ] }))]
 pub struct Auto {
-    /// Number of clusters; absent: that of the problem, and where that has none, one between the next two.
+    /// Number of clusters. If absent, the k of the problem, otherwise a number between the next two.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Smallest number of clusters tried where none is given.
+    /// Smallest number of clusters tried if k is not given.
     #[option(
         default = 2,
         min = 1,
@@ -92,7 +93,7 @@ pub struct Auto {
         inert = "only where no number of clusters is given"
     )]
     pub k_min: usize,
-    /// Largest number of clusters tried where none is given; at most n.
+    /// Largest number of clusters tried if k is not given; at most n.
     #[option(
         default = 8,
         min = 1,
@@ -100,50 +101,50 @@ pub struct Auto {
         inert = "only where no number of clusters is given"
     )]
     pub k_max: usize,
-    /// What is tried, `{ transforms, clusterer }` each; absent: the portfolio above.
+    /// Candidates to try, each as `{ transforms, clusterer }`. If absent, the portfolio above.
     #[schemars(extend("x-absent" = portfolio::written_out()))]
     pub candidates: Option<Vec<Candidate>>,
-    /// What combines those that cannot be told apart; absent: evidence accumulation as above.
+    /// Estimated processor time that the candidates may take, in seconds. The most expensive ones are left out, with
+    /// a warning; the result does not depend on the clock.
+    #[option(default = 30.0, min = 0.0, max = 1e12, inert = "only with expensive candidates")]
+    pub effort: f64,
+    /// Seconds after which no further candidate is tried, instead of `effort`. If absent, no limit. The best
+    /// candidate so far is fitted in any case, which may take longer. With a time limit, the same seed may give a
+    /// different result.
+    #[option(min = 0.0)]
+    pub time_budget_seconds: Option<f64>,
+    /// Consensus function that combines the tied candidates. If absent, evidence accumulation as above.
     #[schemars(extend("x-absent" = { "": { "type": "evidence_accumulation" } }))]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
-    /// Parts of the constraints that are held back one after the other.
+    /// Number of parts of the constraints that are held out in turn.
     #[option(default = 5, min = 2, max = 1000)]
     pub folds: usize,
-    /// What is dealt to the parts.
+    /// Units that are distributed over the parts.
     pub hold_out: HoldOut,
-    /// How many standard errors of the difference below the best score a candidate still counts.
+    /// Largest distance of a tied candidate from the best score, in standard errors of the difference.
     #[option(default = 1.0, min = 0.0, max = 100.0)]
     pub ties: f64,
     /// Power of the score in the weight of a candidate.
     #[option(default = 8.0, min = 0.0, max = 1000.0)]
     pub sharpness: f64,
-    /// Share of the constraints that the consensus may break to be made again obeying all of them; at least 5 % if no
-    /// constraint contradicts others. A `consensus` of one's own is not made again.
-    #[option(default = 0.03, min = 0.0, max = 1.0)]
-    pub trust: f64,
-    /// Objects that candidates are tried on, where there are more.
+    /// Largest share of broken constraints with which the consensus is made again to obey all of them. If absent, 0.05,
+    /// or 0.03 if some constraints contradict others. A `consensus` given by the user is not made again.
+    #[option(min = 0.0, max = 1.0)]
+    pub trust: Option<f64>,
+    /// Number of objects on which candidates are tried, if there are more.
     #[option(default = 3000, min = 10, inert = "more objects than small problems have")]
     pub sample: usize,
-    /// Seconds of processor time that the candidates may take by estimate. The most expensive are left out, and a
-    /// warning names them; the result does not depend on the clock.
-    #[option(default = 30.0, min = 0.0, max = 1e12, inert = "only with expensive candidates")]
-    pub effort: f64,
-    /// Seconds after which no candidate is tried any more, in place of `effort`; absent: no limit. The best
-    /// candidate so far is fitted in any case, which may take longer. With a time limit, the same seed may give a
-    /// different result.
-    #[option(min = 0.0)]
-    pub time_budget_seconds: Option<f64>,
 }
 
-/// How constraints are held back to judge candidates by.
+/// Units of constraints that are held out to judge candidates.
 #[options]
 pub enum HoldOut {
-    /// Pairs, those that follow from one another together.
+    /// Pairs; those that follow from each other are held out together.
     #[default]
     Pairs,
-    /// Objects, as CVCP does [Pourrajabi2014]: of the closure of all constraints those between two held
-    /// objects judge, and those without one are told. A fifth of the objects has a twenty-fifth of random
-    /// pairs between them.
+    /// Objects, as in CVCP [Pourrajabi2014]. The closure of all constraints is split: candidates are judged on pairs of
+    /// two held-out objects, and get the pairs without a held-out object; the other pairs are not used. A fifth of the
+    /// objects has a twenty-fifth of random pairs between them.
     Objects,
 }
 
@@ -181,6 +182,7 @@ impl BaseClusterer for Auto {
         let names = portfolio::names(&candidates);
         let count = seen.constraints.len();
         let (first, last) = (*ks.start(), *ks.end());
+        let attempts = self.attempts_of(&candidates, ks.clone(), &seen.shape());
         let mut trials: Vec<Trial> = ks
             .flat_map(|k| (0..candidates.len()).map(move |c| (k, c)))
             .filter(|&(k, c)| k == first || !candidates[c].finds_k())
@@ -191,9 +193,7 @@ impl BaseClusterer for Auto {
             })
             .collect();
         leave_out_what_cannot_hold(&mut trials, all)?;
-        if self.time_budget_seconds.is_none()
-            && let Some(warning) = effort::leave_out(&mut trials, self.effort)
-        {
+        if let Some(warning) = effort::leave_out(&mut trials, &attempts) {
             ctx.warn(warning);
         }
         if count == 0 && trials.iter().any(|t| t.folds.is_none()) {
@@ -256,54 +256,79 @@ impl BaseClusterer for Auto {
             }),
             soft_weights: true,
             learns_weights: true,
-            tries_others: true,
             ..Properties::default()
         }
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
         let sampled = self.sampled(shape);
-        let of = |c: &Candidate| {
-            let steps = cost_of_steps(&c.transforms, &sampled);
-            steps.memory.max(c.clusterer().map_or(0, |c| c.memory(&steps.result)))
-        };
         let candidates = self.candidates_of(shape).unwrap_or_default();
         // As many at a time as there are threads: of one as many as there are folds and numbers of clusters.
         let threads = rayon::current_num_threads().max(2);
         let runs = |c: &Candidate| {
             let ks = if self.says_k(shape) || c.finds_k() { 1 } else { sampled.k };
             let folds = if c.reads_constraints() { self.folds } else { 1 };
-            std::iter::repeat_n(of(c), folds.saturating_mul(ks).min(threads))
+            std::iter::repeat_n(memory_of(c, &sampled), folds.saturating_mul(ks).min(threads))
         };
         let mut dear: Vec<u64> = candidates.iter().flat_map(runs).collect();
         dear.sort_unstable_by(|a, b| b.cmp(a));
         let trying = dear.into_iter().take(threads).fold(0, u64::saturating_add);
         let (own, combined) = (self.consensus.as_deref(), Shape { k: sampled.k, ..*shape });
         let combining = consensus::memory(own, &combined, self.sample, candidates.len());
-        // The labels and transformed data of one on all objects beside either.
-        let beside = (8 * shape.entries + 4 * shape.n * (candidates.len() + 8)) as u64;
-        trying.max(combining).saturating_add(beside)
+        // Also the labels and transformed data of one on all objects, and the copies of the sample that were prepared.
+        let labels = 4 * shape.n * (candidates.len() + 8);
+        let more = (8 * shape.entries + labels + 40 * sampled.entries) as u64;
+        trying.max(combining).saturating_add(more)
     }
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
         let sampled = self.sampled(shape);
-        let candidates = self.candidates_of(shape).ok()?;
+        let attempts = self.attempts(shape);
+        let tried = attempts.iter().filter(|a| !a.left_out).map(|a| a.operations);
+        let consensus = self.consensus.as_ref();
+        let combining = consensus.map_or(0.0, |c| c.operations(&sampled, attempts.len()));
+        let placing = if shape.n > sampled.n { (shape.entries * self.sample) as f64 } else { 0.0 };
+        Some(tried.sum::<f64>() + combining + placing)
+    }
+
+    fn attempts(&self, shape: &Shape) -> Vec<Attempt> {
+        let sampled = self.sampled(shape);
         // All numbers of clusters are tried if none is given.
         let ks = if self.says_k(shape) { sampled.k..=sampled.k } else { self.k_min..=sampled.k };
-        let cost = |c: &Candidate| -> f64 {
-            ks.clone().map(|k| c.operations(&Shape { k, ..sampled })).sum()
-        };
-        let mut costs: Vec<f64> = candidates.iter().map(cost).collect();
-        costs.sort_by(f64::total_cmp);
-        let all: f64 = costs[..effort::affordable(&costs, self.effort)].iter().sum();
-        let consensus = self.consensus.as_ref();
-        let all = all + consensus.map_or(0.0, |c| c.operations(&sampled, candidates.len()));
-        Some(all + (shape.entries * self.sample) as f64 * f64::from(u8::from(shape.n > sampled.n)))
+        self.attempts_of(&self.candidates_of(shape).unwrap_or_default(), ks, &sampled)
     }
 }
 
 impl Auto {
-    /// What a candidate is tried on.
+    /// The candidates with their costs on data of this shape, the cheapest first. The most expensive are left out.
+    fn attempts_of(
+        &self,
+        candidates: &[Candidate],
+        ks: RangeInclusive<usize>,
+        shape: &Shape,
+    ) -> Vec<Attempt> {
+        let operations = |c: &Candidate| -> f64 {
+            let ks = if c.finds_k() { *ks.start()..=*ks.start() } else { ks.clone() };
+            ks.map(|k| c.operations(&Shape { k, ..*shape })).sum()
+        };
+        let names = portfolio::names(candidates);
+        let attempt = |(candidate, name): (&Candidate, String)| Attempt {
+            name,
+            operations: operations(candidate),
+            memory: memory_of(candidate, &Shape { k: *ks.end(), ..*shape }),
+            left_out: false,
+        };
+        let mut attempts: Vec<Attempt> = candidates.iter().zip(names).map(attempt).collect();
+        attempts.sort_by(|a, b| a.operations.total_cmp(&b.operations));
+        if self.time_budget_seconds.is_none() {
+            let costs: Vec<f64> = attempts.iter().map(|a| a.operations).collect();
+            let expensive = &mut attempts[effort::affordable(&costs, self.effort)..];
+            expensive.iter_mut().for_each(|a| a.left_out = true);
+        }
+        attempts
+    }
+
+    /// Shape of the sample on which candidates are tried.
     fn sampled(&self, shape: &Shape) -> Shape {
         let n = shape.n.min(self.sample);
         let k =
@@ -311,12 +336,12 @@ impl Auto {
         Shape { n, k, entries: shape.entries * n / shape.n.max(1), ..*shape }
     }
 
-    /// Whether the number of clusters is known: a problem that has none says 1.
+    /// True if the number of clusters is known; a problem without one has the shape of k = 1.
     fn says_k(&self, shape: &Shape) -> bool {
         self.k.is_some() || shape.k > 1
     }
 
-    /// What is tried on data of this shape, which is sparse unless all of its entries are stored.
+    /// Candidates for data of this shape, which is sparse unless all of its entries are stored.
     fn candidates_of(&self, shape: &Shape) -> Result<Vec<Candidate>> {
         match &self.candidates {
             Some(candidates) => Ok(candidates.clone()),
@@ -337,7 +362,7 @@ impl Auto {
             return Err(Error::bad_param(
                 "k_min",
                 self.k_min,
-                format!("<= k_max = {}", self.k_max),
+                format!("at most k_max = {}", self.k_max),
             ));
         }
         let most = self.k_max.min(problem.n());
@@ -360,7 +385,7 @@ impl Auto {
                 return Err(Error::bad_param(
                     &format!("candidates[{at}].transforms"),
                     t.typetag_name(),
-                    "none that drops or merges rows: those stand before auto",
+                    "without those that drop or merge rows; put these before auto",
                 ));
             }
         }
@@ -368,8 +393,14 @@ impl Auto {
     }
 }
 
-/// Candidates that promise constraints are not tried where k clusters are not known to hold all: they
-/// would search for a clustering that may not be there, for every fold anew.
+/// Bytes of one run of a candidate on data of this shape.
+fn memory_of(candidate: &Candidate, shape: &Shape) -> u64 {
+    let steps = cost_of_steps(&candidate.transforms, shape);
+    steps.memory.max(candidate.clusterer().map_or(0, |c| c.memory(&steps.result)))
+}
+
+/// Leaves out candidates that promise constraints if k clusters are not known to hold all of them: they would search
+/// in every fold for a clustering that may not exist.
 fn leave_out_what_cannot_hold(trials: &mut [Trial<'_>], all: &Problem) -> Result<()> {
     let closure = all.closure(OnConflict::Keep)?;
     let mut holds: BTreeMap<usize, bool> = BTreeMap::new();

@@ -5,6 +5,7 @@ mod exact;
 use mustlink_core::AutoOr;
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;
+use mustlink_core::text::count;
 use mustlink_kernels::constrained::colouring::{
     Colouring, colour, connected_parts, induced, lower_cost,
 };
@@ -27,91 +28,91 @@ use exact::{MOST_VERTICES, cheapest_colouring};
 /// Nodes after which the search for a placement of linked chunklets ends undecided.
 const NODE_LIMIT: u64 = 1_000_000;
 
-/// How far a chunklet is from a centre.
+/// Distance from a chunklet to a centre.
 #[options]
 pub enum ChunkletDistance {
     /// The sum of the weighted distances of its objects, as published.
     #[default]
     SumOfDistances,
-    /// The sum of their squares.
+    /// The sum of the squares of these distances.
     SumOfSquares,
 }
 
-/// Where a chunklet goes that finds every cluster taken by what it must be apart from.
+/// Treatment of a chunklet when every cluster holds something it must be apart from.
 #[options]
 pub enum WhenInfeasible {
-    /// To the cluster where the broken cannot-links weigh least, of those to the nearest.
+    /// It goes to the cluster where the broken cannot-links weigh least; ties go to the nearest cluster.
     #[default]
     LeastViolation,
-    /// Nowhere: the chunklets linked with it are placed anew together; if that cannot be done, or the
-    /// search for it has no end in sight, the run ends with an error.
+    /// The chunklets linked with it are placed again, all together. If that is impossible, or if the search reaches
+    /// its limit, the run ends with an error.
     Error,
-    /// Nowhere: linked chunklets, up to 12, are always placed together, where they are nearest in
-    /// all; larger sets of them one by one, and together where one finds no cluster. A search without an
-    /// end in sight breaks cannot-links as under `least_violation`, with a warning.
+    /// Up to 12 linked chunklets are always placed together, with the smallest total distance. Larger sets are placed
+    /// one by one, and together only if one of them finds no cluster. If the search reaches its limit, cannot-links
+    /// are broken as under `least_violation`, with a warning.
     Exact,
 }
 
-/// Which chunklets start clusters when more than k have cannot-links.
+/// Selection of the chunklets that start clusters when more than k have cannot-links.
 #[options]
 pub enum MoreChunklets {
-    /// The largest, then always the one farthest from those chosen, weighted by size.
+    /// The largest, then repeatedly the one farthest from those chosen, weighted by size.
     #[default]
     WeightedFarthestFirst,
     /// The k largest.
     Largest,
-    /// The k that must be apart from the most others.
+    /// The k that must be apart from the largest number of others.
     Degree,
 }
 
 /// Locally adaptive clustering under constraints: chunklets, the components of must-links, stay whole.
 ///
 /// # Method
-/// As `lac`, but at each assignment the chunklets are placed first, one after the other: each goes to
-/// the nearest cluster that holds nothing it must be apart from. Free objects then choose by
-/// themselves. Without constraints it is `lac`.
+/// As `lac`, but each assignment places the chunklets first, one after the other. A chunklet goes to the nearest
+/// cluster that holds nothing it must be apart from. Free objects then choose their clusters independently. Without
+/// constraints the result is the same as with `lac`.
 /// # Input and output
-/// n × d, dense or sparse, constraints (weights matter only to `least_violation`). One label per object
-/// in `0..k`, centres and weights (k × d). No must-link is ever broken; no cannot-link where each
-/// chunklet must be apart from fewer than k others.
+/// n × d, dense or sparse, constraints (weights matter only to `least_violation`). One label per object in `0..k`,
+/// centres and weights (k × d). No must-link is ever broken. No cannot-link is broken if each chunklet must be apart
+/// from fewer than k others.
 /// # Errors
-/// As `lac`; `InconsistentConstraints` with the chain of must-links; `InfeasibleConstraints` where
-/// `infeasible` is not `least_violation`.
+/// As `lac`; `InconsistentConstraints` with the chain of must-links; `InfeasibleConstraints` if `infeasible` is not
+/// `least_violation`.
 /// # Cost and randomness
-/// O(rounds · (n·k·d + chunklets · k + cannot-linked chunklets)); random: the first centre where no
-/// chunklet has cannot-links, the order where asked for.
+/// O(rounds · (n·k·d + chunklets · k + cannot-linked chunklets)); random: the first centre if no chunklet has
+/// cannot-links, and the order if `chunklet_order` asks for it.
 /// # References
-/// [DomeniconiAlRazgan2008] §3. Differs: chunklets are placed anew at each assignment, which the
-/// listing skips for all but the first; their order is not given there, and decides (the manual's page on readings
-/// has a table); `exact` removes its influence.
+/// [DomeniconiAlRazgan2008] §3. Differs: chunklets are placed again at each assignment; the published listing does
+/// this only for the first one. The paper does not give the order of chunklets, although the result depends on it
+/// (see the table in the manual's page on readings); `exact` removes this influence.
 #[options]
 pub struct Clac {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Incentive to use more features, in units of squared distance: large gives k-means, small one
-    /// feature per cluster. "auto": the mean squared distance of an object to the nearest first centre, by
-    /// the number of features.
+    /// Incentive to use more features, in units of squared distance. A large value gives k-means, a small one a
+    /// single feature per cluster. "auto": the mean squared distance of an object to the nearest first centre,
+    /// divided by the number of features.
     #[option(default = AutoOr::Auto, above = 0.0, units = 2)]
     pub h: AutoOr<f64>,
-    /// How the first centres are chosen; `neighbourhood`: at the means of the chunklets with
-    /// cannot-links, then at the objects farthest from them.
+    /// Method of choosing the first centres. `neighbourhood`: the means of the chunklets with cannot-links, then the
+    /// objects farthest from them.
     pub init: ConstrainedInit,
-    /// Which of those when there are more than k.
+    /// Selection of the first chunklets when more than k have cannot-links.
     pub when_more_chunklets: MoreChunklets,
-    /// What makes a cluster cheap for an object.
+    /// Cost that an object compares when it chooses a cluster.
     pub assign_rule: AssignRule,
-    /// In which order chunklets are placed.
+    /// Order in which chunklets are placed.
     #[option(default = UnitOrder::DegreeDesc)]
     pub chunklet_order: UnitOrder,
-    /// How far a chunklet is from a centre; under the `entropy` rule the sum of what its objects pay.
+    /// Distance from a chunklet to a centre. Under the `entropy` rule, the costs of its objects are added.
     pub chunklet_distance: ChunkletDistance,
-    /// Where a chunklet goes that finds every cluster taken.
+    /// Treatment of a chunklet when it must be apart from something in every cluster.
     pub infeasible: WhenInfeasible,
-    /// What happens to a cluster without objects; `reseed` moves whole chunklets.
+    /// Treatment of a cluster that has no objects; `reseed` moves whole chunklets.
     #[option(default = Empty::Keep)]
     pub empty: Empty,
-    /// Rounds.
+    /// Maximum number of rounds.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
 }
@@ -215,7 +216,7 @@ struct Chunklets<'a> {
     units: &'a MustLinkUnits<'a>,
     /// Objects of all chunklets, one chunklet after the other.
     objects: Vec<u32>,
-    /// What each chunklet must be apart from, with the weight of the cannot-links between them.
+    /// Chunklets that each chunklet must be apart from, with the weight of the cannot-links between them.
     neighbours: Vec<Vec<(usize, f64)>>,
     /// The same without weights.
     edges: Vec<Vec<u32>>,
@@ -275,7 +276,7 @@ impl<'a> Chunklets<'a> {
         }
     }
 
-    /// What each chunklet pays in each cluster, row by row.
+    /// Cost of each chunklet in each cluster, row by row.
     fn costs(&self, weighted: &Weighted) -> Vec<f64> {
         let k = self.k;
         let distances = self.clac.chunklet_distance == ChunkletDistance::SumOfDistances
@@ -420,8 +421,8 @@ impl Placement for Chunklets<'_> {
                     return Err(Error::UndecidedConstraints { k: self.k, node_limit: NODE_LIMIT });
                 }
                 WhenInfeasible::Exact => self.ctx.warn(format!(
-                    "whether {} clusters can hold the cannot-links is undecided; some may be broken",
-                    self.k
+                    "whether {} can hold the cannot-links is undecided; some may be broken",
+                    count(self.k, "cluster")
                 )),
                 WhenInfeasible::LeastViolation => {}
             }

@@ -12,29 +12,29 @@ use ndarray::Array2;
 use crate::parts::linkage::{Linkage, linkage};
 use look_ahead::complete_link_ahead;
 
-/// When merging ends.
+/// Condition that ends merging.
 #[options]
 #[derive(Copy)]
 pub enum Stop {
-    /// By a rule.
+    /// A rule.
     Rule(StopRule),
-    /// Before the first merge above this height.
+    /// Merging ends before the first merge above this height.
     Height(#[option(min = 0.0, units = 1)] f64),
 }
 
 /// Rules that end merging.
 #[options]
 pub enum StopRule {
-    /// At k clusters.
+    /// Merging ends at k clusters.
     K,
-    /// When only clusters are left that cannot-links separate.
+    /// Merging ends when cannot-links separate all remaining clusters.
     Auto,
 }
 
-/// What to do when k clusters cannot be reached without breaking a cannot-link.
+/// Action if k clusters cannot be reached without breaking a cannot-link.
 #[options]
 pub enum OnInfeasible {
-    /// Refuse.
+    /// Return an error.
     #[default]
     Error,
     /// Break cannot-links.
@@ -44,41 +44,41 @@ pub enum OnInfeasible {
 /// Constrained complete link: complete linkage on distances that constraints have changed.
 ///
 /// # Method
-/// The propagator pulls must-linked objects, and with them their surroundings, together, and puts
-/// cannot-linked ones farther apart than all others. Then always the two clusters merge whose
-/// farthest members are nearest (ties: smallest members); so cannot-links reach clusters by
-/// linkage. Where that ends before k clusters are reached, it begins anew and leaves out merges after
-/// which k clusters could no longer keep the cannot-links, or of which a search does not find out in time.
+/// The propagator pulls must-linked objects together, and their surroundings with them. It puts cannot-linked objects
+/// farther apart than all others. Then the two clusters whose farthest members are nearest are merged, again and
+/// again (ties: smallest members); so cannot-links reach clusters through the linkage. If this ends before k clusters
+/// are reached, it starts again. It then leaves out merges after which k clusters could no longer keep the
+/// cannot-links, and merges for which a search cannot decide this in time.
 /// # Input and output
-/// n × d dense or sparse, or distances. One label per object, clusters in order of their smallest
-/// members; with fewer must-link components than k, some stay empty. The history holds the height
-/// of every merge between must-link components, the objective is the last. Every constraint holds
-/// unless `merge` or `soft_ml` says otherwise. Weights are not read.
+/// n × d dense or sparse, or distances. One label per object, clusters in order of their smallest members; with fewer
+/// must-link components than k, some stay empty. The history holds the height of every merge between must-link
+/// components; the objective is the last height. Every constraint holds unless `merge` or `soft_ml` allows otherwise.
+/// Weights are not used.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`; `InfeasibleConstraints` where k
-/// clusters cannot keep the cannot-links, `UndecidedConstraints` where a search finds no end; `BadParam`
-/// for a propagator without distances.
+/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`; `InfeasibleConstraints` if k clusters cannot
+/// keep the cannot-links, `UndecidedConstraints` if the search reaches its limit; `BadParam` for a propagator without
+/// distances.
 /// # Cost and randomness
-/// O(n²) after the propagator, O(n³) where merges are left out; memory 16·n² bytes beside it. Nothing
+/// O(n²) after the propagator, O(n³) if merges are left out; 16·n² bytes of memory in addition to the propagator. Not
 /// random.
 /// # References
 /// [Klein2002]. Differs: merges that lead to a dead end are left out.
 #[options]
 pub struct ConstrainedCompleteLink {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// When merging ends: "k", "auto" (when only cannot-linked clusters are left), or a height.
+    /// Condition that ends merging: "k", "auto" (only cannot-linked clusters are left), or a height.
     #[option(default = Stop::Rule(StopRule::K))]
     pub stop: Stop,
-    /// What changes the distances.
+    /// Propagator that changes the distances.
     #[option(slot = "shortest_path")]
     pub propagator: Option<Box<dyn ConstraintPropagator>>,
-    /// What to do when k clusters cannot be reached without breaking a cannot-link.
+    /// Action if k clusters cannot be reached without breaking a cannot-link.
     pub on_infeasible: OnInfeasible,
-    /// Let distances decide whether must-links hold; contradictions are then legal.
+    /// Let distances decide whether must-links hold. Contradictions are then allowed.
     pub soft_ml: bool,
-    /// Most objects; there is a number for every pair.
+    /// Maximum number of objects; the method stores a number for every pair.
     #[option(default = 20_000, min = 1)]
     pub max_objects: usize,
 }
@@ -129,7 +129,7 @@ impl ConstrainedCompleteLink {
     }
 }
 
-/// What is merged: must-link components (single objects with `soft_ml`), in order of their smallest
+/// Units that are merged: must-link components (single objects with `soft_ml`), in order of their smallest
 /// members.
 struct Space {
     /// The node of each object.
@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(run_of(&high, &p).k, 2);
         let below = ConstrainedCompleteLink { stop: Stop::Height(-1.0), ..ccl() };
         let refused = below.cluster(&p, &Context::new(1)).unwrap_err();
-        assert_eq!(refused.to_string(), "stop: must be >= 0, got -1");
+        assert_eq!(refused.to_string(), "stop: must be at least 0, got -1");
         // One component, three clusters: two stay empty.
         let one = problem(&[0.0, 1.0, 2.0], 3, &[Constraint::must(0, 1), Constraint::must(1, 2)]);
         let c = run_of(&ccl(), &one);

@@ -24,83 +24,80 @@ use cannot_link_mrf::{CannotLinkMrf, MAX_ENTRIES};
 
 pub use crate::parts::gaussians::Covariance;
 
-/// How must-linked objects come about.
+/// Assumption about the origin of must-linked objects.
 #[options]
 pub enum Assumption {
     /// A component is drawn once for a chunklet, then its objects.
     #[default]
     ChunkletIid,
-    /// Objects are drawn one by one, and happen to share their component.
+    /// Objects are drawn one by one, and share their component by chance.
     PointIid,
 }
 
-/// How mixing weights are found under cannot-links.
+/// Estimate of mixing weights under cannot-links.
 #[options]
 pub enum Mixing {
-    /// As mean memberships: maximises the likelihood of the objects together with the cannot-links.
+    /// Mean memberships, which maximise the likelihood of the objects together with the cannot-links.
     #[default]
     IgnorePartition,
-    /// By gradient steps on the likelihood of the objects given the cannot-links.
+    /// Gradient steps on the likelihood of the objects given the cannot-links.
     Gradient,
 }
 
 /// Expectation maximisation for Gaussian mixtures under hard constraints.
 ///
 /// # Method
-/// Chunklets, the must-link components and all other single objects, take one label each; those
-/// joined by a cannot-link take different ones. The E step gives the exact probabilities of these
-/// labels, component by component of the cannot-link graph: by elimination, or where that is dearer by sums over
-/// the sets of labels that chunklets all apart from one another take (as groups are), or over the sets of chunklets
-/// that may share a label. Where more than two clusters are sought and a component is too entangled for all of
-/// these, they are those of belief propagation. The M step is that of a Gaussian mixture.
+/// Chunklets are the must-link components and all other single objects. They take one label each; those joined by a
+/// cannot-link take different ones. The E step computes the exact probabilities of these labels for each component of
+/// the cannot-link graph. It uses elimination. If that is more expensive, or exceeds `max_width`, it uses sums over the
+/// sets of labels that chunklets all apart from one another take (as in groups), or over the sets of chunklets that may
+/// share a label. With two clusters a component has only two labellings. With more, it may be too entangled for all of
+/// these; it then uses belief propagation. The M step is that of a Gaussian mixture.
 /// # Input and output
-/// n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links;
-/// memberships, means, and inverse covariances. Every constraint holds. The objective is the negative log-likelihood
-/// divided by n; with cannot-links and `mixing = "ignore_partition"` it is the likelihood of the objects together
-/// with the event that the cannot-links hold. It never rises unless something was approximated
-/// (`approximate_chunklets` in the diagnostics counts). Weights of constraints are not read.
+/// n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links; memberships, means,
+/// and inverse covariances. Every constraint holds. The objective is the negative log-likelihood divided by n; with
+/// cannot-links and `mixing = "ignore_partition"` it is the likelihood of the objects together with the event that
+/// the cannot-links hold. It never rises unless something was approximated (`approximate_chunklets` in the
+/// diagnostics counts this). Weights of constraints are not used.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`;
-/// `BadParam` for a start that makes more clusters; `UndecidedConstraints` where a search finds no end;
-/// `NumericalFailure` where every start ended in a singular covariance with `reg_covar = 0`, or density 0
-/// everywhere.
+/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`; `BadParam` for a start
+/// that makes more clusters; `UndecidedConstraints` if a search reaches its limit; `NumericalFailure` if every start
+/// ended in a singular covariance with `reg_covar = 0`, or density 0 everywhere.
 /// # Cost and randomness
-/// O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
-/// with cannot-links, 4 million for a component; k·2^k for a group, a million for sums over sets. Belief propagation
-/// takes up to 200 sweeps an iteration, each O(k) for every two cannot-links of a chunklet. `mixing = "gradient"` asks
-/// for all of it up to 400 times more. Random only in the start.
+/// O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet with cannot-links,
+/// 4 million for a component; k·2^k for a group, a million for sums over sets. Belief propagation takes up to 200
+/// sweeps an iteration, each O(k) for every two cannot-links of a chunklet. `mixing = "gradient"` repeats these sums
+/// for cannot-links up to 400 times. Random only in the start.
 /// # References
-/// [Shental2003]. Differs: a floor under the variances in place of a ridge, so that the likelihood
-/// cannot fall.
+/// [Shental2003]. Differs: a floor under the variances instead of a ridge, so that the likelihood cannot fall.
 #[options]
 pub struct ConstrainedEm {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Which covariances components may have.
+    /// Form of the covariances of the components.
     #[option(default = Covariance::Full)]
     pub covariance: Covariance,
-    /// Smallest variance of a component in any direction, relative to the mean variance of the
-    /// features.
+    /// Smallest variance of a component in any direction, relative to the mean variance of the features.
     #[option(default = 1e-6, min = 0.0)]
     pub reg_covar: f64,
-    /// How must-linked objects come about.
+    /// Assumption about the origin of must-linked objects.
     pub assumption: Assumption,
-    /// How mixing weights are found under cannot-links.
+    /// Estimate of mixing weights under cannot-links.
     pub mixing: Mixing,
-    /// Cannot-linked chunklets a chunklet may have to be considered with at once in elimination.
+    /// Largest number of other chunklets that elimination handles together with a chunklet that has cannot-links.
     #[option(default = 6, min = 0)]
     pub max_width: usize,
-    /// What gives the first labels.
+    /// Clusterer that gives the first labels.
     #[option(slot = "kmeans")]
     pub start: Option<Box<dyn BaseClusterer>>,
-    /// Starts, of which the best result is kept.
+    /// Number of starts; the best result is kept.
     #[option(default = 5, min = 1)]
     pub restarts: usize,
-    /// Iterations of one start.
+    /// Maximum number of iterations in one start.
     #[option(default = 200, min = 1)]
     pub max_iterations: usize,
-    /// Smallest change of the mean log-likelihood worth another iteration.
+    /// Smallest change of the mean log-likelihood for which another iteration is made.
     #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
 }
@@ -192,7 +189,7 @@ impl ConstrainedEm {
     }
 }
 
-/// The problem as the start sees it: this plugin answers for constraints marked hard.
+/// The problem for the start, without hard marks, because this plugin keeps constraints marked hard itself.
 fn first_problem(problem: &Problem, k: usize) -> Result<Problem> {
     let pairs = problem.constraints.pairs().iter().map(|c| Constraint { strength: None, ..*c });
     let constraints = Constraints::new(problem.n(), pairs)?
@@ -214,7 +211,7 @@ fn among(k: usize, labels: Vec<u32>, tag: &str) -> Result<Vec<u32>> {
     }
 }
 
-/// What does not change during a run.
+/// Quantities that do not change during a run.
 struct Model<'a> {
     options: &'a ConstrainedEm,
     data: &'a Data,
@@ -224,7 +221,7 @@ struct Model<'a> {
     field: CannotLinkMrf,
     /// The same before any object is seen, as the objective takes it.
     prior: CannotLinkMrf,
-    /// What a chunklet counts in the prior: 1, or its size.
+    /// Exponent of a chunklet in the prior: 1, or its size.
     exponents: Vec<f64>,
     /// Smallest variance.
     floor: f64,
@@ -353,7 +350,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Log-partition of the labels before objects are seen, and how many each label is expected to have
+    /// Log-partition of the labels before objects are seen, and the expected number of chunklets with each
     /// (counted by `exponents`).
     fn prior(&self, log_mixing: &Array1<f64>, ctx: &Context) -> Result<(f64, Array1<f64>)> {
         let nodes = self.closure.components();
@@ -421,7 +418,7 @@ impl<'a> Model<'a> {
         Ok(now)
     }
 
-    /// Labels of the likeliest component of each chunklet by itself; how many objects changed.
+    /// Labels of the likeliest component of each chunklet by itself; returns the number of changed objects.
     fn relabel(&self, shares: &Array2<f64>, labels: &mut [u32]) -> usize {
         let mut moved = 0;
         for (i, label) in labels.iter_mut().enumerate() {

@@ -1,6 +1,7 @@
 //! Which k centres explain the objects best, with objects of known cluster held there?
 
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying_must_links;
 use mustlink_kernels::distance::points::Points;
 use mustlink_kernels::kmeans::lloyd::{PenaltyTerm, clustering, lloyd, refill, total_distortion};
 use mustlink_kernels::kmeans::means::means;
@@ -9,37 +10,45 @@ use ndarray::Array2;
 
 use crate::parts::seeds::{SeedOptions, seeds};
 
-/// Constrained k-means: neighbourhoods of the constraints start the clusters, and stay in them.
+/// Constrained k-means: neighbourhoods of the constraints start the clusters and keep their cluster.
 ///
 /// # Method
-/// Centres start at the means of the seeds; in every sweep seeds keep their cluster, the other objects
-/// take their nearest centre. Seeds are the labels of a given start (unknown ones left out), else
+/// Centres start at the means of the seeds. In every sweep, seeds keep their cluster and the other objects take their
+/// nearest centre. The seeds are the labels of a given start, without unknown ones. Without a given start, they are
 /// the neighbourhoods: at most the k largest, one for each cluster.
 /// # Input and output
-/// n × d, dense or sparse, must-links; objects may have weights. One label per object in `0..k`, k centres.
+/// n × d, dense or sparse, must-links; objects may have weights. Must-links marked soft are enforced like the others,
+/// or left out if the others cannot be met with them; both with a warning. One label per object in `0..k`, k centres.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` where a cluster has no seed and that is refused.
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` if a cluster has no seed and `unseeded = "error"`.
 /// # Cost and randomness
-/// That of k-means; random only where a cluster has no seed.
+/// As k-means; random only if a cluster has no seed.
 /// # References
-/// [Basu2002] figure 2; [Basu2004] feeds it neighbourhoods.
+/// [Basu2002] figure 2; [Basu2004] uses neighbourhoods as its seeds.
 #[options]
 pub struct ConstrainedKMeans {
-    /// What methods share that start from objects of known cluster.
+    /// Options shared by methods that start from objects whose cluster is known.
     #[option(flatten)]
     pub options: SeedOptions,
 }
 
-#[plugin("constrained_kmeans", cites = ["Basu2002", "Basu2004"], waives = ["far_objects_stand_alone" => "without seeds its clusters start about the mean, which a far object moves", "cannot_links_change_something" => "seeds are groups that must-links join"])]
+#[plugin("constrained_kmeans", cites = ["Basu2002", "Basu2004"], version = 2, waives = ["far_objects_stand_alone" => "without seeds its clusters start about the mean, which a far object moves", "cannot_links_change_something" => "seeds are groups that must-links join"])]
 impl BaseClusterer for ConstrainedKMeans {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let o = &self.options;
         let k = problem.require_k(o.k, "constrained_kmeans")?;
         let points = Points::new(&problem.data, o.distortion)?;
-        let seeds = seeds(problem, k)?;
-        o.best(&points, k, &seeds, problem, ctx, |centres, ctx| {
-            self.run(&points, &seeds, centres, ctx)
-        })
+        let held = |problem: &Problem| {
+            let seeds = seeds(problem, k)?;
+            o.best(&points, k, &seeds, problem, ctx, |centres, ctx| {
+                self.run(&points, &seeds, centres, ctx)
+            })
+        };
+        match problem.start.as_deref() {
+            // A given start replaces the constraints.
+            Some(Start::Labels(_)) => held(problem),
+            _ => obeying_must_links("constrained_kmeans", problem, ctx, held),
+        }
     }
 
     fn properties(&self) -> Properties {
@@ -122,6 +131,33 @@ mod tests {
         assert_eq!(c.labels, [0, 0, 1, 1, 0]);
         // {0, 10, 1} about 11/3.
         assert!((c.objective.unwrap() - (101.0 - 121.0 / 3.0)).abs() < 1e-9);
+    }
+
+    /// They were seeds that never move, without a warning, even against the other constraints.
+    #[test]
+    fn must_links_marked_soft_are_warned_of_or_give_way() {
+        let x = array![[0.0], [10.0], [12.0], [12.0], [1.0]];
+        let soft = Constraint { strength: Some(Strength::Soft), ..Constraint::must(0, 1) };
+        let found = |pairs: &[Constraint]| {
+            let p = Problem::new(Data::dense(x.clone()).unwrap()).with_k(2);
+            let given = Constraints::new(5, pairs.iter().copied()).unwrap();
+            let ctx = Context::new(1);
+            let c = ConstrainedKMeans::default().cluster(&p.with_constraints(given), &ctx).unwrap();
+            (c.labels, ctx.warnings().join("; "))
+        };
+        let (labels, said) = found(&[soft, Constraint::must(2, 3)]);
+        assert_eq!(labels, [0, 0, 1, 1, 0]);
+        assert_eq!(said, "constrained_kmeans: 1 constraint marked soft is enforced as if hard");
+        let others = [Constraint::must(0, 4), Constraint::cannot(1, 4), Constraint::must(2, 3)];
+        let (labels, said) = found(&[&others[..], &[soft]].concat());
+        assert_eq!((labels, found(&others).0), (vec![0, 1, 1, 1, 0], vec![0, 1, 1, 1, 0]));
+        assert!(
+            said.starts_with("constrained_kmeans: 1 constraint marked soft is left out"),
+            "{said}"
+        );
+        // Cannot-links are not used, whatever their mark.
+        let apart = Constraint { strength: Some(Strength::Soft), ..Constraint::cannot(0, 2) };
+        assert_eq!(found(&[Constraint::must(2, 3), apart]).1, "");
     }
 
     proptest! {

@@ -4,65 +4,64 @@ mod pencil;
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption};
 use mustlink_kernels::graph::eigen::{laplacian, symmetric_until};
-use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
-use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::{Array1, Array2, Axis};
 
+use crate::parts::embedding::kmeans_of;
 use crate::parts::neighbour_graph::neighbour_graph;
 use pencil::{BASIS, Links, PARTS, failure, feasible, smooth, touched};
 
-/// Constrained spectral clustering: eigenvectors of the graph that satisfy the constraints enough.
+/// Constrained spectral clustering: eigenvectors of the graph that satisfy the constraints well enough.
 ///
 /// # Method
-/// With L̄ the normalised Laplacian and Q̄ the matrix of constraints (must-links +w, cannot-links −w),
-/// normalised likewise: minimise vᵀL̄v subject to vᵀQ̄v ≥ β'·vᵀv. The stationary points are the
-/// generalised eigenvectors L̄v = λ(Q̄ − β'I)v with λ > 0. Two clusters: the sign of the smoothest one;
-/// more: k-means on the k − 1 smoothest, each scaled by 1 − its cost, without those of one sign, which split
-/// nothing. Without constraints: k-means on the eigenvectors of the Laplacian.
+/// L̄ is the normalised Laplacian; Q̄ is the matrix of constraints (must-links +w, cannot-links −w), normalised in the
+/// same way. Minimise vᵀL̄v subject to vᵀQ̄v ≥ β'·vᵀv. The stationary points are the generalised eigenvectors L̄v =
+/// λ(Q̄ − β'I)v with λ > 0. Two clusters: the sign of the smoothest eigenvector. More clusters: k-means on the k − 1
+/// smoothest that have entries of both signs, each scaled by 1 − its cost. An eigenvector of one sign splits nothing.
+/// Without constraints: k-means on the eigenvectors of the Laplacian.
 /// # Input and output
-/// Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
-/// distances (the same), or affinities (the graph itself); constraints of any weight. One label per
-/// object in `0..k`; constraints may be broken. The objective is the sum of the costs vᵀL̄v/vᵀv.
+/// Dense or sparse rows (turned into a symmetric neighbour graph with locally scaled Gaussian weights), distances
+/// (the same), or affinities (the graph itself); constraints of any weight. One label per object in `0..k`;
+/// constraints may be broken. The objective is the sum of the costs vᵀL̄v/vᵀv.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without any neighbour, and
-/// where no vector satisfies the constraints enough; `BadParam` for `beta` at or above its limit;
-/// `HardNotSupported` for constraints marked hard.
+/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without any neighbour, and if no vector
+/// satisfies the constraints well enough; `BadParam` for `beta` at or above its limit; `HardNotSupported` for
+/// constraints marked hard.
 /// # Cost and randomness
-/// O(n³) time and O(n²) memory up to `dense_limit` objects. Above, the `CANDIDATES` vectors of largest
-/// 1/λ are iterated (block Davidson, equations in L̄ by conjugate gradients): O(edges + n · candidates)
-/// per step and O(n · candidates) memory, besides O(m³) time and O(m²) memory for the m objects in constraints. A
-/// vector that is missed, though smoother than one kept, satisfies the constraints by less than its
-/// cost times the smallest 1/λ iterated. Random: the starts of k-means and of the iteration.
+/// O(n³) time and O(n²) memory up to `dense_limit` objects. Above, an iteration finds the `CANDIDATES` vectors of
+/// largest 1/λ (block Davidson, equations in L̄ solved with conjugate gradients). It takes O(edges + n · candidates)
+/// per step and O(n · candidates) memory, plus O(m³) time and O(m²) memory for the m objects in constraints. The
+/// iteration may miss a vector that is smoother than one it keeps. Such a vector satisfies the constraints by less
+/// than its cost times the smallest 1/λ found. Random: the starts of k-means and of the iteration.
 /// # References
-/// [WangDavidson2010]; [WangQianDavidson2014]. Differs: the null space of L̄ is eliminated exactly
-/// instead of by a ridge, and its vectors other than the constant one are candidates; β' above two
-/// clusters is loose unless asked for as printed.
+/// [WangDavidson2010]; [WangQianDavidson2014]. Differs: the null space of L̄ is eliminated exactly instead of with a
+/// ridge, and its vectors other than the constant one are candidates. For more than two clusters β' is loose, unless
+/// the printed rule is chosen.
 #[options]
 pub struct ConstrainedSpectral {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Neighbours of an object in the graph; all others where there are fewer.
+    /// Number of neighbours of each object in the graph (fewer in small data).
     #[option(default = 10, min = 1)]
     pub knn: usize,
-    /// Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the last.
+    /// Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the farthest one.
     #[option(default = 1.0, above = 0.0)]
     pub scale: f64,
-    /// How much the constraints must be satisfied (β'): a number below the largest eigenvalue of Q̄,
-    /// or a rule.
+    /// Required degree to which constraints are satisfied (β'): a number below the largest eigenvalue of Q̄, or a
+    /// rule.
     #[option(default = Beta::Rule(BetaRule::Auto))]
     pub beta: Beta,
-    /// Starts of k-means, of which the best result is kept.
+    /// Number of starts of k-means; the best result is kept.
     #[option(default = 10, min = 1)]
     pub restarts: usize,
-    /// Objects up to which the matrices are decomposed whole.
+    /// Largest number of objects for which the matrices are decomposed as a whole.
     #[option(default = 1000, min = 0)]
     pub dense_limit: usize,
-    /// Weight of constraints marked hard; absent: they are refused.
+    /// Weight of constraints marked hard. If absent, they are rejected.
     #[option(min = 0.0)]
     pub hard_as_soft: Option<f64>,
 }
@@ -73,20 +72,20 @@ pub struct ConstrainedSpectral {
 pub enum Beta {
     /// β' itself.
     Number(f64),
-    /// From the eigenvalues of Q̄.
+    /// A rule based on the eigenvalues of Q̄.
     Rule(BetaRule),
 }
 
-/// How β' follows from the eigenvalues of Q̄.
+/// Rules that derive β' from the eigenvalues of Q̄.
 #[options]
 pub enum BetaRule {
-    /// `printed` for two clusters, `loose` for more, and if no vector satisfies the constraints as printed.
+    /// `printed` for two clusters; `loose` for more clusters, or if no vector satisfies the constraints as printed.
     Auto,
-    /// 1 % of the largest eigenvalue below 0: with few constraints the vectors that satisfy more live
-    /// on a handful of objects and split nothing.
+    /// Minus 1 % of the largest eigenvalue. With few constraints, vectors that satisfy them better are concentrated on
+    /// a handful of objects and split nothing.
     Loose,
-    /// The papers': half the largest eigenvalue for two clusters, between the singular values k and
-    /// k + 1 for more.
+    /// The rule of the papers: half the largest eigenvalue for two clusters; for more, between the singular values k
+    /// and k + 1.
     Printed,
 }
 
@@ -264,14 +263,7 @@ impl ConstrainedSpectral {
         for (mut column, (cost, v)) in u.axis_iter_mut(Axis(1)).zip(vectors) {
             column.assign(&(v * root * (1.0 - cost)));
         }
-        let points = Points::new(&Data::dense(u)?, Distortion::SquaredEuclidean)?;
-        let stop = Stop::new(300, 1e-9, ToleranceKind::Relative);
-        let problem = Problem::new(points.data().clone());
-        let best = best_of(self.restarts, |r| {
-            let ctx = ctx.index(r);
-            let centres = start(&points, k, Init::KmeansPlusPlus, &problem, &ctx)?;
-            lloyd(&points, centres, stop, Empty::Reseed, &ctx)
-        })?;
+        let best = kmeans_of(u, k, self.restarts, ctx)?;
         Ok(Clustering {
             labels: canonical(&best.labels),
             k,

@@ -20,78 +20,77 @@ use crate::parts::attempts::Attempts;
 use crate::parts::complete_search::{CompleteSearch, total_distances};
 use crate::parts::matched_groups::MatchedGroups;
 
-/// What is placed at once.
+/// Unit that is placed in one step.
 #[options]
 pub enum Unit {
-    /// An object, and with it its whole must-link component, wherever that object belongs.
+    /// An object. Its whole must-link component goes to the cluster that suits this object.
     #[default]
     Object,
-    /// A must-link component, where its objects belong together.
+    /// A must-link component, which goes to the cluster that suits its objects together.
     Component,
 }
 
-/// What happens when a component finds something it must be apart from in every cluster.
+/// Action if a component must be apart from something in every cluster.
 #[options]
 pub enum Search {
     /// A complete search places all components that cannot-links connect with it.
     #[default]
     Complete,
-    /// The attempt ends, as published.
+    /// The attempt fails, as published.
     Greedy,
 }
 
-/// K-means in which an object joins the nearest centre its constraints allow.
+/// K-means in which an object joins the nearest centre that its constraints allow.
 ///
 /// # Method
-/// Each sweep places the must-link components anew, one after the other, in the nearest cluster that
-/// holds nothing they must be apart from; free objects take their nearest centre. Where a component
-/// finds every cluster taken, a graph colouring (DSATUR with backtracking, cheap clusters first) places
-/// all components that cannot-links connect with it. From then on these keep their clusters, and
-/// those that cannot-links connect within two clusters exchange them (a Kempe chain) while the
-/// distortion falls. A labelling that comes back ends the run with the best one since.
-/// A group whose members must all be apart, and of whose objects nothing else is said, is placed whole in
-/// each sweep: one object a cluster, by the linear assignment of smallest total distance.
+/// Each sweep places the must-link components again, one after the other. A component goes to the nearest cluster that
+/// holds nothing it must be apart from; free objects take their nearest centre. If no cluster is left for a component,
+/// a graph colouring (DSATUR with backtracking, cheap clusters first) places all components that cannot-links connect
+/// with it. From then on these keep their clusters. Those that cannot-links connect within two clusters exchange them
+/// (a Kempe chain) as long as the distortion falls. If a labelling repeats, the run stops. A run that does not converge
+/// returns its best labelling. A group whose members must all be apart is placed as a whole in each sweep, if no other
+/// constraint touches its objects. Each cluster gets one object, by the linear assignment of smallest total distance.
 /// # Input and output
-/// n × d, dense or sparse, objects of any weight, constraints (whose weights are not used). One label per
-/// object in `0..k`, k centres; no must-link or cannot-link is ever broken.
+/// n × d, dense or sparse, objects of any weight, constraints (whose weights are not used). One label per object in
+/// `0..k`, k centres; no must-link or cannot-link is ever broken.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` with the chain of must-links;
-/// `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, with objects that
-/// show it; `UndecidedConstraints` when the search ends at `node_limit`. With `search = "greedy"`
-/// also `InfeasibleConstraints` when every attempt ended with a component that found all clusters taken.
+/// `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, with objects that show it;
+/// `UndecidedConstraints` when the search ends at `node_limit` and no placement is known. With `search = "greedy"` also
+/// `InfeasibleConstraints` when every attempt ended with a component for which no cluster was left.
 /// # Cost and randomness
-/// O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are
-/// exchanged their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
-/// connect. Random: first centres and order.
+/// O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)); if components exchange
+/// clusters, also their pairs of clusters. The search has `node_limit` nodes for each part that cannot-links connect.
+/// Random: first centres and order.
 /// # References
-/// [Wagstaff2001] Table 1. Differs: a search where the published method gives up, so that constraints
-/// that can be met are met; attempts, of which the best counts. `search = "greedy"` and `restarts = 1`
-/// is the published method.
+/// [Wagstaff2001] Table 1. Differs: when the published method fails, a search continues, so that constraints are met
+/// if they can be. Several attempts are made and the best one counts. `search = "greedy"` with `restarts = 1` is the
+/// published method.
 #[options]
 pub struct CopKMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// What is placed at once: `object` as published, `component` otherwise.
+    /// Unit that is placed in one step; `object` as published, or `component`.
     pub unit: Unit,
-    /// In which order.
+    /// Order in which units are placed.
     pub order: UnitOrder,
-    /// What happens when a component finds every cluster taken; `greedy`: the attempt fails.
+    /// Action if no cluster is left for a component; `greedy`: the attempt fails.
     pub search: Search,
-    /// Nodes of the complete search after which it is undecided whether k clusters can hold the
-    /// cannot-links.
+    /// Maximum number of nodes of the complete search. If it is reached and no placement is known, the run ends with an
+    /// error, because it is undecided whether k clusters can hold the cannot-links.
     #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
     pub node_limit: u64,
-    /// How the first centres are chosen; `neighbourhood`: at the means of the must-link components
-    /// with cannot-links (seeded COP-KMeans).
+    /// Method of choosing the first centres. `neighbourhood`: the means of the must-link components with cannot-links
+    /// (seeded COP-KMeans).
     #[option(default = ConstrainedInit::Plain(Init::default()))]
     pub init: ConstrainedInit,
-    /// Starts from neighbourhoods, attempts and their end.
+    /// Options for starts from neighbourhoods and for the number and end of attempts.
     #[option(flatten)]
     pub attempts: Attempts,
-    /// What happens to a cluster without objects; `reseed` moves whole components.
+    /// Treatment of a cluster that has no objects; `reseed` moves whole components.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }
@@ -263,7 +262,7 @@ impl Run<'_> {
         Ok(clustering(labels, centres, history, status, points.distortion()))
     }
 
-    /// Places every unit anew.
+    /// Places every unit again.
     fn place(&mut self, centres: &Array2<f64>, sweep: usize, labels: &mut [u32]) -> Result<()> {
         let (units, k) = (self.units, centres.nrows());
         let order = self.order(centres, sweep);
@@ -304,7 +303,7 @@ impl Run<'_> {
             .try_for_each(|part| search.place(part, self.points, centres, before, labels, self.ctx))
     }
 
-    /// Whether the complete search places unit `u`.
+    /// True if the complete search places unit `u`.
     fn is_stuck(&self, u: usize) -> bool {
         self.complete.is_some_and(|search| self.stuck[search.part_of(u)])
     }

@@ -3,28 +3,28 @@
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 
-/// Correlation clustering: as few broken constraints as possible, by weight, however many clusters that takes.
+/// Correlation clustering: breaks constraints of the least total weight, with as many clusters as that takes.
 ///
 /// # Method
-/// Must-links are edges of weight w, cannot-links of weight −w; wanted is the partition with the largest sum of
-/// edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that no chain
-/// of must-links joins, so each such part is done by itself: up to `exact_size` objects by a table of all
-/// subsets, which is exact; larger ones from the whole part, and from pivots (a random object takes its free
-/// must-linked neighbours) `restarts` times, by moves of single objects while one helps. Constraints that do
-/// not contradict each other are all met.
+/// Must-links are edges of weight w, cannot-links edges of weight −w. The method looks for the partition with the
+/// largest sum of edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that
+/// no chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are
+/// solved exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a
+/// move helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
+/// must-linked neighbours). If constraints do not contradict each other, all are met.
 /// # Input and output
-/// Constraints with weights, as of a crowd or a matcher of records; the objects are not looked at. One label
-/// per object; an object in no must-link is a cluster of its own. k is not needed and not read.
+/// Constraints with weights, for example from a crowd or from record matching; the method ignores features. One label
+/// per object; an object in no must-link is a cluster of its own. k is not needed and not used.
 /// # Errors
 /// `HardNotSupported` for constraints marked hard.
 /// # Cost and randomness
-/// O(3^s) for a part of s ≤ `exact_size` objects, else O(restarts · sweeps · constraints); random in the pivots
+/// O(3^s) for a part of s ≤ `exact_size` objects, otherwise O(restarts · sweeps · constraints); random in the pivots
 /// of large parts.
 /// # References
 /// [Bansal2004]; pivots: [Ailon2008] §3.
 #[options]
 pub struct CorrelationClustering {
-    /// Objects of a part up to which it is solved exactly.
+    /// Largest number of objects in a part that is solved exactly.
     #[option(
         default = 12,
         min = 1,
@@ -32,7 +32,7 @@ pub struct CorrelationClustering {
         inert = "moves from the whole part find the optimum where answers agree"
     )]
     pub exact_size: usize,
-    /// Orders of pivots tried for a larger part.
+    /// Number of random pivot orders tried for a larger part.
     #[option(
         default = 10,
         min = 1,
@@ -133,7 +133,7 @@ impl Edges {
         parts
     }
 
-    /// Those inside a part, whose objects are numbered as they stand in it; `place` is room for that.
+    /// Edges inside a part, whose objects are numbered by their position in it; `place` is scratch space.
     fn within(&self, part: &[u32], place: &mut [u32]) -> Edges {
         (0..).zip(part).for_each(|(at, &i)| place[i as usize] = at);
         let of = |&i: &u32| {

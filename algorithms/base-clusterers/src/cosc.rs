@@ -22,69 +22,68 @@ use two_clusters::TwoClusters;
 /// Constrained 1-spectral clustering: the balanced cut of a neighbour graph under constraints.
 ///
 /// # Method
-/// Must-linked objects become one vertex. Two clusters: cannot-linked components are coloured, and
-/// F(S) = NCut(S) + γ·(broken cannot-links)·(1/vol S + 1/vol S̄) is minimised through its tight
-/// continuous form by RatioDCA from several starts, for the smallest γ that breaks nothing. More
-/// clusters: parts are split in two again and again, each time the split that adds least to the
-/// multi-cut among those that satisfy enough cannot-links.
+/// Must-linked objects become one vertex. Two clusters: cannot-linked components are coloured. Then F(S) = NCut(S) +
+/// γ·(broken cannot-links)·(1/vol S + 1/vol S̄) is minimised through its tight continuous form by RatioDCA from
+/// several starts, for the smallest γ that breaks nothing. More clusters: parts are split in two again and again.
+/// Each time, the split that adds least to the multi-cut is taken among those that satisfy enough cannot-links.
 /// # Input and output
-/// Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
-/// distances (the same), or affinities (the graph itself). One label per object, k clusters, none
-/// empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links
-/// hold, but for those that `on_conflict = "drop_weakest"` drops; cannot-links hold for two clusters unless γ is fixed,
-/// and as far as the splits found satisfy them for more.
+/// Dense or sparse rows (turned into a symmetric neighbour graph with locally scaled Gaussian weights), distances
+/// (the same), or affinities (the graph itself). One label per object and k clusters; a cluster is empty only if
+/// must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links hold, except
+/// those that `on_conflict = "drop_weakest"` drops. For two clusters cannot-links hold unless γ is fixed; for more
+/// they hold as far as the splits found satisfy them.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`;
 /// `InconsistentConstraints`; `InfeasibleConstraints` with an odd cycle for k = 2, a clique for more;
 /// `NumericalFailure` for objects without any neighbour in the graph; `BadParam` for negative
-/// affinities, and for weights of cannot-links too far apart where γ is sought for two clusters.
+/// affinities, and for weights of cannot-links too far apart when γ is searched for two clusters.
 /// # Cost and randomness
 /// O(n²·d) for the graph; then O(inner iterations · (edges + n)) per start and step. Random: starts
 /// and perturbations.
 /// # References
-/// [RangapuramHein2012], [ODonoghueCandes2015]. Differs: a step that can gain less than 1e-3 of the cut
-/// ends a descent, weights are divided by the largest, so that γ has a scale, the momentum of the inner
-/// iterations is forgotten where it leads uphill, and a start keeps its dual point from one γ to the next.
+/// [RangapuramHein2012], [ODonoghueCandes2015]. Differs: a step that can gain less than 1e-3 of the cut ends a
+/// descent. Weights are divided by the largest, so that γ has a scale. The momentum of the inner iterations is reset
+/// when it leads uphill. A start keeps its dual point from one γ to the next.
 #[options]
 pub struct Cosc {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// What clusters are balanced by.
+    /// Quantity that balances the clusters.
     pub balance: Balance,
-    /// How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Neighbours of an object in the graph; all others where there are fewer.
+    /// Number of neighbours of each object in the graph (fewer in small data).
     #[option(default = 10, min = 1)]
     pub knn: usize,
-    /// Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the last.
+    /// Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the farthest one.
     #[option(default = 4.0, above = 0.0)]
     pub scale: f64,
-    /// Starts of each split; absent: 10 for two clusters, 2 for more. The first is an eigenvector,
-    /// for two clusters the second obeys the cannot-links, the others are random.
+    /// Number of starts of each split. If absent, 10 for two clusters and 2 for more. The first start is an
+    /// eigenvector; for two clusters the second obeys the cannot-links; the others are random.
     #[option(min = 1)]
     pub starts: Option<usize>,
-    /// Repetitions of the recursive splitting, for more than two clusters.
+    /// Number of repetitions of the recursive splitting, for more than two clusters.
     #[option(default = 5, min = 1)]
     pub outer_runs: usize,
-    /// Largest number of inner iterations of a step; absent: 10 000 for two clusters, 1000 for more.
+    /// Maximum number of inner iterations of a step. If absent, 10 000 for two clusters and 1000 for more.
     #[option(min = 10)]
     pub inner_max: Option<usize>,
-    /// Cost of a broken cannot-link (γ), in units of the largest weight of the graph, or "schedule":
-    /// raised until enough of them hold.
+    /// Cost of a broken cannot-link (γ), in units of the largest weight of the graph. "schedule": the cost is raised
+    /// until enough cannot-links hold.
     #[option(default = Gamma::Rule(Schedule::Schedule))]
     pub gamma: Gamma,
-    /// Start again from perturbed solutions, for two clusters.
+    /// Start again from perturbed solutions (for two clusters).
     #[option(default = true)]
     pub perturb: bool,
-    /// Which of the repetitions is kept.
+    /// Criterion that chooses the repetition to keep.
     pub prefer: Prefer,
-    /// What to do with cannot-links inside must-link components.
+    /// Treatment of cannot-links inside must-link components.
     #[option(default = OnConflict::Error)]
     pub on_conflict: OnConflict,
 }
 
-/// What clusters are balanced by (b).
+/// Quantity that balances the clusters (b).
 #[options]
 pub enum Balance {
     /// The sum of the weights at their objects: normalised cut.
@@ -100,7 +99,7 @@ pub enum Balance {
 pub enum Gamma {
     /// The cost itself.
     Fixed(#[option(min = 0.0)] f64),
-    /// Raised until enough cannot-links hold.
+    /// The cost is raised until enough cannot-links hold.
     Rule(Schedule),
 }
 
@@ -116,11 +115,11 @@ impl Gamma {
 /// The word "schedule".
 #[options]
 pub enum Schedule {
-    /// Raised until enough cannot-links hold.
+    /// The cost is raised until enough cannot-links hold.
     Schedule,
 }
 
-/// Which of several results is kept.
+/// Criterion that chooses one of several results.
 #[options]
 pub enum Prefer {
     /// The fewest broken cannot-links, then the smallest multi-cut.
@@ -158,8 +157,8 @@ impl BaseClusterer for Cosc {
         // Inner iterations from one start in all splits of a level, over all γ: within a factor of two on sets of
         // 150 to 4200 objects.
         let iterations = 100.0 * (shape.n as f64).sqrt();
-        // A search tries about ten.
-        let gammas = if self.gamma.fixed().is_some() { 0.1 } else { 1.0 };
+        // A search tries about ten, most of which end early.
+        let gammas = if self.gamma.fixed().is_some() { 0.5 } else { 1.0 };
         Some(gammas * descents * (k as f64).log2() * iterations * PER_EDGE * edges)
     }
 

@@ -10,29 +10,28 @@ use crate::parts::adapting;
 /// DBSCAN: clusters are chains of objects that have enough neighbours within a radius.
 ///
 /// # Method
-/// An object with `min_points` neighbours (itself among them) is a core; cores within the radius of
-/// each other share a cluster, other objects join the first cluster that reaches them, and what
-/// nothing reaches is noise.
+/// An object with `min_points` neighbours (including itself) is a core. Cores within the radius of each other share a
+/// cluster. Other objects join the first cluster that reaches them; objects that no cluster reaches are noise.
 /// # Input and output
-/// n × d, dense, Euclidean distances. As many clusters as there are; k is not used. Every object
-/// has a label, see `noise`; diagnostics: `radius`, `noise_objects`.
+/// n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
+/// label, see `noise`; diagnostics: `radius`, `noise_objects`.
 /// # Errors
 /// `BadParam`.
 /// # Cost and randomness
-/// In up to 16 features searches in a k-d tree, about n·log n for any radius; in more at worst O(n²·d) time. O(n)
-/// memory; without a radius in more than 16 features O(n · `min_points`). Nothing is random.
+/// With up to 16 features it searches a k-d tree, in about n·log n time for any radius; with more it takes O(n²·d)
+/// time at worst. O(n) memory; without a radius and with more than 16 features O(n · `min_points`). Not random.
 /// # References
-/// [Ester1996]. Differs: absent, the radius is chosen from the data.
+/// [Ester1996]. Differs: if no radius is given, it is chosen from the data.
 #[options]
 pub struct Dbscan {
-    /// Neighbours within the radius that make an object a core, itself among them (MinPts).
+    /// Number of neighbours within the radius, including itself, that make an object a core (MinPts).
     #[option(default = 5, min = 2)]
     pub min_points: usize,
-    /// The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
-    /// in ten objects a core.
+    /// Radius of a neighbourhood (Eps, in feature units). If absent, the smallest radius at which nine in ten objects
+    /// are cores.
     #[option(above = 0.0, units = 1)]
     pub radius: Option<f64>,
-    /// How objects in no dense region count in an ensemble and in a study; in files and in Python they are
+    /// Treatment of objects outside dense regions in an ensemble and in a study. In files and in Python they are
     /// noise, -1.
     pub noise: Noise,
 }

@@ -2,28 +2,30 @@
 
 use mustlink_core::needs::{check_needs, check_size};
 use mustlink_core::prelude::*;
+use mustlink_kernels::agreement::members::warn_of_contradiction;
 
-/// An ensemble as one clusterer: a generator makes many partitions, a consensus function one.
+/// An ensemble as one clusterer: a generator makes many partitions, a consensus function combines them.
 ///
 /// # Method
-/// The ensemble is shared with every other plugin of the run that asks for the same one.
+/// All plugins of a run that ask for the same ensemble share it.
 /// # Input and output
-/// What the generator takes. One label per object.
+/// The input of the generator. One label per object.
 /// # Errors
-/// Those of generator and consensus; `BadParam` naming the members that lack what the consensus needs.
+/// The errors of generator and consensus; `BadParam` with the members that do not meet the needs of the consensus.
 /// # Cost and randomness
-/// The sum of both; the ensemble is seeded from the run, not from this place.
+/// The sum of both. The seed of the ensemble depends on the run, not on the place of this clusterer in the
+/// configuration.
 /// # References
 /// [StrehlGhosh2002].
 #[options]
 pub struct Ensemble {
-    /// Number of clusters; absent: that of the problem.
+    /// Number of clusters. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// What makes the members.
+    /// Generator that makes the members.
     #[option(slot = "random_init")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// What combines them.
+    /// Consensus function that combines the members.
     #[option(slot = "voting")]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
 }
@@ -44,9 +46,10 @@ impl BaseClusterer for Ensemble {
         };
         let members = members.map_err(|e| e.at("generator"))?;
         check_needs(&members, &**consensus)?;
-        consensus
-            .combine(&members, &problem, &ctx.child("consensus"))
-            .map_err(|e| e.at("consensus"))
+        let made = consensus.combine(&members, &problem, &ctx.child("consensus"));
+        let made = made.map_err(|e| e.at("consensus"))?;
+        warn_of_contradiction(&members, &made, problem.k, ctx)?;
+        Ok(made)
     }
 
     fn properties(&self) -> Properties {
@@ -89,7 +92,7 @@ impl BaseClusterer for Ensemble {
 }
 
 impl Ensemble {
-    /// What the consensus sees of data of this shape, and how many members. These may have more clusters than are
+    /// Shape of the data that the consensus gets, and the number of members. These may have more clusters than are
     /// wanted.
     fn combined(&self, shape: &Shape) -> (Shape, usize) {
         let shape = Shape { k: self.k.unwrap_or(shape.k), ..*shape };
@@ -99,7 +102,7 @@ impl Ensemble {
     }
 }
 
-/// How many members a generator makes, and the most clusters of one.
+/// Number of members that a generator makes, and the largest number of clusters of one.
 fn size(generator: &(dyn EnsembleGenerator + 'static), shape: &Shape) -> (usize, usize) {
     generator.size(shape).unwrap_or_else(|| {
         let config = RoleObject::to_value(generator);

@@ -9,57 +9,57 @@ use rayon::prelude::*;
 use crate::parts::extraction::Extraction;
 use crate::parts::linkage::{Linkage, linkage};
 
-/// FOSC: of a hierarchy the flat clustering that keeps most constraints, or whose clusters are most stable.
+/// FOSC: takes from a hierarchy the flat clustering that keeps most constraints or is most stable.
 ///
 /// # Method
-/// A cluster of the hierarchy lives until it falls into parts of `min_cluster_size` objects or more, which
-/// are clusters of their own; objects in smaller parts fall out. Of nested clusters one is taken on each
-/// path, so that what they are worth together is greatest: the weight of the constraints they keep (ties:
-/// their stability), their stability (over the objects of a cluster, 1 / height from where it begins to
-/// where the object falls out), or shares of both. Objects in no cluster are noise; such an object keeps its
-/// cannot-links and breaks its must-links.
+/// A cluster of the hierarchy lives until it splits into parts of at least `min_cluster_size` objects, which are
+/// clusters of their own; objects in smaller parts fall out. On each path one of the nested clusters is taken, so
+/// that the total value of the clusters is greatest. The value is the weight of the constraints they keep (ties:
+/// their stability), their stability, or shares of both. The stability of a cluster is a sum over its objects: 1 /
+/// height from the start of the cluster to the place where the object falls out. Objects in no cluster are noise;
+/// such an object keeps its cannot-links and breaks its must-links.
 /// # Input and output
-/// n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is
-/// not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with
-/// constraints `satisfaction`, the share of their weight that is kept. Groups are counted by their members.
+/// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
+/// not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with constraints
+/// `satisfaction`, the share of their weight that is kept. Every pair of members of a group counts.
 /// # Errors
 /// `BadParam`; `HardNotSupported` for constraints marked hard.
 /// # Cost and randomness
-/// The hierarchy: `single` and `density` as `hdbscan`, `optics` O(n²·d) time and O(n) memory, the others O(n²·d)
-/// time and 8·n² bytes. Constraints: O(depth of the hierarchy) each. Nothing is random.
+/// The hierarchy: `single` and `density` as `hdbscan`, `optics` O(n²·d) time and O(n) memory, the others O(n²·d) time
+/// and 8·n² bytes. Constraints and members of groups: O(depth of the hierarchy) each. Not random.
 /// # References
-/// [CampelloFosc2013] §2–3, Eqs. 1 and 3; linkages: [LanceWilliams1967], [Mullner2011]; `density`:
-/// [Campello2013]; `optics`: [Ankerst1999]. Differs: `optics` starts at the first object and knows no largest radius.
+/// [CampelloFosc2013] §2–3, Eqs. 1 and 3; linkages: [LanceWilliams1967], [Mullner2011]; `density`: [Campello2013];
+/// `optics`: [Ankerst1999]. Differs: `optics` starts at the first object and has no largest radius.
 #[options]
 pub struct Fosc {
-    /// Where the hierarchy comes from.
+    /// Method that builds the hierarchy.
     pub hierarchy: Hierarchy,
-    /// Neighbours, itself among them, that make an object a core (m_pts), for `density` and `optics` alone;
-    /// absent: `min_cluster_size`.
+    /// Number of neighbours, including itself, that make an object a core (m_pts). Used by `density` and `optics`
+    /// only. If absent, `min_cluster_size`.
     #[option(min = 1)]
     pub min_samples: Option<usize>,
-    /// Which clusters are taken from the hierarchy.
+    /// Selection of clusters from the hierarchy.
     #[option(flatten)]
     pub extraction: Extraction,
 }
 
-/// Where a hierarchy comes from.
+/// Method that builds a hierarchy.
 #[options]
 pub enum Hierarchy {
-    /// Single linkage: the smallest distance of two objects.
+    /// Single linkage: the smallest distance between two objects.
     Single,
-    /// Complete linkage: the largest.
+    /// Complete linkage: the largest distance.
     Complete,
     /// The mean over all pairs (UPGMA).
     #[default]
     Average,
     /// The mean over the two clusters last merged, whatever their sizes (WPGMA).
     Weighted,
-    /// The growth of the sum of squares within.
+    /// The growth of the within-cluster sum of squares.
     Ward,
-    /// Density, as `hdbscan` has it: single linkage on mutual reachability distances.
+    /// Density, as in `hdbscan`: single linkage on mutual reachability distances.
     Density,
-    /// The order of OPTICS: neighbours in it meet at the reachability distance.
+    /// The order of OPTICS: neighbours in the order are joined at the reachability distance.
     Optics,
 }
 

@@ -13,63 +13,61 @@ use mustlink_core::{reduce, run};
 use mustlink_kernels::constrained::constraint_groups::{Entail, LISTED, entailed_pairs, pairs_fit};
 use ndarray::Array2;
 
-/// What costs something in a run on propagated constraints beyond them.
+/// Pairs with a cost in later runs, in addition to the propagated ones.
 #[options]
 pub enum RerunEntail {
-    /// What the given constraints entail: two runs differ in what was propagated alone (§5.4.1).
+    /// The pairs that the given constraints entail: two runs differ only in the propagated pairs (§5.4.1).
     #[default]
     Sources,
-    /// Nothing: not even the pairs that follow from the given ones.
+    /// None, not even the pairs that follow from the given constraints.
     Off,
 }
 
-/// Alternates clustering and constraint propagation: clusters say how far constraints reach.
+/// Alternates clustering and constraint propagation: clusters determine the reach of constraints.
 ///
 /// # Method
-/// The clusterer runs as configured; then, round by round, the given constraints are propagated with
-/// the clusters just found and the clusterer runs again on the result, from the centres just
-/// found; the given constraints are extended in it as `rerun_entail` says, the propagated ones never. It
-/// ends when a clustering comes back or the
-/// objective stands still. A propagator that needs no clustering propagates once before one run;
-/// what it gives instead of constraints (distances, affinities) takes the place of the data.
+/// The clusterer runs as configured. Then each round propagates the given constraints with the clusters just found.
+/// The clusterer runs again on the result, from the centres just found. In this run the given constraints are
+/// extended as `rerun_entail` says; propagated constraints are never extended. The loop ends when a clustering
+/// repeats or the objective stops changing. A propagator that needs no clustering propagates once, before a single
+/// run. If it returns distances or affinities instead of constraints, these replace the data.
 /// # Input and output
-/// What clusterer and propagator take, each object once. The last clustering; on a cycle or after `max_rounds` the one
-/// of smallest distortion plus broken given constraints, each at the weight of the clusterer or, where that is
-/// "auto", at the mean distortion of an object. Diagnostics: `rounds`; `propagated`, the
-/// pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
+/// The input of clusterer and propagator; every object counts once. The result is the last clustering. After a cycle
+/// or after `max_rounds`, it is the one of smallest distortion plus broken given constraints. Each of these costs the
+/// weight of the clusterer or, if that is "auto", the mean distortion of an object. Diagnostics: `rounds`;
+/// `propagated`, the pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
 /// # Errors
-/// Those of clusterer and propagator, with their slot. `BadParam` when the clusterer cannot take the
-/// data that the propagator gives, or holds constraints that contradict each other once they are propagated;
-/// `Memory` where the pairs that the given constraints entail do not fit.
+/// The errors of clusterer and propagator, with their slot. `BadParam` when the clusterer does not accept the data
+/// that the propagator returns. `BadParam` also when the clusterer must keep constraints that contradict each other
+/// after propagation. `Memory` if the pairs that the given constraints entail do not fit.
 /// # Cost and randomness
-/// Rounds times clusterer and propagator; random only in them.
+/// Rounds times the cost of clusterer and propagator; random only in them.
 /// # References
-/// [Eaton2005] fig. 3.1. Differs: comparing objectives of rounds with different constraints, as
-/// printed, is kept, and a clustering that comes back ends the loop too.
+/// [Eaton2005] fig. 3.1. Objectives of rounds with different constraints are compared, as printed. Differs: the loop
+/// also ends when a clustering repeats.
 #[options]
 pub struct GpkMeans {
-    /// Number of clusters; absent: that of the problem.
+    /// Number of clusters. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// What clusters. One that uses no weights gets every propagated pair with weight 1. Propagated constraints
-    /// contradict each other where they meet: one that holds all of them is refused then.
+    /// Clusterer. One that uses no weights gets every propagated pair with weight 1. Propagated constraints may
+    /// contradict each other; a clusterer that enforces all of them is then rejected.
     #[option(slot = "mpck_means")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// What spreads the constraints.
+    /// Propagator that spreads the constraints.
     #[option(slot = "gaussian")]
     pub propagator: Option<Box<dyn ConstraintPropagator>>,
-    /// Whether what the given constraints entail costs something in the runs after the first too.
+    /// Pairs with a cost in later runs, in addition to the propagated ones.
     pub rerun_entail: RerunEntail,
-    /// Let the runs after the first start from the labels just found, too, and not only from the centres;
-    /// the authors' program appears to.
+    /// Start later runs from the last labels, not only from the last centres. The authors' program appears to do
+    /// this.
     pub carry_labels: bool,
-    /// Let them start from the metrics just found; if not, from the identity, as the authors' program
-    /// does.
+    /// Start later runs from the last metrics. If false, from the identity, as the authors' program does.
     pub warm_metric: bool,
-    /// Rounds of propagation after the first clustering.
+    /// Maximum number of propagation rounds after the first clustering.
     #[option(default = 20, min = 1)]
     pub max_rounds: usize,
-    /// Smallest relative change of the clusterer's objective worth another round.
+    /// Smallest relative change of the clusterer's objective for which another round is made.
     #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
 }
@@ -145,7 +143,7 @@ fn rerun(base: &(dyn BaseClusterer + 'static), start: bool) -> Result<Box<dyn Ba
         .map_err(|message| Error::Plugin { tag: base.tag().into(), message })
 }
 
-/// How far a clusterer extends constraints before they cost anything, where it has that option.
+/// Value of the clusterer's option for extending constraints before they cost anything, if it has that option.
 fn entail_of(base: &(dyn BaseClusterer + 'static)) -> Option<Entail> {
     serde_json::from_value(base.to_value().get("entail")?.clone()).ok()
 }
@@ -154,7 +152,7 @@ fn entail_of(base: &(dyn BaseClusterer + 'static)) -> Option<Entail> {
 struct Parts<'a> {
     base: &'a (dyn BaseClusterer + 'static),
     again: Box<dyn BaseClusterer>,
-    /// How far the given constraints are extended in the runs after the first.
+    /// Extension of the given constraints in the runs after the first.
     entail: Option<Entail>,
     propagator: &'a (dyn ConstraintPropagator + 'static),
     problem: &'a Problem,
@@ -181,8 +179,8 @@ impl Parts<'_> {
         Ok(run.clustering)
     }
 
-    /// The error of a run on propagated constraints, where the given ones alone were none: what contradicts, or is
-    /// no weight that the clusterer takes, nobody has said.
+    /// The error of a run on propagated constraints, if the given ones alone were accepted. Contradictions, and
+    /// weights that the clusterer does not take, then come from propagation and not from the user.
     fn of_propagated(&self, error: Error) -> Error {
         let by_them = match &error {
             Error::At { source, .. } => matches!(
@@ -247,8 +245,8 @@ impl Parts<'_> {
         Ok(made)
     }
 
-    /// What a broken constraint costs where the clusterer has no number for it: what an object pays by itself in
-    /// this clustering on average; 1 under learned metrics, which have no unit.
+    /// Cost of a broken constraint if the clusterer has no number for it: the mean cost of an object in
+    /// this clustering; 1 under learned metrics, which have no unit.
     fn unit(&self, clustering: &Clustering) -> f64 {
         let extras = &clustering.extras;
         if extras.weights.is_some() || extras.metrics.is_some() {
@@ -295,7 +293,7 @@ impl GpkMeans {
         Ok(Constraints::with_duplicates(n, all, both)?.with_neighbourhoods(named))
     }
 
-    /// Where the next run begins.
+    /// Start of the next run.
     fn start(&self, data: &Data, last: &Clustering) -> Option<Start> {
         let centres = start(data, last)?;
         if !self.carry_labels && !self.warm_metric {

@@ -5,37 +5,39 @@ use mustlink_kernels::graph::reachability::mutual_reachability;
 
 use crate::parts::extraction::Extraction;
 
-/// HDBSCAN*: the most stable clusters of a hierarchy of densities, or those that keep most constraints.
+/// HDBSCAN*: the clusters of a density hierarchy that are most stable or keep most constraints.
 ///
 /// # Method
-/// Objects reach each other at the largest of their distance and the distances to their `min_samples`-th
-/// nearest objects; what is joined up to a distance is dense there. Going down in distance, a cluster lives
-/// until it falls into parts of `min_cluster_size` objects or more, which are clusters of their own; objects
-/// in smaller parts fall out. Of nested clusters those are taken whose stabilities have the largest sum:
-/// over the objects of a cluster, 1 / distance from where it begins to where the object falls out. Where
-/// constraints are given, the clusters are taken that keep most of their weight, ties by stability.
-/// Objects in no cluster are noise; such an object keeps its cannot-links and breaks its must-links.
+/// The reachability distance of two objects is the largest of their distance and their distances to their
+/// `min_samples`-th nearest objects. Objects joined up to some distance form a dense region at that distance. As the
+/// distance decreases, a cluster lives until it splits into parts of at least `min_cluster_size` objects, which are
+/// clusters of their own. Objects in smaller parts fall out. Of nested clusters, those with the largest sum of
+/// stabilities are taken. The stability of a cluster is a sum over its objects: 1 / distance from the start of the
+/// cluster to the place where the object falls out. If constraints are given, the clusters that keep most of their
+/// weight are taken, ties by stability. Objects in no cluster are noise; such an object keeps its cannot-links and
+/// breaks its must-links.
 /// # Input and output
-/// n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is
-/// not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with
-/// constraints `satisfaction`, the share of their weight that is kept. Groups are counted by their members.
+/// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
+/// not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with constraints
+/// `satisfaction`, the share of their weight that is kept. Every pair of members of a group counts.
 /// # Errors
 /// `BadParam`; `HardNotSupported` for constraints marked hard.
 /// # Cost and randomness
-/// In up to 16 features a k-d tree and Borůvka's method, about n·log²n; else O(n²·d) time. O(n) memory, in more
-/// features O(n · (`min_samples` + d)). Constraints: O(depth of the hierarchy) each. Nothing is random.
+/// With up to 16 features a k-d tree and Borůvka's method, about n·log²n; otherwise O(n²·d) time. O(n) memory, with
+/// more features O(n · (`min_samples` + d)). Constraints and members of groups: O(depth of the hierarchy) each. Not
+/// random.
 /// # References
 /// [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree:
-/// [March2010]. What parts at one distance parts at once, as in the paper; packages that cut such edges one
-/// after the other give an object between two clusters to either of them, and let a cluster end where one splits
-/// off that lives no time, which makes more and smaller ones where `min_cluster_size` is not above `min_samples`.
+/// [March2010]. Edges of equal length are cut together, as in the paper. Packages that cut such edges one after the
+/// other give an object between two clusters to either of them. They also let a cluster end when a part splits off
+/// that lives no time; this makes more and smaller clusters if `min_cluster_size` is not above `min_samples`.
 /// Differs: equal objects are not infinitely near, and objects that are all equal are one cluster.
 #[options]
 pub struct Hdbscan {
-    /// Neighbours, itself among them, that make an object a core (m_pts); absent: `min_cluster_size`.
+    /// Number of neighbours, including itself, that make an object a core (m_pts). If absent, `min_cluster_size`.
     #[option(min = 1)]
     pub min_samples: Option<usize>,
-    /// Which clusters are taken from the hierarchy.
+    /// Selection of clusters from the hierarchy.
     #[option(flatten)]
     pub extraction: Extraction,
 }

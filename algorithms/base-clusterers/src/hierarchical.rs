@@ -2,6 +2,8 @@
 
 use kodama::Method;
 use mustlink_core::prelude::*;
+use mustlink_core::union_find::UnionFind;
+use mustlink_kernels::graph::reachability::{Join, single_linkage};
 use rayon::prelude::*;
 
 use crate::parts::adapting;
@@ -9,33 +11,34 @@ use crate::parts::adapting;
 /// Agglomerative clustering, from kodama: the two nearest clusters are merged until k are left.
 ///
 /// # Method
-/// Lance and Williams's scheme with one of seven linkages, on Euclidean distances as they are.
+/// Lance and Williams's scheme with one of seven linkages, on plain Euclidean distances; `single` by a spanning tree of
+/// least weight.
 /// # Input and output
-/// n × d, dense, Euclidean distances, or a matrix of distances. k clusters, or those that remain
-/// when none is nearer than `max_distance`.
+/// n × d, dense, Euclidean distances, or a matrix of distances. The result has k clusters, or those that remain when
+/// no two are nearer than `max_distance`.
 /// # Errors
 /// `MissingK`, `BadParam`.
 /// # Cost and randomness
-/// O(n²) time and memory, `centroid` and `median` O(n² log n) time; nothing is random.
+/// O(n²·d) time and O(n²) memory, `centroid` and `median` O(n² log n + n²·d) time, `single` O(n·d) memory; not random.
 /// # References
 /// [LanceWilliams1967]; [Mullner2011].
 #[options]
 pub struct Hierarchical {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far apart two clusters are.
+    /// Definition of the distance between two clusters.
     pub linkage: Linkage,
-    /// Merge only clusters that are nearer than this (in the units of the distances), whatever k is;
-    /// absent: until k are left.
+    /// Merge only clusters that are nearer than this (in the units of the distances), whatever k is. If absent, until
+    /// k clusters are left.
     #[option(above = 0.0, units = 1)]
     pub max_distance: Option<f64>,
 }
 
-/// The distance of two clusters, from those of their objects or their centres.
+/// The distance between two clusters, computed from their objects or their centres.
 #[options]
 pub enum Linkage {
-    /// The smallest distance of two objects.
+    /// The smallest distance between two objects.
     Single,
     /// The largest.
     Complete,
@@ -43,16 +46,16 @@ pub enum Linkage {
     Average,
     /// The mean over the two clusters last merged, whatever their sizes (WPGMA).
     Weighted,
-    /// The growth of the sum of squares within.
+    /// The growth of the within-cluster sum of squares.
     #[default]
     Ward,
-    /// The distance of the means (UPGMC).
+    /// The distance between the means (UPGMC).
     Centroid,
-    /// The distance of centres that lie halfway between those last merged (WPGMC).
+    /// The distance between centres that lie halfway between those last merged (WPGMC).
     Median,
 }
 
-#[plugin("hierarchical", version = 2, cites = ["LanceWilliams1967", "Mullner2011"])]
+#[plugin("hierarchical", version = 3, cites = ["LanceWilliams1967", "Mullner2011"])]
 impl BaseClusterer for Hierarchical {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let data = &problem.data;
@@ -61,38 +64,32 @@ impl BaseClusterer for Hierarchical {
             Some(_) => None,
             None => Some(problem.require_k(self.k, "hierarchical")?),
         };
-        let mut distances = condensed(data, ctx)?;
-        if distances.iter().any(|d| d.is_infinite()) {
-            let place = "distances: their squares are too large; scale the data".into();
-            return Err(Error::NumericalFailure { place });
-        }
-        let method = match self.linkage {
-            Linkage::Single => Method::Single,
-            Linkage::Complete => Method::Complete,
-            Linkage::Average => Method::Average,
-            Linkage::Weighted => Method::Weighted,
-            Linkage::Ward => Method::Ward,
-            Linkage::Centroid => Method::Centroid,
-            Linkage::Median => Method::Median,
+        let merges = match self.linkage {
+            Linkage::Single => {
+                let mut merges = single_linkage(data, ctx)?;
+                merges.sort_by(|a, b| a.height.total_cmp(&b.height));
+                merges
+            }
+            Linkage::Complete => by_kodama(data, Method::Complete, ctx)?,
+            Linkage::Average => by_kodama(data, Method::Average, ctx)?,
+            Linkage::Weighted => by_kodama(data, Method::Weighted, ctx)?,
+            Linkage::Ward => by_kodama(data, Method::Ward, ctx)?,
+            Linkage::Centroid => by_kodama(data, Method::Centroid, ctx)?,
+            Linkage::Median => by_kodama(data, Method::Median, ctx)?,
         };
-        let merges = adapting::interruptible("hierarchical", ctx, move || {
-            Ok(kodama::linkage(&mut distances, n, method))
-        })?;
-        let steps = merges.steps();
         let taken = match (k, self.max_distance) {
             (Some(k), _) => n.saturating_sub(k),
             (None, limit) => {
                 let limit = limit.unwrap_or(f64::INFINITY);
-                steps.iter().position(|s| s.dissimilarity >= limit).unwrap_or(steps.len())
+                merges.iter().position(|m| m.height >= limit).unwrap_or(merges.len())
             }
         };
-        // Step t makes cluster n + t of two clusters with smaller numbers.
-        let mut top: Vec<u32> = (0..(n + taken) as u32).collect();
-        for (t, step) in steps[..taken].iter().enumerate().rev() {
-            let made = top[n + t];
-            (top[step.cluster1], top[step.cluster2]) = (made, made);
+        let mut joined = UnionFind::new(n);
+        for merge in &merges[..taken] {
+            joined.union(merge.a, merge.b);
         }
-        let (labels, k) = mustlink_core::clustering::compact(&top[..n]);
+        let tops: Vec<u32> = (0..n as u32).map(|i| joined.find(i)).collect();
+        let (labels, k) = mustlink_core::clustering::compact(&tops);
         Ok(Clustering { labels, k, ..Clustering::default() })
     }
 
@@ -105,11 +102,43 @@ impl BaseClusterer for Hierarchical {
         }
     }
 
-    fn memory(&self, shape: &Shape) -> u64 {
-        // The triangle above the diagonal, and kodama's lists.
-        let n = shape.n as u64;
-        4 * n * n + 200 * n
+    fn operations(&self, shape: &Shape) -> Option<f64> {
+        let n = shape.n as f64;
+        // A pass over the distances for each merge; those of a spanning tree need less.
+        let merging = if matches!(self.linkage, Linkage::Single) { 8.0 } else { 64.0 };
+        Some(n * n * merging + n * shape.entries as f64)
     }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        let n = shape.n as u64;
+        match self.linkage {
+            // The rows, and the lightest edge to each object.
+            Linkage::Single => 24 * shape.entries as u64 + 200 * n,
+            // The triangle above the diagonal, and kodama's lists.
+            _ => 4 * n * n + 240 * n,
+        }
+    }
+}
+
+/// The merges by kodama, each by an object of either cluster.
+fn by_kodama(data: &Data, method: Method, ctx: &Context) -> Result<Vec<Join>> {
+    let n = data.n();
+    let mut distances = condensed(data, ctx)?;
+    if distances.iter().any(|d| d.is_infinite()) {
+        let place = "distances: their squares are too large; scale the data".into();
+        return Err(Error::NumericalFailure { place });
+    }
+    let merges = adapting::interruptible("hierarchical", ctx, move || {
+        Ok(kodama::linkage(&mut distances, n, method))
+    })?;
+    // Step t makes cluster n + t of two clusters with smaller numbers.
+    let mut member: Vec<u32> = (0..n as u32).collect();
+    let join = |step: &kodama::Step<f64>| {
+        let (a, b) = (member[step.cluster1], member[step.cluster2]);
+        member.push(a);
+        Join { a, b, height: step.dissimilarity }
+    };
+    Ok(merges.steps().iter().map(join).collect())
 }
 
 /// The distances above the diagonal, row by row.
@@ -193,6 +222,22 @@ mod tests {
         for linkage in ALL {
             let plugin = Hierarchical { linkage, ..Hierarchical::default() };
             assert_eq!(run(&plugin, &dense).labels, run(&plugin, &matrix).labels, "{linkage:?}");
+        }
+    }
+
+    #[test]
+    fn a_spanning_tree_has_the_heights_of_the_matrix() {
+        let ctx = Context::new(1);
+        for seed in 1..6 {
+            let (problem, _) = fixtures::dense(seed);
+            let heights = |merges: Vec<Join>| {
+                let mut heights: Vec<f64> = merges.iter().map(|m| m.height).collect();
+                heights.sort_by(f64::total_cmp);
+                heights
+            };
+            let tree = heights(single_linkage(&problem.data, &ctx).unwrap());
+            let matrix = heights(by_kodama(&problem.data, Method::Single, &ctx).unwrap());
+            assert!(tree.iter().zip(&matrix).all(|(a, b)| (a - b).abs() <= 1e-9 * b), "{seed}");
         }
     }
 

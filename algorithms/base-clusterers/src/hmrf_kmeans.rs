@@ -31,48 +31,48 @@ pub use measure::Measure;
 /// K-means on a hidden Markov random field: constraints and a learned distance in one objective.
 ///
 /// # Method
-/// Minimises Σ D_A(x, µ) + Σ w φ_A [must-link broken] + Σ w̄ (φ_max − φ_A) [cannot-link broken], with
-/// φ_A the distance of the pair and φ_max the largest among cannot-linked ones. Constrained objects
-/// choose one by one; then come centres; then one gradient step of the weights A, halved until the
-/// objective falls. It never rises after the first round. A Mahalanobis distance counts its log-determinant:
-/// of all scales of A that of determinant 1 is compared, so weights cannot gather where objects hardly differ.
+/// Minimises Σ D_A(x, µ) + Σ w φ_A [must-link broken] + Σ w̄ (φ_max − φ_A) [cannot-link broken], with φ_A the distance
+/// of the pair and φ_max the largest among cannot-linked pairs. Each round updates the labels, those of constrained
+/// objects one by one, then the centres. Then it takes one gradient step of the weights A, halved until the objective
+/// falls. The objective never rises after the first round. A Mahalanobis distance includes its log-determinant: A is
+/// compared at the scale at which its determinant is 1, so weights cannot gather on features in which objects hardly
+/// differ.
 /// # Input and output
-/// n × d dense, constraints of any weight. One label per object in `0..k`, k centres, feature weights
-/// that sum to d.
+/// n × d dense, constraints of any weight. One label per object in `0..k`, k centres, feature weights that sum to d.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`, also for negative values under `i_divergence`;
-/// `HardNotSupported` for constraints marked hard; `ClosureTooLarge` and `Memory`: the closure is listed.
+/// `HardNotSupported` for constraints marked hard; `ClosureTooLarge` and `Memory`, because the closure is listed.
 /// # Cost and randomness
 /// O(rounds · (n·k·d + pairs of the closure · d)) time, 190 bytes for each of these pairs; random as in
 /// pairwise-constrained k-means.
 /// # References
-/// [BasuBilenkoMooney2004]. Differs: the log-partition term of `mahalanobis` alone, which is the
-/// log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that
-/// it does not depend on the units of the data; cosine centres are sums of rows of length 1, which minimise the
+/// [BasuBilenkoMooney2004]. Differs: only `mahalanobis` has the log-partition term, which is its log-determinant; the
+/// authors recommend leaving out the others, which are intractable. The rate is relative to the objective, so that it
+/// does not depend on the units of the data. Cosine centres are sums of rows of length 1, which minimise the
 /// objective.
 #[options]
 pub struct HmrfKMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// The distance whose feature weights are learned.
+    /// Distance whose feature weights are learned.
     pub measure: Measure,
-    /// Whether `mahalanobis` counts its log-determinant; without it weights only have to sum to d.
+    /// Include the log-determinant of `mahalanobis` in the objective; otherwise weights only have to sum to d.
     #[option(default = true)]
     pub log_determinant: bool,
-    /// First rate of a gradient step (η): share by which a feature of average cost changes.
+    /// First rate of a gradient step (η): the share by which a feature of average cost changes.
     #[option(default = 0.01, above = 0.0)]
     pub rate: f64,
     /// Cost of a broken must-link of weight 1 (w), times the distance of its pair.
     #[option(default = 1.0, min = 0.0)]
     pub weight: f64,
-    /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
+    /// Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     #[option(min = 0.0)]
     pub weight_cannot: Option<f64>,
-    /// How the first centres are chosen.
+    /// Method of choosing the first centres.
     #[option(default = SoftInit::Neighbourhood)]
     pub init: SoftInit,
-    /// What all methods share in which a broken constraint costs something.
+    /// Options shared by all methods that penalise broken constraints.
     #[option(flatten)]
     pub shared: PenaltyOptions,
 }
@@ -152,7 +152,7 @@ const HALVINGS: usize = 20;
 /// Smallest weight of a feature before rescaling.
 const LEAST: f64 = 1e-6;
 
-/// What stays while the weights are learned.
+/// Quantities that stay fixed while the weights are learned.
 struct Labelled<'a> {
     labels: &'a [u32],
     centres: &'a Array2<f64>,
@@ -321,8 +321,8 @@ impl Field {
         (spread + cost) * self.to_determinant_one(a)
     }
 
-    /// What a metric and all its distances are multiplied by to have determinant 1. With the scale c of the
-    /// metric that fits best, d log J − log det A is the likelihood, and this makes of J its exponential.
+    /// Factor for a metric and all its distances that gives determinant 1. With the scale c of the
+    /// metric that fits best, d log J − log det A is the likelihood; J becomes its exponential.
     fn to_determinant_one(&self, a: &[f64]) -> f64 {
         let logs: f64 = self.varying.iter().map(|&s| a[s].ln()).sum();
         (-logs / self.varying.len().max(1) as f64).exp()
@@ -461,7 +461,7 @@ mod tests {
         let fails =
             |m: HmrfKMeans, p: &Problem| m.cluster(p, &Context::new(1)).unwrap_err().to_string();
         let rate = HmrfKMeans { rate: 0.0, ..HmrfKMeans::default() };
-        assert_eq!(fails(rate, &p), "rate: must be > 0, got 0");
+        assert_eq!(fails(rate, &p), "rate: must be above 0, got 0");
         let p = Problem::new(Data::dense(array![[1.0, 2.0], [1.0, -2.0]]).unwrap()).with_k(1);
         let negative = HmrfKMeans { measure: Measure::IDivergence, ..HmrfKMeans::default() };
         assert_eq!(

@@ -9,65 +9,65 @@ use mustlink_kernels::kmeans::lloyd::{
 use mustlink_kernels::kmeans::seeding::{Init, start};
 use mustlink_kernels::kmeans::single_moves;
 
-/// What happens once no object is nearer to another centre.
+/// Refinement after the sweeps, when no object is nearer to another centre.
 #[options]
 pub enum Refine {
-    /// That is the result.
+    /// No refinement.
     #[default]
     None,
-    /// Single objects are moved, both centres with them, while that lowers the objective.
+    /// Single objects are moved, and their two centres updated, as long as that lowers the objective.
     Incremental,
 }
 
 /// K-means: each object joins its nearest centre, each centre is the mean of its objects.
 ///
 /// # Method
-/// Lloyd's two steps until nothing moves; then, if asked, moves of single objects. Cosine: spherical
-/// k-means on rows of unit length. Neither `algorithm` nor `precision` changes a label: fast forms
-/// pre-select, exact distances decide.
+/// Lloyd's two steps until nothing moves; then moves of single objects, if `refine` asks for them. Cosine: spherical
+/// k-means on rows of unit length. Neither `algorithm` nor `precision` changes a label: fast forms pre-select
+/// centres, and exact distances decide.
 /// # Input and output
-/// n × d, dense or sparse; objects may have weights, unless single ones are moved. One label per object in
-/// `0..k`, k centres. The objective is the total distortion, and never rises.
+/// n × d, dense or sparse; objects may have weights, unless single objects are moved. One label per object in `0..k`,
+/// k centres. The objective is the total distortion, and never rises.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster where asked for.
+/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster if `empty = "error"`.
 /// # Cost and randomness
-/// O(sweeps · n·k·d), less with bounds, sparse O(sweeps · non-zeros · k); memory O(n + k·d), with
-/// group bounds O(n·k/16); random only in the first centres.
+/// O(sweeps · n·k·d), less with bounds, sparse O(sweeps · non-zeros · k); memory O(n + k·d), with group bounds
+/// O(n·k/16); random only in the first centres.
 /// # References
-/// [Lloyd1982]; starts: [ArthurVassilvitskii2007] (greedy variant), [Bahmani2012]; cosine:
-/// [DhillonModha2001]; bounds: [Hamerly2010], [Ding2015].
+/// [Lloyd1982]; starts: [ArthurVassilvitskii2007] (greedy variant), [Bahmani2012]; cosine: [DhillonModha2001];
+/// bounds: [Hamerly2010], [Ding2015].
 #[options]
 pub struct KMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// How the first centres are chosen.
+    /// Method of choosing the first centres.
     pub init: Init,
-    /// Starts, of which the best result is kept; a given start is run once.
+    /// Number of starts; the best result is kept. A given start is run once.
     #[option(default = 10, min = 1)]
     pub restarts: usize,
-    /// Sweeps of one start.
+    /// Maximum number of sweeps in one start.
     #[option(default = 300, min = 1)]
     pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
+    /// Smallest change of the objective for which another sweep is made.
     #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
-    /// How the change is compared with the tolerance.
+    /// Unit of the tolerance: relative to the objective, or absolute.
     pub tolerance_kind: ToleranceKind,
-    /// What happens to a cluster without objects.
+    /// Treatment of a cluster that has no objects.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
-    /// How nearest centres are found; the labels are the same.
+    /// Method of finding nearest centres; the labels are the same.
     #[option(default = Algorithm::Auto, inert = "all algorithms give the same labels")]
     pub algorithm: Algorithm,
-    /// What nearest centres are pre-selected in (dense data); the labels are the same.
+    /// Number format for pre-selecting nearest centres of dense data; the labels are the same.
     #[option(default = Precision::F64, inert = "scores of either precision give the same labels")]
     pub precision: Precision,
-    /// What happens once no object is nearer to another centre.
+    /// Refinement after the sweeps, when no object is nearer to another centre.
     pub refine: Refine,
-    /// Sweeps of the refinement; absent: as many as of a start.
+    /// Maximum number of sweeps of the refinement. If absent, the same as for a start.
     #[option(min = 1)]
     pub refine_iterations: Option<usize>,
 }

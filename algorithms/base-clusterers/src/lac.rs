@@ -15,43 +15,41 @@ use rounds::{Free, Rounds};
 /// Locally adaptive clustering: each cluster weighs the features by how little they vary inside it.
 ///
 /// # Method
-/// Each round: objects join the nearest centre under its weights; weights become exp(−V / h) over
-/// their sum, V the mean squared differences of a feature to the centre; objects choose again;
-/// centres become means. It ends when a round changes no cluster; a partition that comes back later
-/// ends it with the one since then of smallest objective (status `cycle`).
+/// Each round has four steps. Objects join the nearest centre under its weights. Weights become exp(−V / h), scaled
+/// to sum 1, with V the mean squared differences of a feature to the centre. Objects choose again. Centres become
+/// means. The run ends when a round changes no cluster. If an earlier partition repeats, the run also ends, with the
+/// partition of smallest objective in that cycle (status `cycle`).
 /// # Input and output
-/// n × d, dense or sparse. A constant feature takes the largest weight of all: drop it first. `h` has
-/// the unit of a squared distance: a number suits the data it was chosen for, "auto" any unit. One label per object
-/// in `0..k`, centres and weights (k × d, each row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed
-/// over the objects; it may rise under the `printed` rule.
+/// n × d, dense or sparse. A constant feature gets the largest weight of all: drop it first. `h` has the unit of a
+/// squared distance: a number suits the data it was chosen for, "auto" suits any unit. One label per object in
+/// `0..k`, centres and weights (k × d, each row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed over
+/// the objects; it may rise under the `printed` rule.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an
-/// empty cluster where asked for.
+/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster if `empty = "error"`.
 /// # Cost and randomness
-/// O(rounds · n·k·d), two passes over the data a round; memory O(n + k·d). Random only in the first
-/// centres.
+/// O(rounds · n·k·d), two passes over the data a round; memory O(n + k·d). Random only in the first centres.
 /// # References
-/// [Domeniconi2007]; [DomeniconiAlRazgan2008] §3. Differs: `entropy` also prices weights when objects
-/// choose, so that the objective falls.
+/// [Domeniconi2007]; [DomeniconiAlRazgan2008] §3. Differs: `entropy` also includes the cost of the weights when
+/// objects choose, so that the objective falls.
 #[options]
 pub struct Lac {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Incentive to use more features, in units of squared distance: large gives k-means, small one
-    /// feature per cluster. "auto": the mean squared distance of an object to the nearest first centre, by
-    /// the number of features.
+    /// Incentive to use more features, in units of squared distance. A large value gives k-means, a small one a
+    /// single feature per cluster. "auto": the mean squared distance of an object to the nearest first centre,
+    /// divided by the number of features.
     #[option(default = AutoOr::Auto, above = 0.0, units = 2)]
     pub h: AutoOr<f64>,
-    /// How the first centres are chosen; `farthest_first` is the published well scattered start.
+    /// Method of choosing the first centres; `farthest_first` is the published well scattered start.
     #[option(default = Init::FarthestFirst)]
     pub init: Init,
-    /// What makes a cluster cheap for an object.
+    /// Cost that an object compares when it chooses a cluster.
     pub assign_rule: AssignRule,
-    /// What happens to a cluster without objects; kept, it also keeps its weights.
+    /// Treatment of a cluster that has no objects; a kept cluster also keeps its weights.
     #[option(default = Empty::Keep)]
     pub empty: Empty,
-    /// Rounds.
+    /// Maximum number of rounds.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
 }

@@ -12,16 +12,17 @@ use crate::parts::starts::Starts;
 /// Linear constrained vector quantisation error: k-means in which a broken constraint costs a distance.
 ///
 /// # Method
-/// Every object joins its nearest centre. Then the must-links, in order: one whose ends are apart either
-/// stays broken, at ½ w (D(x_i, c_j) + D(x_j, c_i)) for the centres c_i, c_j of its ends, or both ends join
-/// one of the two, whichever costs least. Then the cannot-links: of one whose ends are together the farther
-/// end goes to its nearest other centre, or stays, at w D to that centre. A centre is the mean of its objects
-/// and, with weights ½ w and w, of the ends of broken constraints that were to be there. The result is the
-/// sweep of smallest objective Σ D(x, c) + costs, twice that of the paper; it need not fall with every
-/// sweep. Constraints are taken as they are: nothing is closed, so that a wrong one misleads few objects.
+/// Every object joins its nearest centre. Then the must-links are treated in order. If the ends of a must-link are in
+/// clusters with centres c_i and c_j, the cheapest of three choices is taken. Either it stays broken, at ½ w (D(x_i,
+/// c_j) + D(x_j, c_i)), or both ends join one of the two clusters. Then the cannot-links are treated. If both ends
+/// are together, the farther end goes to its nearest other centre, or it stays, at w D to that centre. A centre is
+/// the mean of its objects and, with weights ½ w and w, of the ends of broken constraints that should be there. The
+/// result is the sweep of smallest objective Σ D(x, c) + costs, which is twice the objective of the paper; it need
+/// not fall with every sweep. Constraints are used as given: they are not closed, so that a wrong one misleads few
+/// objects.
 /// # Input and output
-/// n × d, dense or sparse, squared Euclidean; constraints of any weight (the paper's: 1, at which a
-/// cannot-link always parts its ends). One label per object in `0..k`, k centres.
+/// n × d, dense or sparse, squared Euclidean; constraints of any weight (the paper's: 1, at which a cannot-link
+/// always separates its ends). One label per object in `0..k`, k centres.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `HardNotSupported` for constraints marked hard.
 /// # Cost and randomness
@@ -30,13 +31,13 @@ use crate::parts::starts::Starts;
 /// [PellegBaras2007] §3.
 #[options]
 pub struct Lcvqe {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// What methods share that take Lloyd's steps.
+    /// Options shared by methods that take Lloyd's steps.
     #[option(flatten)]
     pub starts: Starts,
-    /// What happens to a cluster without objects.
+    /// Treatment of a cluster that has no objects.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }

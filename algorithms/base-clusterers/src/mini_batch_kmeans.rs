@@ -15,42 +15,42 @@ use rayon::prelude::*;
 /// K-means that moves its centres after every small batch of random objects.
 ///
 /// # Method
-/// Each batch joins its nearest centres; a centre becomes the mean of all it has ever been given.
-/// The first centres come from a sample. It ends when the smoothed distortion of the batches has not
-/// fallen for a while; one pass over all objects then gives the labels.
+/// Each batch joins its nearest centres; a centre becomes the mean of all objects it has ever received. The first
+/// centres come from a sample. The batches end when their smoothed distortion has not fallen for `patience` batches;
+/// one pass over all objects then gives the labels.
 /// # Input and output
-/// n × d, dense or sparse; or, with `rows`, an NPY file that is mapped into memory and never held
-/// there as a whole: the data of the problem then only says how many objects there are. One label per
-/// object, k centres; the objective is the total distortion to them.
+/// n × d, dense or sparse; or, with `rows`, an NPY file that is mapped into memory and never held there as a whole.
+/// The data of the problem then only give the number of objects. One label per object, k centres; the objective is
+/// the total distortion to them.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`, `BadParam`; `Data` and `NonFinite` for the file.
 /// # Cost and randomness
 /// O(batches · batch_size · k · d + n·k·d); random in the sample and the batches.
 /// # References
-/// [Sculley2010]. Differs: a batch moves a centre once, by the mean of what it brings.
+/// [Sculley2010]. Differs: a batch moves each centre once, by the mean of the objects it assigns to it.
 #[options]
 pub struct MiniBatchKMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// How the first centres are chosen, from a sample of three batches or of 3k objects.
+    /// Method of choosing the first centres, from a sample of three batches or of 3k objects.
     pub init: Init,
-    /// Starts, of which the best result is kept; a given start is run once.
+    /// Number of starts; the best result is kept. A given start is run once.
     #[option(default = 3, min = 1)]
     pub restarts: usize,
-    /// Objects of a batch, drawn with replacement.
+    /// Number of objects in a batch, drawn with replacement.
     #[option(default = 1024, min = 1)]
     pub batch_size: usize,
-    /// Most batches, counted in passes over as many objects as there are.
+    /// Maximum number of passes over as many objects as the data have.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
-    /// Batches in a row without a new least smoothed distortion, after which it ends.
+    /// Number of batches in a row without a new least smoothed distortion before stopping.
     #[option(default = 10, min = 1)]
     pub patience: usize,
-    /// NPY file with one row per object, of little-endian f8 or f4 in C order, to be clustered in
-    /// place of the data of the problem.
+    /// NPY file with one row per object, of little-endian f8 or f4 in C order. Its rows are clustered instead of the
+    /// data of the problem.
     #[option(file = true)]
     pub rows: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ pub struct MiniBatchKMeans {
 /// Entries of the rows that the last pass holds at a time.
 const BLOCK_ENTRIES: usize = 1 << 20;
 
-/// Where rows come from.
+/// Source of rows.
 enum Source<'a> {
     Memory(&'a Data),
     File(NpyRows),

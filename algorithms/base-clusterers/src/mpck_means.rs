@@ -25,7 +25,7 @@ use crate::pck_means::sweeps;
 
 pub use learner::MaxPair;
 
-/// Which metrics are learned.
+/// Form of the metrics that are learned.
 #[options]
 pub enum MetricForm {
     /// One weight per feature, the same for all clusters.
@@ -33,77 +33,78 @@ pub enum MetricForm {
     SingleDiag,
     /// One weight per feature and cluster.
     MultiDiag,
-    /// One matrix.
+    /// One full matrix for all clusters.
     SingleFull,
-    /// One matrix per cluster.
+    /// One full matrix per cluster.
     MultiFull,
-    /// None: broken constraints cost their weight, as in pairwise-constrained k-means.
+    /// No metric: broken constraints cost their weight, as in pairwise-constrained k-means.
     None,
 }
 
 /// Metric pairwise-constrained k-means: learns from objects and constraints how features count.
 ///
 /// # Method
-/// Minimises Σ (‖x − µ‖²_A − log det A) plus, for each broken must-link, w times the squared length
-/// of its difference (the mean under both clusters' metrics), for each broken cannot-link w̄ times
-/// what it lacks to the largest difference. Each round visits the constrained objects one by one,
-/// takes means, then metrics A = n·B⁻¹ of the scatter B of members and violations. With
-/// `max_pair = "box"` the objective never rises after the first round; else the best round counts.
+/// Minimises Σ (‖x − µ‖²_A − log det A) plus the cost of broken constraints. A broken must-link costs w times the
+/// squared length of its difference (the mean under both clusters' metrics). A broken cannot-link costs w̄ times the
+/// amount by which the squared length of its difference is below that of the largest difference. Each round visits
+/// the constrained objects one by one, then updates the means, then the metrics A = n·B⁻¹ from the scatter B of
+/// members and violations. With `max_pair = "box"` the objective never rises after the first round; otherwise the
+/// best round counts.
 /// # Input and output
-/// n × d dense (`metric = "none"` also sparse), constraints of any weight. One label per object in
-/// `0..k`, k centres, feature weights (diagonal) or matrices (full).
+/// n × d dense (`metric = "none"` also sparse), constraints of any weight. One label per object in `0..k`, k centres,
+/// feature weights (diagonal) or matrices (full).
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for `max_pair = "box"` with full metrics;
-/// `InconsistentConstraints` only where `on_conflict` asks; `HardNotSupported` for constraints
-/// marked hard; `ClosureTooLarge` for unequal weights whose closure must be expanded, `Memory` where that takes
-/// more than there may be; `NumericalFailure` for a scatter without eigenvalues.
+/// `InconsistentConstraints` only if `on_conflict = "error"`; `HardNotSupported` for constraints marked hard;
+/// `ClosureTooLarge` for unequal weights whose closure must be expanded, `Memory` if that exceeds the memory limit;
+/// `NumericalFailure` for a scatter without eigenvalues.
 /// # Cost and randomness
-/// A round is O(n·k·d) diagonal, O(n·d² + n·k·d + d³) with one matrix, O(n·k·d² + k·d³) with k;
-/// constraints add O(k·d) per constrained object and never a loop over pairs of the closure while all
-/// of a kind weigh the same; where they don't, each pair takes 130 bytes. `exact` adds O(n²·d) per metric. Random: as
-/// in pairwise-constrained k-means.
+/// A round is O(n·k·d) diagonal, O(n·d² + n·k·d + d³) with one matrix, O(n·k·d² + k·d³) with k. Constraints add
+/// O(k·d) per constrained object. As long as all constraints of a kind weigh the same, pairs of the closure are never
+/// listed; otherwise each pair takes 130 bytes. `exact` adds O(n²·d) per metric. Random: as in
+/// pairwise-constrained k-means.
 /// # References
-/// [Bilenko2004] eq. 3–6, figure 1; [Eaton2005] §2.6. Differs: the largest difference is by default
-/// that of the box around the data, as in the authors' program, which keeps the objective falling.
+/// [Bilenko2004] eq. 3–6, figure 1; [Eaton2005] §2.6. Differs: by default the largest difference is that of the box
+/// around the data, as in the authors' program; this keeps the objective falling.
 #[options]
 pub struct MpckMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Which metrics are learned.
+    /// Form of the metrics that are learned.
     pub metric: MetricForm,
-    /// Learn them; if not, broken constraints still cost by distance, under the Euclidean metric.
-    #[option(default = true)]
-    pub learn_metric: bool,
-    /// Learn them also when nothing is constrained (metric-learning k-means).
-    #[option(default = true)]
-    pub learn_without_constraints: bool,
-    /// The largest difference; absent: `box` for diagonal metrics, `farthest_cl` for full ones.
-    pub max_pair: Option<MaxPair>,
-    /// Let the box hold the origin too, as the authors' program does.
-    // Data that lie far out are seen around their middle, and it is that of the box already.
-    pub box_includes_origin: bool,
-    /// Factor of log det A; changes no label of diagonal metrics after the first round.
-    #[option(default = 1.0, above = 0.0, max = 1e100)]
-    pub log_weight: f64,
-    /// Smallest scatter that counts: of a feature against the mean variance, of a direction
-    /// against the largest.
-    #[option(default = 1e-9, above = 0.0, max = 0.01)]
-    pub floor_relative: f64,
-    /// What happens where the scatter is smaller.
-    pub singular: Singular,
-    /// Cost of a broken must-link of weight 1 (w), per squared distance; or "auto": ½, and for
-    /// cannot-links the mean distortion that k-means reaches over the square of the largest
-    /// difference, so that a broken constraint costs about what an object pays by itself.
+    /// Cost of a broken must-link of weight 1 (w), per squared distance. "auto": ½ for must-links; for cannot-links
+    /// the mean distortion that k-means reaches, divided by the square of the largest difference. A broken constraint
+    /// then costs about as much as one object.
     #[option(default = AutoOr::Auto, min = 0.0)]
     pub weight: AutoOr<f64>,
-    /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
+    /// Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     #[option(min = 0.0)]
     pub weight_cannot: Option<AutoOr<f64>>,
-    /// How constraints count, and how clusters start.
+    /// Learn the metrics. If false, broken constraints still cost by distance, under the Euclidean metric.
+    #[option(default = true)]
+    pub learn_metric: bool,
+    /// Learn the metrics also without constraints (metric-learning k-means).
+    #[option(default = true)]
+    pub learn_without_constraints: bool,
+    /// Difference that counts as the largest. If absent, `box` for diagonal metrics and `farthest_cl` for full ones.
+    pub max_pair: Option<MaxPair>,
+    /// Extend the box to contain the origin too, as the authors' program does.
+    // Data that lie far out are seen around their middle, and it is that of the box already.
+    pub box_includes_origin: bool,
+    /// Factor of log det A. With diagonal metrics it changes no label after the first round.
+    #[option(default = 1.0, above = 0.0, max = 1e100)]
+    pub log_weight: f64,
+    /// Smallest scatter that counts: of a feature relative to the mean variance, of a direction relative to the
+    /// largest.
+    #[option(default = 1e-9, above = 0.0, max = 0.01)]
+    pub floor_relative: f64,
+    /// Treatment of a scatter that is smaller.
+    pub singular: Singular,
+    /// Options for the cost of constraints and the start of clusters.
     #[option(flatten)]
     pub rules: SoftRules,
-    /// What all methods share in which a broken constraint costs something.
+    /// Options shared by all methods that penalise broken constraints.
     #[option(flatten)]
     pub shared: PenaltyOptions,
 }
@@ -336,7 +337,7 @@ impl Learner<'_> {
     }
 }
 
-/// Where the objective may rise, what is returned may be an earlier round: it ends the history.
+/// If the objective may rise, the result may be an earlier round: it ends the history.
 fn ends_at_best(
     (objective, found, at, under): Round,
     labels: &mut Vec<u32>,
@@ -463,11 +464,11 @@ mod tests {
             "max_pair: must be \"exact\" or \"farthest_cl\" with a full metric, got \"box\""
         );
         let log = MpckMeans { log_weight: 0.0, ..plain() };
-        assert_eq!(fails(log), "log_weight: must be in (0, 1e+100], got 0");
+        assert_eq!(fails(log), "log_weight: must be above 0, got 0");
         let floor = MpckMeans { floor_relative: 0.02, ..plain() };
-        assert_eq!(fails(floor), "floor_relative: must be in (0, 0.01], got 0.02");
+        assert_eq!(fails(floor), "floor_relative: must be above 0 and at most 0.01, got 0.02");
         let weight = MpckMeans { weight: AutoOr::Value(-1.0), ..plain() };
-        assert_eq!(fails(weight), "weight: must be >= 0, got -1");
+        assert_eq!(fails(weight), "weight: must be at least 0, got -1");
     }
 
     #[test]

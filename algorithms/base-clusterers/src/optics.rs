@@ -10,31 +10,32 @@ use crate::parts::adapting;
 /// OPTICS: objects in the order in which density reaches them, cut into clusters.
 ///
 /// # Method
-/// From the first object on, next is the one that those before reach at the least distance: the larger of the
-/// distance and the core distance of the one that reaches it. Where no core reaches any within the radius, the
-/// first object that is left is next. A cluster is a stretch of that order in which every object is reached; what
-/// follows a gap and is no core is noise.
+/// The order starts at the first object. The next object is always the one that the objects before reach at the least
+/// distance. This distance is the larger of two: the distance between the objects, and the core distance of the
+/// object that reaches. If no core reaches another object within the radius, the next object is the first one left. A
+/// cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
+/// core is noise.
 /// # Input and output
-/// n × d, dense, Euclidean distances. As many clusters as there are; k is not used. Every object
-/// has a label, see `noise`; diagnostics: `radius`, `noise_objects`.
+/// n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
+/// label, see `noise`; diagnostics: `radius`, `noise_objects`.
 /// # Errors
 /// `BadParam`.
 /// # Cost and randomness
-/// In up to 16 features searches in a k-d tree, about n·log n and one step for each object within the radius of
-/// another; in more at worst O(n²·d) time. O(n) memory, in more than 16 features O(n · `min_points`). Nothing is
-/// random.
+/// With up to 16 features it searches a k-d tree: about n·log n, and one step for each object within the radius of
+/// another. With more features O(n²·d) time at worst. O(n) memory, with more than 16 features O(n · `min_points`).
+/// Not random.
 /// # References
-/// [Ankerst1999], with ε = ε′. Differs: absent, the radius is chosen from the data.
+/// [Ankerst1999], with ε = ε′. Differs: if no radius is given, it is chosen from the data.
 #[options]
 pub struct Optics {
-    /// Neighbours that make an object a core, itself among them (MinPts).
+    /// Number of neighbours, including itself, that make an object a core (MinPts).
     #[option(default = 5, min = 2)]
     pub min_points: usize,
-    /// Distance at which the order is cut (ε′, in feature units); absent: the smallest at which nine
-    /// in ten objects are cores.
+    /// Distance at which the order is cut (ε′, in feature units). If absent, the smallest at which nine in ten
+    /// objects are cores.
     #[option(above = 0.0, units = 1)]
     pub radius: Option<f64>,
-    /// How objects in no dense region count in an ensemble and in a study; in files and in Python they are
+    /// Treatment of objects outside dense regions in an ensemble and in a study. In files and in Python they are
     /// noise, -1.
     pub noise: Noise,
 }

@@ -22,7 +22,7 @@ use ties::{Prices, Ties};
 /// Nodes after which the search for any placement that breaks no hard constraint ends undecided.
 const PLACEMENT_LIMIT: u64 = 1_000_000;
 
-/// What constraints are that nobody marked hard or soft.
+/// Meaning of constraints marked neither hard nor soft.
 #[options]
 pub enum Unmarked {
     /// They hold; their weights are not used.
@@ -32,62 +32,63 @@ pub enum Unmarked {
     Soft,
 }
 
-/// PCCC: k-means whose assignment is an optimum under hard constraints and soft ones with a confidence.
+/// PCCC: k-means whose assignment is optimal under hard constraints and soft ones with a confidence.
 ///
 /// # Method
-/// Objects that hard must-links join are assigned as one. An assignment minimises Σ D(x, c) + P Σ w over broken
-/// soft constraints of weight (confidence) w, all objects at once; no hard constraint is broken. Only objects that
-/// the nearest centres would put where a constraint breaks are searched, with those that then must move, part by
-/// part, by branch and bound; what no constraint ties takes its nearest centre. Where the search comes to
-/// `node_limit`, what it has is repaired, and made cheaper by moves in which an object pushes others out of its way;
-/// the labels of the sweep before are kept where they cost less. A warning and the diagnostics say how often
-/// (`unproved` of `assignments`; `nodes`). A centre is the mean of its objects; an empty cluster takes the object, or
-/// joined objects, farthest from its centre. The objective never rises. Once nothing moves, the cluster that costs
-/// least goes to an object of the one that costs most and the sweeps begin again, until that lowers the
-/// objective no more. Soft constraints are taken as they are: nothing is closed.
+/// Objects that hard must-links join are assigned together. An assignment minimises Σ D(x, c) + P Σ w over broken soft
+/// constraints of weight (confidence) w, for all objects together. No hard constraint is broken. Objects without
+/// constraints take their nearest centre. The search by branch and bound covers only objects whose nearest centres
+/// break a constraint, and those that then have to move, part by part. If the search reaches `node_limit`, the
+/// assignment found so far is repaired. The labels of the sweep before replace it if it cannot be repaired or costs no
+/// less. Moves in which an object pushes others out of its way then lower the cost. A warning and the diagnostics
+/// report how often this happened (`unproved` of `assignments`; `nodes`). A centre is the mean of its objects; an empty
+/// cluster takes the object, or joined objects, farthest from its centre. The objective never rises. Once nothing
+/// moves, the cheapest cluster moves to an object of the most expensive one. The sweeps then begin again, until such a
+/// move no longer lowers the objective. Soft constraints are used as given: they are not closed.
 /// # Input and output
-/// n × d, dense or sparse, constraints marked hard or soft; `unmarked` says which the others are. One label per
-/// object in `0..k`, k centres. The diagnostic `price` is P.
+/// n × d, dense or sparse, constraints marked hard or soft; `unmarked` decides about the others. One label per object
+/// in `0..k`, k centres. The diagnostic `price` is P.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; of hard constraints `InconsistentConstraints` with the chain of
-/// must-links, `InfeasibleConstraints` when k clusters provably cannot hold them, `UndecidedConstraints` where the
-/// search for that finds no end.
+/// `MissingK`, `BadK`, `TooManyClusters`; for hard constraints `InconsistentConstraints` with the chain of
+/// must-links, `InfeasibleConstraints` when k clusters provably cannot hold them, `UndecidedConstraints` if the
+/// search for that reaches its limit.
 /// # Cost and randomness
 /// O(sweeps · (n·k·d + constraints + constrained objects · k)) and the search, at worst `node_limit` nodes a sweep,
-/// each O(k) for what it looks at; random in the first centres, and in the object that a cluster goes to.
+/// each with a cost of O(k); random in the first centres, and in the object that a cluster moves to.
 /// # References
-/// [Baumann2025]. Differs: an own search in place of a solver for integer programmes; several starts, of which the
-/// best counts; P is found once for all of them, so that objectives can be compared; a cluster that is put elsewhere
-/// goes to an object, not onto the other centre.
+/// [Baumann2025]. Differs: a search of our own replaces a solver for integer programmes. Several starts are made and
+/// the best one counts. P is computed once for all of them, so that objectives can be compared. A cluster that is
+/// moved goes to an object, not onto the other centre.
 #[options]
 pub struct Pccc {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// What constraints are that nobody marked hard or soft.
+    /// Meaning of constraints marked neither hard nor soft.
     pub unmarked: Unmarked,
-    /// Cost of a broken soft constraint of weight 1 (P), or "auto": the mean distance of an object to the centres
-    /// of the first start.
+    /// Cost of a broken soft constraint of weight 1 (P). "auto": the mean distance of an object to the centres of the
+    /// first start.
     #[option(default = AutoOr::Auto, min = 0.0, units = 2)]
     pub weight: AutoOr<f64>,
-    /// Nearest centres that constrained objects may join (q), and whose distance counts for "auto"; absent: all. An
-    /// object may always join one more than it has hard cannot-links: so none is left without.
+    /// Number of nearest centres that constrained objects may join (q). Their distances also count for
+    /// `weight = "auto"`. If absent, all. An object may always join one more centre than it has hard cannot-links, so
+    /// that one is always left.
     #[option(min = 1)]
     pub nearest: Option<usize>,
-    /// Nodes of the search in one assignment; one of a part with thousands of objects and constraints counts once
-    /// for each thousand.
+    /// Maximum number of nodes of the search in one assignment. In a part with thousands of objects and constraints,
+    /// a node counts once for each thousand.
     #[option(default = 20_000, min = 0)]
     pub node_limit: u64,
-    /// Times in a row that putting a cluster elsewhere may fail before a start ends: first that which costs least,
-    /// then the next; 0: none is, 1: as published.
+    /// Number of failed moves of a cluster in a row that end a start. The cheapest cluster is moved first, then the
+    /// next. 0: no cluster is moved; 1: as published.
     #[option(default = 1, min = 0)]
     pub repositions: usize,
-    /// What methods share that take Lloyd's steps.
+    /// Options shared by methods that take Lloyd's steps.
     #[option(flatten)]
     pub starts: Starts,
-    /// What happens to a cluster without objects; `reseed` moves joined objects together.
+    /// Treatment of a cluster that has no objects; `reseed` moves joined objects together.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }
@@ -173,7 +174,7 @@ impl BaseClusterer for Pccc {
 }
 
 impl Pccc {
-    /// What a broken soft constraint of weight 1 costs.
+    /// Cost of a broken soft constraint of weight 1.
     fn price(&self, points: &Points, k: usize, problem: &Problem, ctx: &Context) -> Result<f64> {
         if let Some(weight) = self.weight.value() {
             return Ok(weight);
@@ -235,8 +236,9 @@ impl Run<'_> {
         Ok(best)
     }
 
-    /// The centres with that of one cluster, after `passed` others the one that costs least, at an object of the
-    /// cluster that costs most. What a cluster costs is its distortion and what its objects break.
+    /// The centres, after one cluster has moved to an object of the most expensive cluster. The cluster that moves is
+    /// the cheapest one after `passed` others. The cost of a cluster is its distortion plus the cost of what its
+    /// objects break.
     fn elsewhere(&self, c: &Clustering, passed: usize, stream: &mut Stream) -> Option<Array2<f64>> {
         let mut centres = c.extras.centers.clone()?;
         let norms = row_norms(&centres);

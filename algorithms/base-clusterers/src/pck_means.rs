@@ -18,47 +18,46 @@ use ndarray::Array2;
 /// Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
 ///
 /// # Method
-/// Minimises Σ D(x, µ) + Σ w [must-link broken] + Σ w̄ [cannot-link broken] over closed constraints.
-/// Each sweep visits the constrained objects one by one, in order, with the labels as they are now;
-/// the others choose their nearest centre. The objective never rises after the first sweep.
+/// Minimises Σ D(x, µ) + Σ w [must-link broken] + Σ w̄ [cannot-link broken] over closed constraints. Each sweep
+/// visits the constrained objects one by one, in order, with the current labels; the others choose their nearest
+/// centre. The objective never rises after the first sweep.
 /// # Input and output
 /// n × d, dense or sparse, objects and constraints of any weight. One label per object in `0..k`, k centres.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only where `on_conflict` asks;
-/// `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose
-/// closure must be expanded, `Memory` where that takes more than there may be.
+/// `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only if `on_conflict = "error"`;
+/// `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose closure must be
+/// expanded, `Memory` if that exceeds the memory limit.
 /// # Cost and randomness
-/// O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-/// expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Where they
-/// don't, each of its pairs takes 130 bytes, and every visit all partners of an object.
-/// Random: the order of visits, and the start where neighbourhoods do not settle it. With `weight = "auto"` that is
-/// the best of many runs on the constrained objects alone, where there are five or more for each cluster.
+/// O(sweeps · (n·k·d + constrained objects · k + moves · separated components)). The closure is never expanded as
+/// long as all constraints of a kind weigh the same; neither are groups whose members must be apart. Otherwise each
+/// pair of the closure takes 130 bytes, and every visit looks at all partners of an object. Random: the order of
+/// visits, and the start if neighbourhoods do not determine it. With `weight = "auto"` the start is the best of many
+/// runs on the constrained objects alone, if there are at least five of them for each cluster.
 /// # References
-/// [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted
-/// farthest-first, the later rule; `largest` is the paper's, as is `init = "neighbourhood"` beside a fitted weight.
+/// [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted farthest-first, the
+/// later rule; `largest` is the rule of the paper, as is `init = "neighbourhood"` with a fitted weight.
 #[options]
 pub struct PckMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
-    /// pays on average in clusters found without constraints and around the common centre, so that
-    /// penalties have the scale of the data.
+    /// Cost of a broken must-link of weight 1 (w). "auto": the geometric mean of two mean costs of an object, in
+    /// clusters found without constraints and around the common centre. Penalties then have the scale of the data.
     #[option(default = AutoOr::Auto, min = 0.0, units = 2)]
     pub weight: AutoOr<f64>,
-    /// Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
+    /// Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     #[option(min = 0.0, units = 2)]
     pub weight_cannot: Option<AutoOr<f64>>,
-    /// Halve the squared Euclidean distortion, as the SDM paper's objective does.
-    pub half_distortion: bool,
-    /// How constraints count, and how clusters start.
+    /// Options for the cost of constraints and the start of clusters.
     #[option(flatten)]
     pub rules: SoftRules,
-    /// What all methods share in which a broken constraint costs something.
+    /// Options shared by all methods that penalise broken constraints.
     #[option(flatten)]
     pub shared: PenaltyOptions,
+    /// Halve the squared Euclidean distortion, as in the objective of the SDM paper.
+    pub half_distortion: bool,
 }
 
 #[plugin("pck_means", aliases = ["pck", "pckmeans"], cites = ["Basu2004", "Greene2007"], version = 2)]

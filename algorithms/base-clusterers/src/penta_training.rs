@@ -8,100 +8,101 @@ use mustlink_core::AutoOr;
 use mustlink_core::constraints::Origin;
 use mustlink_core::needs::check_size;
 use mustlink_core::prelude::*;
+use mustlink_kernels::agreement::members::warn_of_contradiction;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use rayon::prelude::*;
 
 use crate::parts::incentive::mean_variance;
 pub use candidates::CannotLinkDistance;
 use candidates::{Ranked, Search, View};
-use component::{Component, Lesson, Standstill, combine, first};
+use component::{Component, Lesson, Standstill, combine, ensemble_of, first};
 
 /// The values of h in the paper.
 const PUBLISHED: [f64; 5] = [1.0, 3.0, 5.0, 7.0, 10.0];
 
-/// How many of the candidates: a count, or a share of them.
+/// Number of candidates to take: a count, or a share of them.
 #[options]
 #[derive(Copy)]
 pub enum Top {
-    /// That many (an integer).
+    /// This many (an integer).
     Count(#[option(min = 0)] usize),
     /// This share of them, rounded up (a float).
     Share(#[option(above = 0.0, max = 1.0)] f64),
 }
 
-/// When a component learns what the others agree about.
+/// Time at which a component learns from the agreement of the others.
 #[options]
 pub enum Schedule {
-    /// One after the other, as published: each is clustered anew before the next one is looked at.
+    /// One component after the other, as published: each is clustered again before the next one learns.
     #[default]
     Sequential,
-    /// All from the partitions at the start of a round.
+    /// All components learn from the partitions at the start of a round.
     Simultaneous,
 }
 
 /// Components that differ in h teach each other constraints; a consensus combines what they learn.
 ///
 /// # Method
-/// One component for each h. Round by round a component gets must-links on the nearest pairs it parts
-/// and the others join, and cannot-links on the farthest pairs it joins and the others part; then it
-/// is clustered anew. What follows from its constraints, or contradicts them, is passed over; with
-/// two clusters that is complete, with more nobody tests whether k clusters suffice. It ends when
+/// There is one component for each h. In each round a component gets must-links on the nearest pairs that it
+/// separates and the others join. It gets cannot-links on the farthest pairs that it joins and the others separate.
+/// Then it is clustered again. Candidates that follow from its constraints, or contradict them, are skipped. With two
+/// clusters this check is complete; with more, it does not test whether k clusters suffice. The rounds end when
 /// nothing can be added or nothing changes.
 /// # Input and output
-/// What the clusterer takes, dense or sparse; constraints go to every component. The partition of the
-/// consensus. Diagnostics: `rounds`, `added_must`, `added_cannot`, and `skipped`, the candidates that
-/// constraints added just before made superfluous.
+/// The input of the clusterer, dense or sparse; constraints go to every component. The result is the partition of the
+/// consensus. Diagnostics: `rounds`, `added_must`, `added_cannot`, and `skipped`, the candidates that constraints
+/// added just before made superfluous.
 /// # Errors
-/// Those of clusterer and consensus, with their slot; `BadParam` for fewer than three values of h, for
-/// one the clusterer refuses, for `agree` out of range, and if neither kind of link is added. A
-/// component that fails numerically is left out with a warning, down to two.
+/// The errors of clusterer and consensus, with their slot; `BadParam` for fewer than three values of h, for a value
+/// that the clusterer rejects, for `agree` out of range, and if neither kind of link is added. A component that fails
+/// numerically is left out with a warning; at least two must remain.
 /// # Cost and randomness
-/// Rounds · components · (clusterer + candidates). Candidates take O(n·log n) where components mostly
-/// agree, O(n²·components) at worst or if `agree` is lowered; memory O(n · components). Random only
-/// in clusterer and consensus; a component draws the same numbers each time.
+/// Rounds · components · (clusterer + candidates). Candidates take O(n·log n) if components mostly agree, and
+/// O(n²·components) at worst or if `agree` is lowered; memory O(n · components). Random only in clusterer and
+/// consensus; a component draws the same numbers each time.
 /// # References
-/// [DomeniconiAlRazgan2008] Algorithm 2; [AlRazganDomeniconi2006] for the consensus. Differs: any
-/// number of components; far pairs are ranked by plain distance, as the text has it.
+/// [DomeniconiAlRazgan2008] Algorithm 2; [AlRazganDomeniconi2006] for the consensus. Differs: any number of
+/// components; far pairs are ranked by plain distance, as in the text of the paper.
 #[options]
 pub struct PentaTraining {
-    /// Number of clusters; absent: that of the problem.
+    /// Number of clusters. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// What clusters each component; it must have an option `h`.
+    /// Clusterer of each component; it must have an option `h`.
     #[option(slot = "clac")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// What combines the components in the end.
+    /// Consensus function that combines the components at the end.
     #[option(slot = "wbpa")]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
-    /// The `h` of each component, at least three values, in units of squared distance. "auto": the paper's
-    /// 1, 3, 5, 7 and 10, times the mean variance of a feature, which is 1 on standardised data.
+    /// Values of `h` for the components, at least three, in units of squared distance. "auto": the paper's 1, 3, 5, 7
+    /// and 10, times the mean variance of a feature (1 on standardised data).
     #[option(default = AutoOr::Auto, units = 2)]
     pub h_values: AutoOr<Vec<f64>>,
-    /// How many of the others must see a pair otherwise; absent: all.
+    /// Smallest number of other components that must differ from the learning component about a pair. If absent, all.
     #[option(min = 2)]
     pub agree: Option<usize>,
-    /// How many must-links a component gets each time.
+    /// Number of must-links that a component gets each time.
     #[option(default = Top::Count(5))]
     pub top_ml: Top,
-    /// How many cannot-links a component gets each time.
+    /// Number of cannot-links that a component gets each time.
     #[option(default = Top::Count(5))]
     pub top_cl: Top,
-    /// When a component learns.
+    /// Time at which a component learns.
     pub schedule: Schedule,
-    /// Which candidates for cannot-links are far.
+    /// Distance that ranks candidates for cannot-links.
     pub cl_distance: CannotLinkDistance,
-    /// Rounds.
+    /// Maximum number of rounds.
     #[option(default = 50, min = 1)]
     pub max_rounds: usize,
-    /// Rounds without a change of the consensus after which it stops; absent: it is made once, at
-    /// the end.
+    /// Number of rounds without a change of the consensus after which training stops. If absent, the consensus is
+    /// computed once, at the end.
     #[option(min = 1)]
     pub early_stop: Option<usize>,
-    /// The consensus gets the constraints too; as published only the components do.
+    /// Give the constraints to the consensus too. As published, only the components get them.
     pub constrained_consensus: bool,
 }
 
-/// What training ends with.
+/// Result of training.
 struct Trained {
     components: Vec<Component>,
     status: Status,
@@ -129,7 +130,9 @@ impl BaseClusterer for PentaTraining {
         problem.k = self.k.or(problem.k);
         let trained = self.train(clusterers, &**consensus, &problem, ctx)?;
         let seen = self.seen_by_consensus(&problem);
-        let mut clustering = combine(&trained.components, &**consensus, &seen, ctx)?;
+        let members = ensemble_of(&trained.components, problem.n())?;
+        let mut clustering = combine(&members, &**consensus, &seen, ctx)?;
+        warn_of_contradiction(&members, &clustering, problem.k, ctx)?;
         clustering.status = trained.status;
         let learnt = |kind: Kind| {
             let all = trained.components.iter().flat_map(|c| &c.learnt);
@@ -186,7 +189,7 @@ impl BaseClusterer for PentaTraining {
 }
 
 impl PentaTraining {
-    /// How many components it trains.
+    /// Number of components that it trains.
     fn components(&self) -> usize {
         match &self.h_values {
             AutoOr::Value(values) => values.len(),
@@ -199,10 +202,10 @@ impl PentaTraining {
             return Err(Error::bad_param("h_values", format!("{m} values"), "at least 3"));
         }
         if let Some(agree) = self.agree.filter(|&agree| agree > m - 1) {
-            return Err(Error::bad_param("agree", agree, format!("in 2..={}", m - 1)));
+            return Err(Error::bad_param("agree", agree, format!("between 2 and {}", m - 1)));
         }
         if self.top_ml == Top::Count(0) && self.top_cl == Top::Count(0) {
-            return Err(Error::bad_param("top_ml", 0, "> 0 where top_cl is 0"));
+            return Err(Error::bad_param("top_ml", 0, "above 0 where top_cl is 0"));
         }
         Ok(())
     }
@@ -255,7 +258,9 @@ impl PentaTraining {
         let mut trained = Trained { components, status: Status::MaxIter, rounds: 0, skipped: 0 };
         let mut still = Standstill::new(self.early_stop);
         let seen = self.seen_by_consensus(problem);
-        let combined = |components: &[Component]| combine(components, consensus, &seen, ctx);
+        let combined = |components: &[Component]| {
+            combine(&ensemble_of(components, seen.n())?, consensus, &seen, ctx)
+        };
         still.look(|| combined(&trained.components))?;
         while trained.rounds < self.max_rounds {
             ctx.check()?;
@@ -309,8 +314,8 @@ impl PentaTraining {
         Ok((added, changed))
     }
 
-    /// What component `at` is to learn from the others: the best candidates, as long as nothing
-    /// follows about them from what it knows and what was taken before them.
+    /// Constraints that component `at` learns from the others: the best candidates that do not follow
+    /// from, or contradict, what it knows and what was taken before them.
     fn lesson(
         &self,
         components: &[Component],
@@ -525,10 +530,10 @@ mod tests {
         let two = fails(PentaTraining { h_values: vec![1.0, 2.0].into(), ..Default::default() });
         assert!(two.contains("h_values"), "{two}");
         let agree = fails(PentaTraining { agree: Some(5), ..Default::default() });
-        assert_eq!(agree, "agree: must be in 2..=4, got 5");
+        assert_eq!(agree, "agree: must be between 2 and 4, got 5");
         let none =
             PentaTraining { top_ml: Top::Count(0), top_cl: Top::Count(0), ..Default::default() };
-        assert_eq!(fails(none), "top_ml: must be > 0 where top_cl is 0, got 0");
+        assert_eq!(fails(none), "top_ml: must be above 0 where top_cl is 0, got 0");
         let negative =
             fails(PentaTraining { h_values: vec![1.0, -2.0, 3.0].into(), ..Default::default() });
         assert!(

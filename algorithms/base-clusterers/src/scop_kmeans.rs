@@ -26,43 +26,42 @@ const NODE_LIMIT: u64 = 1_000_000;
 /// K-means with soft constraints: variance and violations are weighed on one scale.
 ///
 /// # Method
-/// Minimises (1 − ω)·Σ D / V + ω·Σ s² [broken] / Σ s², with V the distortion to the common centre and s
-/// the strength of a constraint, its weight. Constrained objects choose one by one, given the labels
-/// as they are. Constraints marked hard are never broken: what they join moves as one, into
-/// clusters that hold nothing it must be apart from; where no attempt finds such clusters one by one, a
-/// complete search places them first. A group marked hard of which nothing else is said is placed as a whole, at
-/// the smallest total distance. The objective never rises after the first sweep.
+/// Minimises (1 − ω)·Σ D / V + ω·Σ s² [broken] / Σ s², with V the distortion to the common centre and s the strength
+/// of a constraint, its weight. Constrained objects choose one by one, given the current labels. Constraints marked
+/// hard are never broken. Objects they join move as one, into clusters that hold nothing they must be apart from. If
+/// no attempt finds such clusters one by one, a complete search places them first. A group marked hard is placed as a
+/// whole, at the smallest total distance, if no other constraint touches it. The objective never rises after the
+/// first sweep.
 /// # Input and output
-/// n × d, dense or sparse, constraints of weight at most 1, not extended. One label per object in
-/// `0..k`, k centres.
+/// n × d, dense or sparse, constraints of weight at most 1, not extended. One label per object in `0..k`, k centres.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for weights above 1; `InconsistentConstraints` and
-/// `InfeasibleConstraints` for those marked hard, `UndecidedConstraints` where the search for them
-/// finds no end; `TooManyGroupPairs` for groups of which hard must-links join objects.
+/// `InfeasibleConstraints` for constraints marked hard, `UndecidedConstraints` if the search for a placement reaches
+/// its limit; `TooManyGroupPairs` for groups with objects that hard must-links join.
 /// # Cost and randomness
 /// O(sweeps · (n·k·d + constraints + constrained objects · k)); random: first centres and order.
 /// # References
 /// [Wagstaff2002] chapter 5; [Wagstaff2004].
 #[options]
 pub struct ScopKMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
     /// Share of the constraints in the objective (ω); 0 is k-means.
     #[option(default = 0.5, min = 0.0, max = 1.0)]
     pub omega: f64,
-    /// In which order objects are visited.
+    /// Order in which objects are visited.
     pub order: Order,
-    /// How the first centres are chosen; `neighbourhood`: at the means of the must-link components
-    /// with cannot-links.
+    /// Method of choosing the first centres. `neighbourhood`: the means of the must-link components with
+    /// cannot-links.
     #[option(default = ConstrainedInit::Plain(Init::default()))]
     pub init: ConstrainedInit,
-    /// Starts from neighbourhoods, attempts and their end.
+    /// Options for starts from neighbourhoods and for the number and end of attempts.
     #[option(flatten)]
     pub attempts: Attempts,
-    /// What happens to a cluster without objects.
+    /// Treatment of a cluster that has no objects.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }
@@ -133,7 +132,7 @@ impl BaseClusterer for ScopKMeans {
 /// Constraints that must hold, and those with a price.
 struct Split {
     hard: Closure,
-    /// Of weight s²; those inside a hard component are left out.
+    /// Soft constraints, of weight s²; those inside a hard component are left out.
     soft: Closure,
     /// Σ s² of soft cannot-links inside hard components, which every labelling breaks.
     always: f64,
@@ -200,11 +199,11 @@ fn beside(hard: &Constraints, soft: &Closure, n: usize) -> Result<Closure> {
     Closure::new(&hard, n, OnConflict::Error)
 }
 
-/// What one unit of each part counts in the objective.
+/// Weight of one unit of each part in the objective.
 struct Scales {
     distortion: f64,
     violation: f64,
-    /// What every labelling pays.
+    /// Cost that every labelling has.
     constant: f64,
 }
 

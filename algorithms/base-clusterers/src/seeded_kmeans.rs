@@ -9,19 +9,20 @@ use crate::parts::seeds::{SeedOptions, seeds};
 /// Seeded k-means: neighbourhoods of the constraints start the clusters, and may move.
 ///
 /// # Method
-/// Centres start at the means of the seeds; then plain k-means. Seeds are the labels of a given start
-/// (unknown ones left out), else the neighbourhoods: at most the k largest, one for each cluster.
+/// Centres start at the means of the seeds; then plain k-means runs. The seeds are the labels of a given start,
+/// without unknown ones. Without a given start, they are the neighbourhoods: at most the k largest, one for each
+/// cluster.
 /// # Input and output
 /// n × d, dense or sparse, must-links; objects may have weights. One label per object in `0..k`, k centres.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` where a cluster has no seed and that is refused.
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` if a cluster has no seed and `unseeded = "error"`.
 /// # Cost and randomness
-/// That of k-means; random only where a cluster has no seed.
+/// As k-means; random only if a cluster has no seed.
 /// # References
-/// [Basu2002] figure 1; [Basu2004] feeds it neighbourhoods.
+/// [Basu2002] figure 1; [Basu2004] uses neighbourhoods as its seeds.
 #[options]
 pub struct SeededKMeans {
-    /// What methods share that start from objects of known cluster.
+    /// Options shared by methods that start from objects whose cluster is known.
     #[option(flatten)]
     pub options: SeedOptions,
 }
@@ -121,7 +122,7 @@ mod tests {
         }
         let p = p.with_start(Start::Labels(vec![7; 45]));
         let wrong = SeededKMeans::default().cluster(&p, &Context::new(1)).unwrap_err().to_string();
-        assert!(wrong.starts_with("start: must be 45 labels, each in 0..3"), "{wrong}");
+        assert!(wrong.starts_with("start: must be 45 labels, each below k = 3"), "{wrong}");
     }
 
     proptest! {

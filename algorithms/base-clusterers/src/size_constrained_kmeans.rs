@@ -13,32 +13,32 @@ use crate::parts::starts::Starts;
 /// K-means whose clusters have between `min_size` and `max_size` objects.
 ///
 /// # Method
-/// Lloyd's two steps; the first assigns all objects at once, by a flow of least cost, so that no assignment to
-/// these centres with legal sizes has a smaller objective. Objects need not be with their nearest centre.
+/// Lloyd's two steps. The first step assigns all objects together, with a minimum-cost flow, so that no assignment to
+/// these centres with allowed sizes has a smaller objective. Objects need not be with their nearest centre.
 /// # Input and output
 /// n × d, dense or sparse. One label per object in `0..k`, k centres. The objective is the total distortion, and
 /// never rises.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for sizes that n objects in k clusters cannot have.
 /// # Cost and randomness
-/// O(n·k·d) per sweep and O(k²) for every object that is moved from its nearest centre; O(n·k) memory; random only
-/// in the first centres.
+/// O(n·k·d) per sweep and O(k²) for every object that is moved from its nearest centre; O(n·k) memory; random only in
+/// the first centres.
 /// # References
-/// [Bradley2000], with largest sizes beside its smallest.
+/// [Bradley2000], extended by largest sizes.
 #[options]
 pub struct SizeConstrainedKMeans {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Fewest objects of a cluster, at most n / k.
+    /// Smallest number of objects in a cluster, at most n / k.
     #[option(default = 1, min = 0)]
     pub min_size: usize,
-    /// Most objects of a cluster, at least n / k; absent: any number.
+    /// Largest number of objects in a cluster, at least n / k. If absent, no limit.
     #[option(min = 1)]
     pub max_size: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// What methods share that take Lloyd's steps.
+    /// Options shared by methods that take Lloyd's steps.
     #[option(flatten)]
     pub starts: Starts,
 }

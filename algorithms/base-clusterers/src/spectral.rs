@@ -4,65 +4,63 @@ use std::collections::BTreeMap;
 
 use mustlink_core::clustering::canonical;
 use mustlink_core::prelude::*;
-use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
+use mustlink_kernels::distance::points::{Distortion, DistortionOption};
 use mustlink_kernels::graph::adjacency::Graph;
 use mustlink_kernels::graph::eigen::laplacian;
-use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
-use mustlink_kernels::kmeans::seeding::{Init, start};
-use ndarray::Array2;
 
+use crate::parts::embedding::kmeans_of;
 use crate::parts::neighbour_graph::neighbour_graph;
 
 /// Spectral clustering: k-means on the rows of the leading eigenvectors of a graph.
 ///
 /// # Method
-/// W the affinities of a graph without loops, D its degrees: the k largest eigenvectors of
-/// D^(−½)·W·D^(−½) are the columns of an n × k matrix, whose rows are scaled to length 1 and clustered by
-/// k-means. With `form = "spectral_learning"` the affinity of must-linked objects is 1 and that of
-/// cannot-linked ones 0, and the eigenvectors are those of (W + d·I − D) / d, d the largest degree. If the
-/// graph falls into more than k parts, the rows tell all of them apart.
+/// W holds the affinities of a graph without loops, D its degrees. The k largest eigenvectors of D^(−½)·W·D^(−½) are
+/// the columns of an n × k matrix. Its rows are scaled to length 1 and clustered with k-means. With
+/// `form = "spectral_learning"` the affinity of must-linked objects is 1 and that of cannot-linked objects 0. The
+/// eigenvectors are then those of (W + d·I − D) / d, with d the largest degree. If the graph falls into more than k
+/// parts, the rows still distinguish all of them.
 /// # Input and output
-/// Dense or sparse rows (a symmetric graph of the `knn` nearest with locally scaled Gaussian weights is
-/// made), distances (the same), or affinities (the graph itself, its diagonal left out). One label per object in
-/// `0..k`. Constraints are read by `spectral_learning` alone, without their weights, and may be broken. The
-/// objective is the distortion of k-means.
+/// Dense or sparse rows (turned into a symmetric graph of the `knn` nearest neighbours with locally scaled Gaussian
+/// weights), distances (the same), or affinities (the graph itself, without its diagonal). One label per object in
+/// `0..k`. Only `spectral_learning` uses constraints; it ignores their weights and may break them. The objective is
+/// the distortion of k-means.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without a neighbour (form `ng`);
-/// `BadParam` for negative affinities and, with `spectral_learning`, for affinities above 1.
+/// `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without a neighbour (form `ng`); `BadParam`
+/// for negative affinities and, with `spectral_learning`, for affinities above 1.
 /// # Cost and randomness
-/// O(n²·d) time for the graph, then O(edges · k) a step of the iteration; O(n · (knn + k)) memory. Up to 200
-/// objects, and if k is more than a fifth of them, O(n³) time and O(n²) memory. Random: the starts of k-means
-/// and of the iteration.
+/// O(n²·d) time for the graph, then O(edges · k) for a step of the iteration; O(n · (knn + k)) memory. Up to 200
+/// objects, and if k is more than a fifth of them, O(n³) time and O(n²) memory. Random: the starts of k-means and of
+/// the iteration.
 /// # References
 /// [NgJordanWeiss2002] §2; [KamvarKleinManning2003] for `spectral_learning`. The graph: [ZelnikManorPerona2004].
-/// Differs: neighbours alone are joined, with a width for each object.
+/// Differs: only neighbours are joined, with a width for each object.
 #[options]
 pub struct Spectral {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Which matrix has the eigenvectors.
+    /// Matrix whose eigenvectors are used.
     pub form: Form,
-    /// How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Neighbours of an object in the graph; all others if there are fewer.
+    /// Number of neighbours of each object in the graph (fewer in small data).
     #[option(default = 20, min = 1)]
     pub knn: usize,
-    /// Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the last.
+    /// Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the farthest one.
     #[option(default = 1.0, above = 0.0)]
     pub scale: f64,
-    /// Starts of k-means, of which the best result is kept.
+    /// Number of starts of k-means; the best result is kept.
     #[option(default = 10, min = 1)]
     pub restarts: usize,
 }
 
-/// Which matrix has the eigenvectors.
+/// Matrix whose eigenvectors are used.
 #[options]
 pub enum Form {
-    /// The normalised affinities [NgJordanWeiss2002]; constraints are not read.
+    /// The normalised affinities [NgJordanWeiss2002]; constraints are not used.
     #[default]
     Ng,
-    /// Affinities with the constraints written into them, normalised by addition [KamvarKleinManning2003].
+    /// Affinities that include the constraints, normalised additively [KamvarKleinManning2003].
     SpectralLearning,
 }
 
@@ -96,7 +94,7 @@ impl BaseClusterer for Spectral {
             let place = format!("spectral: object {i} has weight {} in the graph", mass[i]);
             return Err(Error::NumericalFailure { place });
         }
-        // Of more than k vectors of eigenvalue 0, one for each part, no k are better than others.
+        // Each part of the graph has a vector of eigenvalue 0. If there are more than k, all are needed.
         let count = k.max(graph.components().1);
         let mut stream = ctx.stream("eigenvectors");
         let mut rows = laplacian(&graph, &mass, count, &mut stream, ctx)?.vectors;
@@ -106,7 +104,7 @@ impl BaseClusterer for Spectral {
                 row.mapv_inplace(|v| v / length);
             }
         }
-        let mut best = self.in_space(rows, k, ctx)?;
+        let mut best = kmeans_of(rows, k, self.restarts, ctx)?;
         best.labels = canonical(&best.labels);
         // Centres of eigenvectors say nothing about the features.
         Ok(Clustering { extras: Extras::default(), ..best })
@@ -146,7 +144,7 @@ impl BaseClusterer for Spectral {
     }
 }
 
-/// Whether the Laplacian of n objects is decomposed whole for k vectors.
+/// True if the Laplacian of n objects is decomposed whole for k vectors.
 fn whole(n: usize, k: usize) -> bool {
     n <= 200 || 5 * (k + 3) >= n
 }
@@ -170,25 +168,12 @@ fn linked(graph: &Graph, constraints: &Constraints) -> Result<Graph> {
     Ok(Graph::from_edges(graph.n(), kept.chain(together).collect::<Vec<_>>(), f64::max))
 }
 
-impl Spectral {
-    /// K-means on rows of length 1.
-    fn in_space(&self, rows: Array2<f64>, k: usize, ctx: &Context) -> Result<Clustering> {
-        let points = Points::new(&Data::dense(rows)?, Distortion::SquaredEuclidean)?;
-        let stop = Stop::new(300, 1e-9, ToleranceKind::Relative);
-        let problem = Problem::new(points.data().clone());
-        best_of(self.restarts, |r| {
-            let ctx = ctx.index(r);
-            let centres = start(&points, k, Init::KmeansPlusPlus, &problem, &ctx)?;
-            lloyd(&points, centres, stop, Empty::Reseed, &ctx)
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use mustlink_kernels::agreement::contingency::adjusted_rand;
     use mustlink_laws::fixtures;
+    use ndarray::Array2;
 
     fn affinity(n: usize, edges: &[(usize, usize, f64)]) -> Problem {
         let mut w = Array2::zeros((n, n));

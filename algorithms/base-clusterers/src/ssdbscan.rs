@@ -8,36 +8,35 @@ use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::graph::reachability::{Join, mutual_reachability};
 use mustlink_kernels::noise::{Noise, with_noise};
 
-/// SSDBSCAN: dense regions that constrained objects grow into, each at its own density, until they would meet.
+/// SSDBSCAN: dense regions grow from constrained objects, each at its own density, until they would meet.
 ///
 /// # Method
-/// Objects reach each other at the largest of their distance and the distances to their `min_samples`-th nearest
-/// objects. What is joined up to a distance is dense there; the regions grow with the distance. A region with a
-/// constrained object is a cluster just before it would join another one so that two objects in it must be
-/// apart. Clusters that hold must-linked objects are one cluster. All other objects are noise. Known classes of
-/// some objects are such constraints: two known objects are together or apart.
+/// The reachability distance of two objects is the largest of their distance and their distances to their
+/// `min_samples`-th nearest objects. Objects joined up to some distance form a dense region; the regions grow with
+/// the distance. A region with a constrained object is a cluster just before it would join another region so that two
+/// objects in it must be apart. Clusters that hold must-linked objects become one cluster. All other objects are
+/// noise. Known classes of some objects are such constraints: two known objects are together or apart.
 /// # Input and output
-/// n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is not
-/// used, and neither are weights of constraints. Constraints marked soft are enforced like the others, or left out if
-/// the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every pair of
-/// constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are one
-/// cluster. Every object has a label, see `noise`; diagnostics: `noise_objects`.
+/// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters;
+/// neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left
+/// out if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every
+/// pair of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects
+/// are one cluster. Every object has a label, see `noise`; diagnostics: `noise_objects`.
 /// # Errors
 /// `BadParam`; `InconsistentConstraints`.
 /// # Cost and randomness
-/// In up to 16 features about n·log²n time, otherwise O(n²·d); O(n) memory, in more features
-/// O(n · `min_samples`). Nothing is random.
+/// With up to 16 features about n·log²n time, otherwise O(n²·d); O(n) memory, with more features O(n ·
+/// `min_samples`). Not random.
 /// # References
-/// [LelisSander2009] §III; its expansion of each labelled object along a spanning tree up to the longest edge
-/// before another label ends at these regions, in one pass over the tree [Campello2013]. Differs: pairs that must
-/// be apart stand for different labels; edges of equal length count at the same time.
+/// [LelisSander2009] §III. The paper expands each labelled object along a spanning tree up to the longest edge before
+/// another label. The result is these regions, which the method finds in one pass over the tree [Campello2013].
+/// Differs: pairs that must be apart replace different labels; edges of equal length count at the same time.
 #[options]
 pub struct Ssdbscan {
-    /// Neighbours, itself among them, that make an object a core (MinPts).
+    /// Number of neighbours, including itself, that make an object a core (MinPts).
     #[option(default = 5, min = 1)]
     pub min_samples: usize,
-    /// How objects in no cluster count in an ensemble and in a study; in files and in Python they are noise,
-    /// -1.
+    /// Treatment of objects in no cluster in an ensemble and in a study. In files and in Python they are noise, -1.
     pub noise: Noise,
 }
 
@@ -83,11 +82,11 @@ impl BaseClusterer for Ssdbscan {
 /// Regions that grow; each is named by a node of the tree that their joining makes, objects first.
 struct Regions<'a> {
     closure: &'a Closure,
-    /// What each node became a part of.
+    /// Node that each node became a part of.
     parent: Vec<usize>,
     /// The groups of constrained objects (components of must-links) in each region that is there.
     inside: Vec<BTreeSet<u32>>,
-    /// Whether objects that must be apart met in it.
+    /// For each node, true if objects that must be apart met in it.
     is_over: Vec<bool>,
     is_cluster: Vec<bool>,
 }

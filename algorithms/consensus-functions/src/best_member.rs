@@ -8,36 +8,35 @@ use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::satisfaction;
 use crate::parts::weights::Weights;
 
-/// The member that meets the constraints best, else the one with the highest mean normalised mutual
-/// information with the others: a baseline.
+/// A baseline: the member that meets the constraints best or, without constraints, agrees best with the others.
 ///
 /// # Method
-/// Nothing is combined. Constraints are soft: what counts is how much better than chance a member meets
-/// them, the share of the must-links met plus that of the cannot-links, minus 1, by weight; members that
-/// are equal in this, and all without constraints, by agreement. Ties go to the member whose labels come
-/// first in lexicographic order.
+/// Members are not combined. Constraints are soft. A member's score is how much better than chance it meets them: the
+/// share of the must-links met plus that of the cannot-links, minus 1, by weight. Members with equal scores, and all
+/// members without constraints, are compared by mean normalised mutual information with the others. Ties go to the
+/// member whose labels come first in lexicographic order.
 /// # Input and output
-/// Any ensemble; objects the member misses join the cluster with which they are most often put
-/// together. As many clusters as the member has, whatever k is, but for k = 1 and k = n.
+/// Any ensemble; objects the member misses join the cluster with which they are most often put together. As many
+/// clusters as the member has, whatever k is, except for k = 1 and k = n.
 /// # Errors
-/// None of its own.
+/// No errors of its own.
 /// # Cost and randomness
-/// O(τ²n). Nothing random.
+/// O(τ²n). Not random.
 /// # References
 /// [StrehlGhosh2002].
 #[options]
 pub struct BestMember {
-    /// What the best member is best in.
+    /// Criterion for the best member.
     pub by: Best,
 }
 
-/// What a member is chosen by.
+/// Criterion for the best member.
 #[options]
 pub enum Best {
-    /// The constraints it meets, then agreement.
+    /// The constraints that it meets, then agreement.
     #[default]
     Constraints,
-    /// Agreement with the others, whatever the constraints.
+    /// Agreement with the others; constraints are ignored.
     Agreement,
 }
 

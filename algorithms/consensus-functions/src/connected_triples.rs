@@ -13,38 +13,38 @@ use crate::parts::weights::Weights;
 ///
 /// # Method
 /// Two clusters of any members are linked by the share of their objects that they have in common (Jaccard). Two
-/// clusters of one member share a triple with every cluster that both are linked to, worth the smaller of the
-/// two links; the sum of these, divided by the largest such sum and times `decay`, is how alike the clusters
-/// are. The similarity of two objects is the mean over the members of 1, if they are in one cluster, or of how
-/// alike their clusters are. Average linkage of these merges the objects until there are k clusters. Constraints as
-/// in `evidence_accumulation`.
+/// clusters of one member share a triple with every cluster that both are linked to; it is worth the smaller of the
+/// two links. The similarity of the two clusters is the sum of their triples, divided by the largest such sum, times
+/// `decay`. The similarity of two objects is a mean over the members: 1 if they are in one cluster, otherwise the
+/// similarity of their clusters. Average linkage of these similarities merges the objects until there are k clusters.
+/// Constraints as in `evidence_accumulation`: obeyed, except those marked soft, which are evidence.
 /// # Input and output
-/// Any ensemble; a member that misses an object says nothing about it. k clusters; fewer if must-links leave no
-/// more. The diagnostics hold the height of the first merge not made, and the lifetime of the partition.
+/// Any ensemble; a member that misses an object is not counted for it. k clusters; fewer if must-links leave fewer.
+/// The diagnostics hold the height of the first merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` above `max_n`; `InconsistentConstraints`,
-/// `InfeasibleConstraints`, `UndecidedConstraints` of constraints to obey.
+/// `InfeasibleConstraints`, `UndecidedConstraints` for constraints to obey.
 /// # Cost and randomness
-/// With M members of k clusters, O(n·M²) time for the links and O(M²·k³) for the triples; g rows of labels are
-/// different: O(g²·M) time and 4 g² bytes. Nothing is random.
+/// With M members of k clusters, O(n·M²) time for the links and O(M²·k³) for the triples. With g different rows of
+/// labels, O(g²·M) time and 4 g² bytes. Not random.
 /// # References
 /// [IamOnBoongoenGarrettPrice2011], weighted connected triples; [IamOnGarrett2010] for the similarity of objects.
-/// Differs: members of unequal weights count so as centres of triples and in the mean.
+/// Differs: weights of members count for centres of triples and in the mean.
 #[options]
 pub struct ConnectedTriples {
-    /// How alike the two most alike clusters of one member are (DC); at 0 it is evidence accumulation.
+    /// Similarity of the two most similar clusters of one member (DC); 0 gives evidence accumulation.
     #[option(default = 0.8, min = 0.0, max = 1.0)]
     pub decay: f64,
-    /// More objects than this are refused.
+    /// Largest number of objects that is accepted.
     #[option(default = 20_000, min = 1)]
     pub max_n: usize,
-    /// How much each member counts.
+    /// Weights of the members.
     pub weights: Weights,
-    /// What constraints do.
+    /// Use of constraints.
     pub constrain: Constrain,
-    /// When cannot-links that are obeyed part clusters; absent: afterwards.
+    /// Time at which obeyed cannot-links separate clusters. If absent, afterwards.
     pub part: Option<Part>,
-    /// Nodes of each search for k clusters that hold the cannot-links, after which it is undecided.
+    /// Maximum number of nodes in each search for k clusters that hold the cannot-links.
     #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
     pub node_limit: u64,
 }

@@ -12,32 +12,30 @@ use crate::parts::weights::Weights;
 /// CSPA: the graph of co-associations between all pairs of objects, cut into k parts.
 ///
 /// # Method
-/// The similarity of two objects is the share of members that put them together; pairs that none does
-/// have no edge. Objects that all members treat alike are one vertex, up to a twentieth of a part.
-/// Constraints as in `hbgf`.
+/// The similarity of two objects is the share of members that put them together; pairs that no member puts together
+/// have no edge. Objects that all members treat alike are one vertex, up to a twentieth of a part. Constraints as in
+/// `hbgf`.
 /// # Input and output
-/// Any ensemble; a member that misses an object puts it with nobody. At most k clusters, of about the sizes that
-/// the members' clusters have; members that agree are returned. With `imbalance` they are of about equal size, as
-/// published.
+/// Any ensemble; a member that misses an object does not put it together with any other. At most k clusters, of about
+/// the sizes that the members' clusters have; if all members agree, their partition is returned. With `imbalance`
+/// they are of about equal size, as published.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` above `max_n`.
 /// # Cost and randomness
-/// O(n²τ) time, 8 n² bytes for the graph and as much and more for cutting it. Random in the partitioner.
+/// O(n²τ) time, 8 n² bytes for the graph and at least as much for cutting it. Random in the partitioner.
 /// # References
-/// [StrehlGhosh2002]. Differs: sizes of parts (`imbalance = 0.03` has those of METIS).
+/// [StrehlGhosh2002]. Differs: sizes of parts (`imbalance = 0.03` gives the sizes of METIS).
 #[options]
 pub struct Cspa {
-    /// How the graph is cut.
+    /// Options for cutting the graph.
     #[option(flatten)]
     pub cutting: Cutting,
-    /// More objects than this are refused.
+    /// Largest number of objects that is accepted.
     #[option(default = 5000, min = 1)]
     pub max_n: usize,
-    /// How much each member counts.
+    /// Weights of the members.
     pub weights: Weights,
 }
-
-const INSTEAD: &str = "consensus = \"hbgf\", which cuts the same ensemble without a table of pairs";
 
 #[plugin("cspa", cites = ["StrehlGhosh2002", "KarypisKumar1998"], version = 6)]
 impl ConsensusFunction for Cspa {
@@ -48,7 +46,7 @@ impl ConsensusFunction for Cspa {
     fn needs(&self) -> Needs {
         Needs {
             max_n: Some(self.max_n),
-            instead: INSTEAD,
+            instead: pairwise::INSTEAD,
             labels_only: true,
             ..self.weights.needs(self.cutting.needs())
         }
@@ -67,7 +65,7 @@ impl ConsensusFunction for Cspa {
 impl Cspa {
     /// The outcome under constraints that are all obeyed.
     fn obey(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        pairwise::limit(ensemble.n(), self.max_n, INSTEAD)?;
+        pairwise::limit(ensemble.n(), self.max_n, pairwise::INSTEAD)?;
         let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "cspa", ctx)?;
         let cutting = &self.cutting;
         cutting.check(view.k)?;
@@ -131,7 +129,7 @@ mod tests {
         let (ensemble, problem) = e12();
         let e = Cspa { max_n: 11, ..Cspa::default() };
         let e = e.combine(&ensemble, &problem, &Context::new(1)).unwrap_err().to_string();
-        assert!(e.starts_with("max_n: must be >= 12") && e.contains("hbgf"), "{e}");
+        assert!(e.starts_with("max_n: must be at least 12") && e.contains("hbgf"), "{e}");
         assert!(blank(4, 2).k.is_some());
     }
 

@@ -30,94 +30,89 @@ pub use links::{Constrain, Part};
 /// Evidence accumulation: hierarchical clustering of the co-associations of all pairs.
 ///
 /// # Method
-/// The distance of two objects is 1 minus the share of members that put them together, or minus the
-/// mean over the members of what their memberships have in common. Of equally near pairs of clusters
-/// the one with the smallest objects merges first. Objects that all members label alike are one from
-/// the start.
+/// The distance of two objects is 1 minus the share of members that put them together. With memberships, it is 1
+/// minus the mean inner product of their memberships over the members. Of equally near pairs of clusters the one with
+/// the smallest objects merges first. Objects that all members label alike are one from the start.
 ///
-/// Constraints to obey, whatever their weights: must-linked objects are one from the start. Cannot-links
-/// part clusters while these merge or afterwards (`part`). While merging, clusters that hold a
-/// cannot-link, given or entailed, never do; with `cut = "k"` nor do two whose merge would leave
-/// cannot-links that k clusters cannot hold, so that merging always reaches k where that can be done
-/// at all. Afterwards, must-linked objects that are with what they must be apart from change clusters, and
-/// nothing else does. A constraint of weight w that is evidence turns the co-association A of its two
-/// objects into (A + w)/(1 + w) or A/(1 + w), and may be broken.
+/// Constraints are obeyed, except those marked soft, which are evidence (`constrain`). A constraint of weight w that is
+/// evidence turns the co-association A of its two objects into (A + w)/(1 + w) or A/(1 + w), and may be broken.
+/// Constraints to obey are used without their weights: must-linked objects are one from the start. Cannot-links
+/// separate clusters during merging or afterwards (`part`). During merging, clusters that hold a cannot-link, given or
+/// entailed, never merge. With `cut = "k"`, two clusters also do not merge if this would leave cannot-links that k
+/// clusters cannot hold; so merging always reaches k if that is possible at all. Afterwards, objects that are together
+/// with something they must be apart from change clusters, must-linked objects as one. Only these, and objects that
+/// chains of cannot-links connect with them, may change.
 /// # Input and output
-/// Any ensemble; with `association = "memberships"` one whose members all have some. k clusters, or as
-/// many as the threshold or the longest lifetime says; fewer than k where must-links leave no more,
-/// more than those say where cannot-links allow no merge: what is left then lives up to distance 1, at which
-/// objects that no member puts together would merge. The diagnostics hold the height of the first merge not
-/// made, and the lifetime of the partition.
+/// Any ensemble; with `association = "memberships"` one in which all members have memberships. The result has k
+/// clusters, or the number given by the threshold or the longest lifetime. It has fewer than k if must-links leave
+/// fewer. It has more than these numbers if cannot-links prevent merging. The last partition then lives up to
+/// distance 1, at which objects that no member puts together would merge. The diagnostics hold the height of the
+/// first merge not made, and the lifetime of the partition.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the
-/// linkage is `single` without constraints to obey, which needs no table. `InconsistentConstraints`,
-/// `InfeasibleConstraints`, `UndecidedConstraints` of constraints to obey: `constrain = "weigh"` takes
-/// them as evidence instead.
+/// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the linkage is
+/// `single` without constraints to obey, which needs no table. `InconsistentConstraints`, `InfeasibleConstraints`,
+/// `UndecidedConstraints` for constraints to obey: `constrain = "weigh"` uses them as evidence instead.
 /// # Cost and randomness
-/// g rows of labels are different: O(g²τ) time; O(n) memory for `single`, 4 g² bytes otherwise. With
-/// memberships in K clusters of all members: O(n²K) time, 8 n K bytes more. Objects with constraints are
-/// rows of their own; each merge of two clusters that a chain of cannot-links connects takes a graph
-/// colouring of that chain's objects. Nothing random.
+/// With g different rows of labels: O(g²τ) time; O(n) memory for `single`, 4 g² bytes otherwise. With memberships in
+/// K clusters of all members: O(n²K) time, 8 n K bytes more. Objects with constraints are rows of their own. Each
+/// merge of two clusters that a chain of cannot-links connects takes a graph colouring of that chain's objects. Not
+/// random.
 /// # References
-/// [FredJain2005]; [DavidsonRavi2005] §3 for merging under constraints. Differs: no dead ends, by the
-/// colouring.
+/// [FredJain2005]; [DavidsonRavi2005] §3 for merging under constraints. Differs: the colouring avoids dead ends.
 #[options]
 pub struct EvidenceAccumulation {
-    /// How near two clusters are.
+    /// Definition of the similarity of two clusters.
     #[option(default = Linkage::Average)]
     pub linkage: Linkage,
-    /// Where the hierarchy is cut.
+    /// Rule that cuts the hierarchy.
     pub cut: CutAt,
-    /// With `cut = "threshold"`: objects stay joined at co-associations above this.
+    /// Co-association above which objects stay joined (with `cut = "threshold"`).
     #[option(default = 0.5, min = 0.0, below = 1.0)]
     pub t: f64,
-    /// What puts two objects together.
+    /// Use of constraints.
+    pub constrain: Constrain,
+    /// Weights of the members.
+    pub weights: Weights,
+    /// Quantity that puts two objects together.
     pub association: Association,
-    /// What co-associations are divided by.
+    /// Divisor of co-associations.
     #[option(default = Normalise::Members)]
     pub normalise: Normalise,
-    /// More objects than this are refused, except with `linkage = "single"`.
+    /// Largest number of objects that is accepted, except with `linkage = "single"`.
     #[option(default = 20_000, min = 1)]
     pub max_n: usize,
-    /// How much each member counts.
-    pub weights: Weights,
-    /// What constraints do.
-    pub constrain: Constrain,
-    /// When cannot-links that are obeyed part clusters. Absent: afterwards with average linkage, else
-    /// while clusters merge.
+    /// Time at which obeyed cannot-links separate clusters. If absent, afterwards with average linkage, otherwise
+    /// during merging.
     pub part: Option<Part>,
-    /// Nodes of each search for k clusters that hold the cannot-links, after which it is undecided.
+    /// Maximum number of nodes in each search for k clusters that hold the cannot-links.
     #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
     pub node_limit: u64,
 }
 
-/// What puts two objects together.
+/// Quantity that puts two objects together.
 #[options]
 pub enum Association {
-    /// Their labels: a member counts in full or not at all.
+    /// Labels: two objects are together in a member or not.
     #[default]
     Labels,
-    /// Their memberships: a member counts by their inner product.
+    /// Memberships: a member counts with their inner product.
     Memberships,
 }
 
-/// Where the hierarchy is cut.
+/// Rule that cuts the hierarchy.
 #[options]
 pub enum CutAt {
     /// At k clusters.
     #[default]
     K,
-    /// Where co-associations fall to `t`.
+    /// At the height where co-associations fall to `t`.
     Threshold,
     /// In the longest interval between two merges.
     Lifetime,
 }
 
 const TAG: &str = "evidence_accumulation";
-const INSTEAD: &str =
-    "consensus = \"hbgf\", which reads the same constraints and needs no table of pairs";
-const WITHOUT_K: &str = "linkage = \"single\", which needs no table of pairs and takes longer";
-const INSTEAD_OF_OBEYING: &str = "constrain = \"weigh\", for which single linkage needs none";
+const WITHOUT_K: &str = "consensus = \"voting\", which needs neither k nor a table of pairs";
 
 #[plugin(
     "evidence_accumulation",
@@ -161,7 +156,7 @@ impl ConsensusFunction for EvidenceAccumulation {
     }
 
     fn operations(&self, shape: &Shape, members: usize) -> f64 {
-        /// Of a pair of clusters while these merge.
+        /// Operations for a pair of clusters during merging.
         const MERGING: f64 = 30.0;
         let n = shape.n as f64;
         let pairs = match self.association {
@@ -172,7 +167,7 @@ impl ConsensusFunction for EvidenceAccumulation {
     }
 }
 
-/// Where the last partition ends that constraints keep from becoming one cluster.
+/// End of the last partition if constraints keep it from becoming one cluster.
 fn ends(heights: &[f64], n: usize) -> Option<f64> {
     (heights.len() + 1 < n).then_some(1.0)
 }
@@ -189,10 +184,8 @@ impl EvidenceAccumulation {
     ) -> Result<Clustering> {
         let n = ensemble.n();
         let links = Links::new(self.constrain, problem)?;
-        match self.linkage {
-            Linkage::Single if links.obeyed.is_none() => {}
-            Linkage::Single => pairwise::limit(n, self.max_n, INSTEAD_OF_OBEYING)?,
-            _ => pairwise::limit(n, self.max_n, self.instead())?,
+        if self.linkage != Linkage::Single || links.obeyed.is_some() {
+            pairwise::limit(n, self.max_n, self.instead())?;
         }
         let wanted = match self.cut {
             CutAt::K => problem.clone(),
@@ -255,7 +248,7 @@ impl EvidenceAccumulation {
 
     /// A suggestion that accepts more objects.
     fn instead(&self) -> &'static str {
-        if self.cut == CutAt::K { INSTEAD } else { WITHOUT_K }
+        if self.cut == CutAt::K { pairwise::INSTEAD } else { WITHOUT_K }
     }
 
     fn parts_afterwards(&self) -> bool {
@@ -266,7 +259,7 @@ impl EvidenceAccumulation {
         self.cut == CutAt::K && *self.part.as_ref().unwrap_or(&by_linkage) == Part::Afterwards
     }
 
-    /// The leaves, and what the constraints that are obeyed ask of their hierarchy.
+    /// The leaves, and the requirements of obeyed constraints on their hierarchy.
     fn leaves<'a>(
         &self,
         view: &'a CanonicalEnsemble<'a>,
@@ -296,7 +289,7 @@ impl EvidenceAccumulation {
         Ok((leaves, bound))
     }
 
-    /// What the constraints that are obeyed ask of the hierarchy.
+    /// The requirements of obeyed constraints on the hierarchy.
     fn bound<'a>(
         &self,
         closure: &Closure,
@@ -339,6 +332,22 @@ mod tests {
     fn run(ea: &EvidenceAccumulation, k: usize) -> Clustering {
         let (ensemble, _) = e12();
         ea.combine(&ensemble, &blank(12, k), &Context::new(1)).unwrap()
+    }
+
+    #[test]
+    fn too_many_objects_are_told_a_fast_function() {
+        let (ensemble, problem) = e12();
+        for (cut, instead) in
+            [(CutAt::K, "mcla"), (CutAt::Threshold, "voting"), (CutAt::Lifetime, "voting")]
+        {
+            let ea = EvidenceAccumulation { cut, max_n: 3, ..Default::default() };
+            let refused = ea.combine(&ensemble, &problem, &Context::new(1)).unwrap_err();
+            for said in [refused, check_needs(&ensemble, &ea).unwrap_err()] {
+                let said = said.to_string();
+                let named = said.contains(&format!("consensus = \"{instead}\""));
+                assert!(named && !said.contains("single"), "{said}");
+            }
+        }
     }
 
     #[test]

@@ -11,38 +11,38 @@ use crate::parts::weights::Weights;
 /// HBGF: the graph of objects and the clusters they are in, cut into k parts.
 ///
 /// # Method
-/// An edge joins an object to its cluster in every member; the part of an object is its label.
-/// Objects that all members treat alike are one vertex, up to a twentieth of a part.
+/// An edge joins an object to its cluster in every member; the part of an object is its label. Objects that all
+/// members treat alike are one vertex, up to a twentieth of a part.
 ///
-/// Parts are cut to the sizes that the members' clusters have: those of the member that agrees most with the others,
-/// averaged over the members of as many clusters. Its clusters are one of the starts. In the end every object goes to
-/// the part of most of its clusters, whatever the parts hold then. Members that agree are returned. With `imbalance`
-/// parts are of about equal size, as published.
+/// Parts are cut to the sizes that the members' clusters have. These are the sizes of the member that agrees most
+/// with the others, averaged over the members with the same number of clusters. Its clusters are one of the starts.
+/// At the end every object goes to the part of most of its clusters, whatever the sizes are then. If all members
+/// agree, their partition is returned. With `imbalance` parts are of about equal size, as published.
 ///
-/// Constraints, whatever their weights: must-linked objects are one vertex; cannot-linked ones that the
-/// cut leaves in one part are taken apart afterwards, one by one where that is enough, else all that chains
-/// of cannot-links connect by a search for a colouring. Those that are left are counted
-/// (`cannot_links_together`), those marked hard an error. Those marked soft are enforced too, with a warning, or all
-/// left out if the others cannot be met with them.
+/// Weights of constraints are not used. Must-linked objects are one vertex. Cannot-linked objects that the cut leaves
+/// in one part are separated afterwards, one by one if that is enough. Otherwise a search for a colouring separates
+/// all objects that chains of cannot-links connect. Cannot-links that remain broken are counted
+/// (`cannot_links_together`); if one is marked hard, an error is returned. Constraints marked soft are enforced too,
+/// with a warning. If the others cannot be met with them, all soft ones are left out.
 /// # Input and output
-/// Any ensemble; a missing label is a missing edge. At most k clusters. The objective is the weight of the cut
-/// edges, memberships are shares of edges.
+/// Any ensemble; a missing label is a missing edge. At most k clusters. The objective is the weight of the cut edges,
+/// memberships are shares of edges.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`; `InconsistentConstraints`, `InfeasibleConstraints`,
 /// `UndecidedConstraints` for cannot-links marked hard.
 /// # Cost and randomness
 /// O(nτ) edges, 16 bytes each, and the partitioner. Random in the partitioner.
 /// # References
-/// [FernBrodley2004]. Differs: sizes of parts (`imbalance = 0.03` has those of METIS).
+/// [FernBrodley2004]. Differs: sizes of parts (`imbalance = 0.03` gives the sizes of METIS).
 #[options]
 pub struct Hbgf {
-    /// How the graph is cut.
+    /// Options for cutting the graph.
     #[option(flatten)]
     pub cutting: Cutting,
     /// Weight of a cluster in the balance; an object weighs 1.
     #[option(default = 1, min = 0, max = 1)]
     pub cluster_vertex_weight: u32,
-    /// How much each member counts.
+    /// Weights of the members.
     pub weights: Weights,
 }
 
@@ -314,7 +314,10 @@ mod tests {
         };
         let cut = |cutting| Hbgf { cutting, ..Hbgf::default() };
         let default = Cutting::default;
-        refused(cut(Cutting { imbalance: Some(2.5), ..default() }), "imbalance: must be in 0..=2");
+        refused(
+            cut(Cutting { imbalance: Some(2.5), ..default() }),
+            "imbalance: must be between 0 and 2",
+        );
         refused(cut(Cutting { trials: Some(0), ..default() }), "trials: ");
         refused(cut(Cutting { weight_scale: 0.5, ..default() }), "weight_scale: ");
         refused(Hbgf { cluster_vertex_weight: 2, ..Hbgf::default() }, "cluster_vertex_weight: ");

@@ -12,34 +12,34 @@ use crate::parts::cutting::{Cutting, Units};
 /// HGPA: the hypergraph whose hyperedges are the clusters of all members, cut into k parts.
 ///
 /// # Method
-/// Parts are of about the sizes that the members' clusters have, or with `imbalance` of about equal size, as published,
-/// and tear as few clusters as possible. Direct local search from several
-/// starts: the first is the partition of the bipartite graph of objects and clusters, the others
-/// are random. Moves that tear no cluster less count if they gather the torn ones. Must-linked objects
-/// are one vertex; cannot-linked ones go to different parts if single moves lead there. Soft marks as in `hbgf`.
+/// Parts tear as few clusters as possible. They are of about the sizes that the members' clusters have, or with
+/// `imbalance` of about equal size, as published. A direct local search runs from several starts. The first start is
+/// the partition of the bipartite graph of objects and clusters, the others are random. A move that leaves the number
+/// of torn clusters unchanged is accepted if it gathers the torn ones. Must-linked objects are one vertex;
+/// cannot-linked objects go to different parts if single moves lead there. Soft marks as in `hbgf`.
 /// # Input and output
-/// Any ensemble; all members count the same. At most k clusters; members that agree are returned. The objective is
-/// the number of torn clusters.
+/// Any ensemble; all members count the same. At most k clusters; if all members agree, their partition is returned.
+/// The objective is the number of torn clusters.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness
-/// O(starts · sweeps · nτk), and up to 2000 objects, where those of full parts are swapped, O(starts · sweeps · n²τ);
-/// starts in parallel. Random in the starts.
+/// O(starts · sweeps · nτk), and up to 2000 objects, where objects of full parts are swapped, O(starts · sweeps ·
+/// n²τ); starts in parallel. Random in the starts.
 /// # References
 /// [StrehlGhosh2002]. Differs: no hMETIS; sizes of parts (`imbalance = 0.05`).
 #[options]
 pub struct Hgpa {
-    /// Parts of about equal size, as published: none is heavier than 1 + this times its share, at most k - 1.
-    /// Absent: within 5 % of the sizes that the clusters of the members have.
+    /// Tolerance for parts of about equal size, as published: no part is heavier than 1 + this times its share; at
+    /// most k - 1. If absent, parts are within 5 % of the sizes that the members' clusters have.
     #[option(min = 0.0)]
     pub imbalance: Option<f64>,
-    /// Starts, of which the one that tears fewest clusters is kept.
+    /// Number of starts; the one that tears fewest clusters is kept.
     #[option(default = 20, min = 1)]
     pub starts: usize,
-    /// Objects joined by must-links stay together.
+    /// Keep must-linked objects together.
     #[option(default = true)]
     pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts where the bounds allow it; not promised.
+    /// Put cannot-linked objects into different parts if the bounds allow it; not guaranteed.
     #[option(default = true)]
     pub respect_cannot_link: bool,
 }

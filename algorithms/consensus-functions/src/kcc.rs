@@ -10,11 +10,11 @@ use rayon::prelude::*;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::weights::Weights;
 
-/// KCC: k-means on the rows of labels, with centres that say how often each label occurs.
+/// KCC: k-means on the rows of labels, with centres that hold the frequency of each label.
 ///
 /// # Method
-/// Objects go to the centre that fits their labels best, centres become the means of their objects;
-/// how an object fits is the utility. A member that misses an object does not count for it.
+/// Objects go to the centre that fits their labels best, and centres become the means of their objects. The utility
+/// defines how well an object fits. A member that misses an object does not count for it.
 /// # Input and output
 /// Any ensemble; labels are never expanded. At most k clusters. The objective never rises.
 /// # Errors
@@ -25,18 +25,18 @@ use crate::parts::weights::Weights;
 /// [WuLiuXiongCaoChen2015].
 #[options]
 pub struct Kcc {
-    /// How well a label fits a centre.
+    /// Utility that measures how well a label fits a centre.
     pub utility: Utility,
     /// Exponent of the utility `lp`.
     #[option(default = 5.0, above = 1.0)]
     pub p: f64,
-    /// Starts, of which the best result is kept.
+    /// Number of starts; the best result is kept.
     #[option(default = 10, min = 1)]
     pub restarts: usize,
-    /// Sweeps of one start.
+    /// Maximum number of sweeps in one start.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
-    /// How much each member counts.
+    /// Weights of the members.
     pub weights: Weights,
 }
 
@@ -54,7 +54,7 @@ pub enum Utility {
     Lp,
 }
 
-/// What each label of a member costs under shares `m` of that member's labels in a cluster.
+/// Cost of each label of a member under shares `m` of that member's labels in a cluster.
 fn costs(utility: Utility, p: f64, m: &[f64]) -> Vec<f64> {
     match utility {
         Utility::Category => {
@@ -131,7 +131,7 @@ impl Table<'_> {
         out
     }
 
-    /// What object `i` costs under each centre.
+    /// Cost of object `i` under each centre.
     fn fit(&self, i: usize, prices: &[f64], k: usize, out: &mut [f64]) {
         out.fill(0.0);
         for &c in self.row(i).iter().filter(|&&c| c != NONE) {
@@ -140,13 +140,13 @@ impl Table<'_> {
         }
     }
 
-    /// What object `i` costs under the centre of its cluster.
+    /// Cost of object `i` under the centre of its cluster.
     fn cost(&self, i: usize, labels: &[u32], prices: &[f64], k: usize) -> f64 {
         let present = self.row(i).iter().filter(|&&c| c != NONE);
         present.map(|&c| prices[c as usize * k + labels[i] as usize]).sum()
     }
 
-    /// What all objects cost under the centres of their clusters.
+    /// Cost of all objects under the centres of their clusters.
     fn objective(&self, labels: &[u32], prices: &[f64], k: usize) -> f64 {
         reduce::sum(labels.len(), |i| self.cost(i, labels, prices, k))
     }

@@ -4,7 +4,6 @@
 
 mod parts;
 
-pub use parts::agreement::warn_of_contradiction;
 pub use parts::cutting::Cutting;
 pub use parts::weights::{Scheme, Weights};
 

@@ -7,41 +7,41 @@ use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::reliability;
 use crate::parts::weights::Weights;
 
-/// LWEA: average linkage of co-associations in which each cluster counts by how far the members agree about it.
+/// LWEA: average linkage of co-associations, in which clusters the members agree about count more.
 ///
 /// # Method
-/// H(C), the uncertainty of a cluster, is the sum over all M members of the entropy (in bits) of their labels
-/// within C; its index is exp(−H / (θ·M)), which is 1 if no member divides the cluster. The co-association of
-/// two objects is the mean over the members of the index of the cluster that holds both, 0 where none does.
-/// Average linkage of these merges the objects until there are k clusters. Objects that all members label
-/// alike are one from the start. Constraints as in `evidence_accumulation`.
+/// H(C), the uncertainty of a cluster, is the sum over all M members of the entropy (in bits) of their labels within
+/// C. Its index is exp(−H / (θ·M)), which is 1 if no member divides the cluster. The co-association of two objects is
+/// the mean over the members of the index of the cluster that holds both, or 0 if no cluster does. Average linkage of
+/// these merges the objects until there are k clusters. Objects that all members label alike are one from the start.
+/// Constraints as in `evidence_accumulation`: obeyed, except those marked soft, which are evidence.
 /// # Input and output
-/// Any ensemble; a member that misses an object says nothing about it. k clusters; fewer if must-links leave no
-/// more. The diagnostics hold the height of the first merge not made, and the lifetime of the partition.
+/// Any ensemble; a member that misses an object is not counted for it. k clusters; fewer if must-links leave fewer.
+/// The diagnostics hold the height of the first merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` above `max_n`; `InconsistentConstraints`,
-/// `InfeasibleConstraints`, `UndecidedConstraints` of constraints to obey.
+/// `InfeasibleConstraints`, `UndecidedConstraints` for constraints to obey.
 /// # Cost and randomness
-/// With M members O(n·M²) time for the index; g rows of labels are different: O(g²·M) time and 4 g² bytes.
-/// Nothing is random.
+/// With M members O(n·M²) time for the index. With g different rows of labels, O(g²·M) time and 4 g² bytes. Not
+/// random.
 /// # References
-/// [HuangWangLai2018], ensemble-driven cluster index and LWEA; θ = 0.4 is theirs. Differs: objects that all members
-/// label alike are joined first; members of unequal weights count so in both sums.
+/// [HuangWangLai2018], ensemble-driven cluster index and LWEA; θ = 0.4 is their value. Differs: objects that all
+/// members label alike are joined first; weights of members count in both sums.
 #[options]
 pub struct Lwea {
-    /// How much uncertain clusters still count (θ); with a large number all count the same.
+    /// Weight of uncertain clusters (θ); with a large number all clusters count the same.
     #[option(default = 0.4, above = 0.0)]
     pub theta: f64,
-    /// More objects than this are refused.
+    /// Largest number of objects that is accepted.
     #[option(default = 20_000, min = 1)]
     pub max_n: usize,
-    /// How much each member counts.
+    /// Weights of the members.
     pub weights: Weights,
-    /// What constraints do.
+    /// Use of constraints.
     pub constrain: Constrain,
-    /// When cannot-links that are obeyed part clusters; absent: afterwards.
+    /// Time at which obeyed cannot-links separate clusters. If absent, afterwards.
     pub part: Option<Part>,
-    /// Nodes of each search for k clusters that hold the cannot-links, after which it is undecided.
+    /// Maximum number of nodes in each search for k clusters that hold the cannot-links.
     #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
     pub node_limit: u64,
 }
@@ -115,7 +115,7 @@ mod tests {
         let lwea = Lwea { theta: 0.5, ..Lwea::default() };
         let c = run(&lwea, &ensemble, &blank(6, 2));
         assert_eq!(c.labels, [0, 0, 0, 0, 1, 1]);
-        // Of the eight pairs between the two clusters only 3–4 and 3–5 are together for a member.
+        // Only two of the eight pairs between the clusters, 3–4 and 3–5, are together in a member.
         let (last, next) = (1.0 - 0.222145, 1.0 - 2.0 * 0.199599 / 8.0);
         let found = &c.extras.diagnostics;
         assert!((found["next_height"] - next).abs() < 1e-6, "{found:?}");

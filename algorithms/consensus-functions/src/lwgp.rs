@@ -12,13 +12,13 @@ use crate::parts::weights::Weights;
 /// LWGP: the graph of objects and their clusters, in which reliable clusters have heavier edges, cut into k parts.
 ///
 /// # Method
-/// H(C), the uncertainty of a cluster, is the sum over all M members of the entropy (in bits) of their labels
-/// within C; its index is exp(−H / (θ·M)), which is 1 if no member divides the cluster. An edge of this weight
-/// joins each object to its cluster in every member; the part of an object is its label. Objects that all members
-/// treat alike are one vertex, up to a twentieth of a part. Sizes of parts and constraints as in `hbgf`.
+/// H(C), the uncertainty of a cluster, is the sum over all M members of the entropy (in bits) of their labels within
+/// C. Its index is exp(−H / (θ·M)), which is 1 if no member divides the cluster. An edge of this weight joins each
+/// object to its cluster in every member; the part of an object is its label. Objects that all members treat alike
+/// are one vertex, up to a twentieth of a part. Sizes of parts and constraints as in `hbgf`.
 /// # Input and output
-/// Any ensemble; a missing label is a missing edge. At most k clusters. The objective is the weight of the cut
-/// edges, memberships are shares of the weight of edges.
+/// Any ensemble; a missing label is a missing edge. At most k clusters. The objective is the weight of the cut edges,
+/// memberships are shares of the weight of edges.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`; `InconsistentConstraints`, `InfeasibleConstraints`,
 /// `UndecidedConstraints` for cannot-links marked hard.
@@ -26,17 +26,17 @@ use crate::parts::weights::Weights;
 /// With M members O(n·M²) time for the index, n·M edges, 16 bytes each, and the partitioner. Random in the
 /// partitioner.
 /// # References
-/// [HuangWangLai2018], ensemble-driven cluster index and LWGP; θ = 0.4 is theirs. Differs: sizes of parts
-/// (`partitioner = "spectral"` is nearest to their transfer cut); members of unequal weights count so.
+/// [HuangWangLai2018], ensemble-driven cluster index and LWGP; θ = 0.4 is their value. Differs: sizes of parts
+/// (`partitioner = "spectral"` is nearest to their transfer cut); weights of members count.
 #[options]
 pub struct Lwgp {
-    /// How much uncertain clusters still count (θ); with a large number all count the same.
+    /// Weight of uncertain clusters (θ); with a large number all clusters count the same.
     #[option(default = 0.4, above = 0.0)]
     pub theta: f64,
-    /// How the graph is cut.
+    /// Options for cutting the graph.
     #[option(flatten)]
     pub cutting: Cutting,
-    /// How much each member counts.
+    /// Weights of the members.
     pub weights: Weights,
 }
 

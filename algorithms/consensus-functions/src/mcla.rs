@@ -13,45 +13,46 @@ use crate::parts::typical::Typical;
 /// MCLA: clusters of all members are grouped into k meta-clusters, which the objects then join.
 ///
 /// # Method
-/// Clusters are as similar as their sets of objects (Jaccard); their graph is cut into k parts, a cluster weighing as
-/// much as it has objects. Parts weigh about as much as if each cluster went with the one that it matches in the member
-/// that agrees most with the others, and that grouping is one of the starts; members that agree are returned. With
-/// `imbalance` parts are of about equal weight, as published. An object goes to the meta-cluster of
-/// which it is in the largest share of clusters.
+/// The similarity of clusters is that of their sets of objects (Jaccard). Their graph is cut into k parts; the weight
+/// of a cluster is its number of objects. One grouping comes from the member that agrees most with the others: each
+/// cluster goes with the one it matches in this member. Parts weigh about as much as in this grouping, which is also
+/// one of the starts. If all members agree, their partition is returned. With `imbalance` parts are of about equal
+/// weight, as published. An object goes to the meta-cluster that has the largest share of its clusters containing the
+/// object.
 /// # Input and output
-/// Any ensemble; all members count the same. At most k clusters: a meta-cluster that wins no object
-/// disappears. Memberships are the shares, made to sum to 1; the diagnostics hold the mean confidence.
+/// Any ensemble; all members count the same. At most k clusters: a meta-cluster that wins no object disappears.
+/// Memberships are the shares, made to sum to 1; the diagnostics hold the mean confidence.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness
 /// O(nτ²) to compare clusters and 16 bytes for each pair of them that share an object. Random in the partitioner, and
-/// in ties where asked for.
+/// in ties with `tie = "random"`.
 /// # References
-/// [StrehlGhosh2002]. Differs: weights of parts (`imbalance = 0.03` has those of METIS).
+/// [StrehlGhosh2002]. Differs: weights of parts (`imbalance = 0.03` gives the weights of METIS).
 #[options]
 pub struct Mcla {
-    /// What cuts the graph of clusters.
+    /// Partitioner that cuts the graph of clusters.
     pub partitioner: Engine,
-    /// Meta-clusters of about equal weight, as published: none is heavier than 1 + this times its share, at most
-    /// k - 1. Absent: within 3 % of the weights that the clusters of the members have.
+    /// Tolerance for meta-clusters of about equal weight, as published: none is heavier than 1 + this times its
+    /// share; at most k - 1. If absent, weights are within 3 % of those that the members' clusters have.
     #[option(min = 0.0)]
     pub imbalance: Option<f64>,
-    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
-    /// than half a million ends of edges.
+    /// Number of starts of the partitioner; the best cut is kept. If absent, 10, and fewer on graphs with more than
+    /// half a million ends of edges.
     #[option(min = 1)]
     pub trials: Option<usize>,
-    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
-    /// would pass 2³¹ - 1.
+    /// Factor for edge weights before they are rounded to whole numbers >= 1. It is lowered if their sum would exceed
+    /// 2³¹ - 1.
     #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
-    /// Which of several meta-clusters an object joins that is as much in each of them.
+    /// Choice between several meta-clusters with equal shares for an object.
     pub tie: Tie,
 }
 
-/// Which of several equally good meta-clusters an object joins.
+/// Choice between several equally good meta-clusters for an object.
 #[options]
 pub enum Tie {
-    /// The one met first.
+    /// The first one found.
     #[default]
     Lowest,
     /// A random one, as published.

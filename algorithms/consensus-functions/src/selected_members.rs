@@ -2,34 +2,35 @@
 
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
+use mustlink_kernels::agreement::members::nmi;
 
-use crate::parts::agreement::{mean_nmi, nmi};
+use crate::parts::agreement::mean_nmi;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::weights::{Scheme, Weights};
 
-/// Another consensus function on some of the members only.
+/// Another consensus function, applied to some of the members only.
 ///
 /// # Method
-/// Members are ranked by a score, and the best share is kept; or they are taken one by one, each the
-/// best compromise between its score and its distance from those taken before.
+/// Members are ranked by a score, and the best share is kept. Alternatively they are taken one by one, each the best
+/// compromise between its score and its distance from those taken before.
 /// # Input and output
-/// What the other function takes. The diagnostics hold the number of members kept.
+/// The input of the other function. The diagnostics hold the number of members kept.
 /// # Errors
 /// `BadParam`; those of the other function.
 /// # Cost and randomness
-/// O(τ²n) and the other function. Nothing random here.
+/// O(τ²n) and the other function. The selection itself is not random.
 /// # References
 /// [FernLin2008].
 #[options]
 pub struct SelectedMembers {
-    /// Share of the members that is kept, at least one of them.
+    /// Share of the members to keep; at least one member is kept.
     #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub fraction: f64,
     /// The score of a member.
     pub score: Score,
-    /// How members are chosen by it.
+    /// Strategy that chooses members by their score.
     pub strategy: Strategy,
-    /// What combines those kept.
+    /// Consensus function that combines the members kept.
     #[option(slot = "voting")]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
 }
@@ -40,22 +41,22 @@ pub enum Score {
     /// Mean normalised mutual information with the other members.
     #[default]
     Anmi,
-    /// Validity and diversity, as the weights of that name.
+    /// Validity and diversity, as in the weights of this name.
     ValidityPlusDiversity,
 }
 
-/// How members are chosen.
+/// Strategies that choose members.
 #[options]
 pub enum Strategy {
-    /// The best.
+    /// The members with the best scores.
     #[default]
     Best,
-    /// Greedily: mean score of those kept plus their mean distance (1 - NMI) from each other.
+    /// Greedy: the mean score of the members kept plus their mean distance (1 - NMI) from each other.
     JointDiversity,
 }
 
 impl SelectedMembers {
-    /// How many of so many members are kept.
+    /// Number of the `members` to keep.
     fn count(&self, members: usize) -> usize {
         ((self.fraction * members as f64).round() as usize).clamp(1, members.max(1))
     }

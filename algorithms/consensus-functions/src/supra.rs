@@ -2,23 +2,22 @@
 
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
+use mustlink_kernels::agreement::members::{nmi, weighted_mean};
 use rayon::prelude::*;
 
 use crate::cspa::Cspa;
 use crate::hgpa::Hgpa;
 use crate::mcla::Mcla;
-use crate::parts::agreement::{nmi, weighted_mean};
 
 /// Supra-consensus: several consensus functions, and the result that agrees best with the members.
 ///
 /// # Method
-/// Agreement is the mean normalised mutual information (geometric) with all members, each counting as
-/// much as it weighs. A function that
-/// cannot take the ensemble is left out with a warning; ties go to the first.
+/// Agreement is the mean normalised mutual information (geometric) with all members, weighted by the weights of the
+/// members. A function that cannot take the ensemble is left out with a warning; ties go to the first.
 /// # Input and output
-/// What the functions take.
+/// The input of the functions.
 /// # Errors
-/// That of the first function, if none can take the ensemble.
+/// The error of the first function, if no function can take the ensemble.
 /// # Cost and randomness
 /// The sum of all functions.
 /// # References
@@ -98,7 +97,7 @@ impl ConsensusFunction for Supra {
     }
 }
 
-/// Whether a function takes so many objects: above its own limit it never starts.
+/// True if a function accepts this number of objects: above its own limit it never starts.
 fn takes(function: &dyn ConsensusFunction, shape: &Shape) -> bool {
     function.needs().max_n.is_none_or(|most| shape.n <= most)
 }

@@ -4,10 +4,10 @@ use mustlink_core::clustering::compact;
 use mustlink_core::ensemble::without_empty;
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
+use mustlink_kernels::agreement::members::shared;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::parts::agreement::shared;
 use crate::parts::canonical_ensemble::trivial;
 use crate::parts::matching::matched;
 use crate::parts::weights::{Scheme, Weights};
@@ -15,36 +15,36 @@ use crate::parts::weights::{Scheme, Weights};
 /// Voting: labels of every member are matched to a reference, then each object takes the majority.
 ///
 /// # Method
-/// The matching maximises the overlap with the reference (linear assignment); surplus clusters go to
-/// the reference cluster they overlap most. Memberships are shares of votes. Constraints are soft: by
-/// default a vote weighs by how much better than chance its member meets them (`weights`), and the
-/// reference is the medoid of the members that meet them best; any may be broken.
+/// The matching maximises the overlap with the reference (linear assignment). Surplus clusters go to the reference
+/// cluster with which they overlap most. Memberships are shares of votes. Constraints are soft: any may be broken. By
+/// default the weight of a vote is how much better than chance its member meets the constraints (`weights`), and the
+/// reference is the medoid of the members that meet them best.
 /// # Input and output
 /// Any ensemble; missing labels do not vote. As many clusters as the reference, at most.
 /// # Errors
 /// `BadParam` when the reference is "labels" and the problem has no start of labels.
 /// # Cost and randomness
-/// O(τ(n + k² log k)), k³ where all clusters meet all, and O(τ²n) for the medoid. Nothing random.
+/// O(τ(n + k² log k)), k³ if all clusters meet all others, and O(τ²n) for the medoid. Not random.
 /// # References
-/// [DudoitFridlyand2003]; [Zhang2022] for weights of members, that by constraints is this project's.
+/// [DudoitFridlyand2003]; [Zhang2022] for weights of members; weights by constraints are this project's own.
 #[options]
 pub struct Voting {
-    /// What the labels of members are matched to.
+    /// Reference to which the labels of members are matched.
     pub reference: Reference,
     /// Match all members to the result again until nothing changes (at most 20 times).
     pub iterate: bool,
-    /// Members that have memberships vote with them, not with their labels.
+    /// Let members that have memberships vote with them, not with their labels.
     pub memberships: bool,
-    /// How much each member counts; without constraints the default is `uniform`.
+    /// Weights of the members; without constraints the default is `uniform`.
     #[option(default = Weights::Scheme(Scheme::Constraints))]
     pub weights: Weights,
 }
 
-/// What the labels of members are matched to.
+/// Reference to which the labels of members are matched.
 #[options]
 pub enum Reference {
-    /// The member with the highest mean adjusted Rand index to the others; with `weights =
-    /// "constraints"` the one that meets most, and this where several do.
+    /// The member with the highest mean adjusted Rand index to the others. With `weights = "constraints"`, the member
+    /// that meets the constraints best; the index then decides between equal members.
     #[default]
     Medoid,
     /// The first member.

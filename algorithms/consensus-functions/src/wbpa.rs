@@ -16,40 +16,41 @@ use crate::parts::weights::Weights;
 /// WBPA: the graph of objects and all clusters, joined by how probable they are, cut into k parts.
 ///
 /// # Method
-/// In each member the probability of a cluster is (D − d + 1)/(k·D + k − Σd), d the distance of the
-/// object to the cluster in the member's own geometry and D the largest. The part of an object is
-/// its label. A feature without a weight counts 1/d, d the number of features. Constraints as in `hbgf`.
+/// In each member the probability of a cluster is (D − d + 1)/(k·D + k − Σd), with d the distance of the object to
+/// the cluster in the member's own geometry and D the largest. The part of an object is its label. In members without
+/// feature weights, the weight of a feature is 1 divided by the number of features. Constraints as in `hbgf`.
 /// # Input and output
-/// Members with distances, centres or memberships, and a label for every object. At most k clusters, of about the sizes
-/// that the members' clusters have; members that agree are returned. With `imbalance` they are of about equal size, as
-/// published.
+/// Members with distances, centres or memberships, and a label for every object. At most k clusters, of about the
+/// sizes that the members' clusters have; if all members agree, their partition is returned. With `imbalance` they
+/// are of about equal size, as published.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` naming what members lack.
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` with the quantity that members lack.
 /// # Cost and randomness
 /// O(n Σk_t) edges, 16 bytes each, and the partitioner. Random in the partitioner.
 /// # References
-/// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008]. Differs: not METIS cuts, whose bisection leaves
-/// parts without a cluster where weights are nearly alike (`partitioner = "metis"` and `imbalance = 0.03` have it).
+/// [AlRazganDomeniconi2006]; used by [DomeniconiAlRazgan2008]. Differs: the default does not use METIS cuts, whose
+/// bisection leaves parts without a cluster if weights are nearly alike (use `partitioner = "metis"` and
+/// `imbalance = 0.03` for them).
 #[options]
 pub struct Wbpa {
-    /// How the graph is cut.
+    /// Options for cutting the graph.
     #[option(flatten)]
     pub cutting: Cutting,
     /// Weight of a cluster in the balance; an object weighs 1.
     #[option(default = 1, min = 0, max = 1)]
     pub cluster_vertex_weight: u32,
-    /// What distances are divided by.
+    /// Divisor of distances.
     #[option(default = DistanceUnit::Raw)]
     pub distance_unit: DistanceUnit,
-    /// How much each member counts.
+    /// Weights of the members.
     pub weights: Weights,
 }
 
-/// What distances are divided by before they become probabilities.
+/// Divisor of distances before they become probabilities.
 #[options]
 pub enum DistanceUnit {
-    /// Nothing, as printed: on data in [0, 1] all clusters of a member become almost equally probable; the
-    /// lightest cut is clear all the same.
+    /// No divisor, as printed: on data in [0, 1] all clusters of a member become almost equally probable. The
+    /// lightest cut is still clear.
     #[default]
     Raw,
     /// The mean distance of the member.
@@ -118,11 +119,11 @@ impl Wbpa {
     }
 }
 
-/// What is said where posteriors tell no clusters apart.
+/// Warning for posteriors that do not distinguish clusters.
 const ALIKE: &str = "the distances are so far below the 1 that is added to them that all clusters are almost equally \
                      probable; distance_unit = \"mean\" measures them by their mean";
 
-/// Whether no object finds a cluster of any member more probable than another of it by a twentieth, and some object
+/// True if no object finds a cluster of any member more probable than another of it by a twentieth, and some object
 /// one more probable at all.
 fn nearly_alike(view: &CanonicalEnsemble, p: &Array2<f32>) -> bool {
     /// Below this cuts are found by chance, as iris in a hundredth of its unit shows.

@@ -5,15 +5,13 @@ use mustlink_core::soft_marks::obeying;
 use ndarray::{Array1, Array2};
 
 use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
-use crate::parts::cutting::Cutting;
-use crate::parts::weights::Weights;
-use crate::wbpa::{DistanceUnit, Wbpa};
+use crate::wbpa::Wbpa;
 
 /// WSBPA: the parts of `wbpa`, each described by the feature weights of the clusters in it.
 ///
 /// # Method
-/// The weights of a part are the mean of those of its clusters, made to sum to 1; a part without a
-/// cluster weighs all features alike, and the diagnostics count it. Constraints as in `hbgf`.
+/// The weights of a part are the mean weights of its clusters, made to sum to 1. A part without a cluster gives all
+/// features the same weight; the diagnostics count such parts. Constraints as in `hbgf`.
 /// # Input and output
 /// As `wbpa`, with feature weights in every member. The result has weights, clusters × features.
 /// # Errors
@@ -24,41 +22,24 @@ use crate::wbpa::{DistanceUnit, Wbpa};
 /// [DomeniconiAlRazgan2009]; the mean is this project's reading.
 #[options]
 pub struct Wsbpa {
-    /// How the weights of the clusters of a part are averaged.
+    /// Average of the weights of the clusters of a part.
     pub aggregate: Aggregate,
-    /// How the graph is cut.
+    /// Options shared with `wbpa`.
     #[option(flatten)]
-    pub cutting: Cutting,
-    /// Weight of a cluster in the balance; an object weighs 1.
-    #[option(default = 1, min = 0, max = 1)]
-    pub cluster_vertex_weight: u32,
-    /// What distances are divided by.
-    #[option(default = DistanceUnit::Raw)]
-    pub distance_unit: DistanceUnit,
-    /// How much each member counts.
-    pub weights: Weights,
+    pub wbpa: Wbpa,
 }
 
-/// How the feature weights of the clusters of a part are averaged.
+/// Average of the feature weights of the clusters of a part.
 #[options]
 pub enum Aggregate {
     /// Each cluster counts the same.
     #[default]
     Mean,
-    /// Each cluster counts as often as it has objects.
+    /// Each cluster counts in proportion to its number of objects.
     SizeWeighted,
 }
 
 impl Wsbpa {
-    fn wbpa(&self) -> Wbpa {
-        Wbpa {
-            cutting: self.cutting.clone(),
-            cluster_vertex_weight: self.cluster_vertex_weight,
-            distance_unit: self.distance_unit,
-            weights: self.weights.clone(),
-        }
-    }
-
     /// Weights of the `k` clusters of the consensus, and how many of them hold no cluster.
     fn describe(
         &self,
@@ -106,22 +87,22 @@ impl ConsensusFunction for Wsbpa {
     }
 
     fn needs(&self) -> Needs {
-        Needs { feature_weights: true, ..self.wbpa().needs() }
+        Needs { feature_weights: true, ..self.wbpa.needs() }
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        self.wbpa().memory(shape, members) + (8 * shape.k * shape.d) as u64
+        self.wbpa.memory(shape, members) + (8 * shape.k * shape.d) as u64
     }
 
     fn operations(&self, shape: &Shape, members: usize) -> f64 {
-        self.wbpa().operations(shape, members) + (members * shape.k * shape.d) as f64
+        self.wbpa.operations(shape, members) + (members * shape.k * shape.d) as f64
     }
 }
 
 impl Wsbpa {
     /// The outcome under constraints that are all obeyed.
     fn obey(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let view = CanonicalEnsemble::new(ensemble, problem, &self.weights, "wsbpa", ctx)?;
+        let view = CanonicalEnsemble::new(ensemble, problem, &self.wbpa.weights, "wsbpa", ctx)?;
         let width = view.members[0].extras.weights.as_ref().map(Array2::ncols);
         let lacking = view
             .members
@@ -137,13 +118,13 @@ impl Wsbpa {
                 return Err(Error::bad_param("consensus", "wsbpa", legal));
             }
         };
-        let cut = self.wbpa().cut(&view, problem, "wsbpa", ctx)?;
+        let cut = self.wbpa.cut(&view, problem, "wsbpa", ctx)?;
         let (mut clustering, clusters) = match cut {
             Some(cut) => (cut.clustering, cut.clusters),
             // k = 1: everything is in one part. k = n: no part holds a cluster.
             None => {
                 let name = if view.k == 1 { 0 } else { NONE };
-                let trivial = self.cutting.trivial(&view, problem)?;
+                let trivial = self.wbpa.cutting.trivial(&view, problem)?;
                 (trivial.expect("nothing was cut"), vec![name; view.clusters()])
             }
         };
@@ -157,6 +138,7 @@ impl Wsbpa {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::cutting::Cutting;
     use mustlink_partitioners::Engine;
     use ndarray::array;
 
@@ -174,7 +156,8 @@ mod tests {
         let ensemble = Ensemble::new(4, members).unwrap();
         // Four objects and four clusters: the multilevel partitioner finds parts of four.
         let cutting = Cutting { partitioner: Engine::Multilevel, ..Cutting::default() };
-        let wsbpa = Wsbpa { cutting, ..Wsbpa::default() };
+        let wbpa = Wbpa { cutting, ..Wbpa::default() };
+        let wsbpa = Wsbpa { wbpa, ..Wsbpa::default() };
         let c = wsbpa.combine(&ensemble, &problem, &Context::new(1)).unwrap();
         assert_eq!(c.labels, [0, 0, 1, 1]);
         let weights = c.extras.weights.unwrap();

@@ -9,29 +9,28 @@ use crate::parts::pairwise;
 use crate::parts::weights::Weights;
 use crate::wbpa::{DistanceUnit, distances, posteriors};
 
-/// WSPA: the graph of all pairs of objects, as similar as their cluster probabilities, cut into k parts.
+/// WSPA: the graph of all pairs of objects, weighted by the similarity of cluster probabilities, cut into k parts.
 ///
 /// # Method
-/// In each member the similarity of two objects is the cosine of their rows of cluster probabilities
-/// (those of `wbpa`); the mean over the members weighs the edge. Constraints as in `hbgf`.
+/// In each member the similarity of two objects is the cosine of their rows of cluster probabilities (those of
+/// `wbpa`). The mean over the members is the weight of the edge. Constraints as in `hbgf`.
 /// # Input and output
 /// As `wbpa`.
 /// # Errors
 /// As `wbpa`; `BadParam` above `max_n`.
 /// # Cost and randomness
-/// O(n² Σk_t) time, 8 n² bytes for the graph and as much and more for cutting it. Random in the
-/// partitioner.
+/// O(n² Σk_t) time, 8 n² bytes for the graph and at least as much for cutting it. Random in the partitioner.
 /// # References
 /// [AlRazganDomeniconi2006].
 #[options]
 pub struct Wspa {
-    /// How the graph is cut.
+    /// Options for cutting the graph.
     #[option(flatten)]
     pub cutting: Cutting,
-    /// What distances are divided by.
+    /// Divisor of distances.
     #[option(default = DistanceUnit::Raw)]
     pub distance_unit: DistanceUnit,
-    /// More objects than this are refused.
+    /// Largest number of objects that is accepted.
     #[option(default = 8000, min = 1)]
     pub max_n: usize,
 }

@@ -150,7 +150,7 @@ fn respected_must_links_hold_at_any_k() {
     assert!(tried >= 40, "only {tried} were tried");
 }
 
-/// What is marked hard holds, or can be shown not to fit, whatever the options are.
+/// Constraints marked hard hold, or provably do not fit, whatever the options are.
 #[test]
 fn promises_hold_whatever_the_options() {
     let config = |text: &str| {

@@ -8,22 +8,22 @@ use mustlink_core::prelude::*;
 /// # Method
 /// Must-link is an equivalence; must-link(a, b) and cannot-link(b, c) give cannot-link(a, c).
 /// # Input and output
-/// Any data, which is not looked at. Every pair of the closure, the given ones with their own
-/// weights; named neighbourhoods stay.
+/// Any data; features are not used. Every pair of the closure; the given ones keep their own weights. Named
+/// neighbourhoods stay.
 /// # Errors
-/// `InconsistentConstraints` only where `on_conflict` asks; `ClosureTooLarge` above `max_pairs`.
+/// `InconsistentConstraints` only if `on_conflict = "error"`; `ClosureTooLarge` above `max_pairs`.
 /// # Cost and randomness
-/// O(n + constraints + pairs of the closure); nothing random.
+/// O(n + constraints + pairs of the closure); not random.
 /// # References
 /// [Wagstaff2001] §3; [Basu2004] §3.
 #[options]
 pub struct Closure {
     /// Weights of the pairs that are not given.
     pub weight: EntailedWeight,
-    /// What to do with cannot-links inside must-link components; those kept are not extended.
+    /// Treatment of cannot-links inside must-link components; those kept are not extended.
     #[option(default = OnConflict::Keep)]
     pub on_conflict: OnConflict,
-    /// Most pairs to make.
+    /// Maximum number of pairs to make.
     #[option(default = mustlink_core::closure::MAX_CLOSURE_PAIRS, min = 1)]
     pub max_pairs: u64,
 }

@@ -6,58 +6,57 @@ use mustlink_kernels::distance::kd_tree::KdTree;
 use ndarray::{Array2, Axis, Slice};
 use rayon::prelude::*;
 
-/// What comes out.
+/// Form of the result.
 #[options]
 pub enum Output {
     /// The graph with its affinities raised and lowered.
     #[default]
     Affinity,
-    /// Constraints for the pairs of at least weight `g`.
+    /// Constraints for the pairs with a weight of at least `g`.
     Pairs,
 }
 
 /// Exhaustive and efficient constraint propagation: constraints diffuse over a neighbour graph.
 ///
 /// # Method
-/// F = (I − αL̄)⁻¹ Z (I − αL̄)⁻¹ with L̄ = D^(−½)·W·D^(−½), W the affinities of the graph and Z +w for
-/// must-links, −w for cannot-links; divided by its largest entry, so that |F| is at most 1. The affinity W
-/// of each pair, 0 without an edge, becomes 1 − (1 − F)(1 − W) if F ≥ 0 and (1 + F)·W otherwise; or each
-/// pair with |F| ≥ `g` becomes a constraint of that weight and sign.
+/// F = (I − αL̄)⁻¹ Z (I − αL̄)⁻¹ with L̄ = D^(−½)·W·D^(−½), W the affinities of the graph and Z +w for must-links, −w
+/// for cannot-links; divided by its largest entry, so that |F| is at most 1. The affinity W of each pair, 0 without
+/// an edge, becomes 1 − (1 − F)(1 − W) if F ≥ 0 and (1 + F)·W otherwise. With `output = "pairs"`, each pair with |F|
+/// ≥ `g` becomes a constraint of that weight and sign instead.
 /// # Input and output
-/// Dense or sparse objects: graph of the `knn` nearest, weighted exp(−‖x − y‖² / (σ_x·σ_y)) with σ the
-/// distance to the last of them; or affinities in [0, 1] as the graph. n × n affinities with a zero
-/// diagonal, or constraints, the given ones first.
+/// Dense or sparse objects, or affinities in [0, 1] as the graph. For objects the graph joins the `knn` nearest,
+/// weighted exp(−‖x − y‖² / (σ_x·σ_y)) with σ the distance to the farthest of them. The result is n × n affinities
+/// with a zero diagonal, or constraints, the given ones first.
 /// # Errors
 /// `BadParam`; `TooManyPropagated` above `max_pairs`.
 /// # Cost and randomness
-/// O(constrained objects · (edges · 30 + n²)): F = Y·Z·Yᵀ with one solved column of Y for each
-/// constrained object. Affinities take n² memory; constraints take as much as there are pairs of at least `g`.
-/// Nothing random.
+/// O(constrained objects · (edges · 30 + n²)): F = Y·Z·Yᵀ with one solved column of Y for each constrained object.
+/// Affinities take n² memory; constraints take memory for the pairs of at least `g`. Not random.
 /// # References
-/// [LuIp2010] §3; [ZelnikManorPerona2004] for the local scale. The paper takes |F| ≤ 1 for granted; F of its
-/// formula is seldom above 0.1 (α = 0.8), which changes nothing, hence the division. Differs: an edge that one
-/// of two objects has to the other counts whole, not half.
+/// [LuIp2010] §3; [ZelnikManorPerona2004] for the local scale. The paper assumes |F| ≤ 1. F of its formula is seldom
+/// above 0.1 (α = 0.8), which changes nothing, hence the division. Differs: an edge that only one of two objects has
+/// to the other counts whole, not half.
 #[options]
 pub struct E2cp {
-    /// How far constraints flow (α).
+    /// Strength of the diffusion of constraints (α).
     #[option(default = 0.8, above = 0.0, below = 1.0)]
     pub alpha: f64,
-    /// Neighbours of an object in the graph, at most n − 1.
+    /// Number of neighbours of each object in the graph, at most n − 1.
     #[option(default = 20, min = 1)]
     pub knn: usize,
-    /// What comes out.
+    /// Form of the result.
     pub output: Output,
-    /// Smallest strength of a pair that becomes a constraint (absent: 0.5) or a new edge (absent: any), as a
-    /// share of the largest.
+    /// Smallest strength of pairs to keep, as a share of the largest. If absent, 0.5 for constraints and no limit for
+    /// new edges.
     #[option(above = 0.0, max = 1.0)]
     pub g: Option<f64>,
     /// Add edges between objects that are not neighbours and have F > 0.
     #[option(default = true)]
     pub densify: bool,
-    /// Most pairs to make.
+    /// Maximum number of pairs to make.
     #[option(default = 50_000_000, min = 1)]
     pub max_pairs: u64,
-    /// Most objects of an affinity matrix, which holds a number for every pair.
+    /// Maximum number of objects for an affinity matrix, which holds a number for every pair.
     #[option(default = 20_000, min = 1)]
     pub max_objects: usize,
 }
@@ -132,7 +131,7 @@ impl E2cp {
                     edges.shrink_to_fit();
                     match edges.iter().find(|e| !(0.0..=1.0).contains(&e.1)) {
                         None => Ok(edges),
-                        Some((_, bad)) => Err(Error::bad_param("affinity", bad, "in [0, 1]")),
+                        Some((_, bad)) => Err(Error::bad_param("affinity", bad, "between 0 and 1")),
                     }
                 })
                 .collect();

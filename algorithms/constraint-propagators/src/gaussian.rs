@@ -15,81 +15,80 @@ use cluster_metrics::ClusterMetrics;
 
 pub use cluster_metrics::{MetricSource, ScaleRule};
 
-/// What becomes of several constraints on one pair.
+/// Treatment of several constraints on one pair.
 #[options]
 pub enum Mode {
     /// All are kept; their weights add up.
     #[default]
     Full,
-    /// The one of largest weight is kept, a must-link and a cannot-link apart.
+    /// The one of largest weight is kept, for must-links and cannot-links separately.
     Reduced,
 }
 
-/// Which pairs near a source are passed over.
+/// Pairs near a source that are skipped.
 #[options]
 pub enum EndpointRule {
-    /// The source itself, which is there with its own weight.
+    /// The source itself, which is included with its own weight.
     #[default]
     SourcePairOnly,
-    /// As the published procedure: with i < j and A < B, pairs with i = A or j = B.
+    /// As in the published procedure: with i < j and A < B, pairs with i = A or j = B.
     Printed,
-    /// The same with A and B in the order in which a pair was drawn, which half of the time is B < A: the
-    /// source then propagates onto itself. Constraints keep no order; a hash of the pair stands in.
+    /// The same with A and B in the order in which a pair was drawn, which half of the time is B < A: the source then
+    /// propagates onto itself. Because constraints do not store an order, a hash of the pair replaces it.
     PrintedAsDrawn,
 }
 
-/// How the pairs are found. The result is the same to the bit.
+/// Method of finding the pairs. The results are bitwise identical.
 #[options]
 pub enum Search {
-    /// Objects near each end by a tree, then only pairs that pass: time grows with the result.
+    /// A tree finds objects near each end, then only pairs that pass are listed: time grows with the result.
     #[default]
     OutputSensitive,
     /// Every pair for every source, as published: Θ(constraints · n² · d).
     Published,
 }
 
-/// Gaussian propagation: a constraint spreads to pairs near its ends, the weaker the farther.
+/// Gaussian propagation: a constraint spreads to pairs near its ends, more weakly the farther they are.
 ///
 /// # Method
-/// A constraint of weight w between A and B gives the pair {i, j} the weight
-/// w · max(G_A(i)·G_B(j), G_A(j)·G_B(i)) where that maximum is at least `g`. G_A is a Gaussian of
-/// peak 1 around A with covariance s·n·M⁻¹: M the metric of A's cluster, n the size of the cluster,
-/// s how central A lies in it. Must-links give must-links, cannot-links give cannot-links; a pair
-/// may get both.
+/// A constraint of weight w between A and B gives the pair {i, j} the weight w · max(G_A(i)·G_B(j), G_A(j)·G_B(i)) if
+/// that maximum is at least `g`. G_A is a Gaussian of peak 1 around A with covariance s·n·M⁻¹. M is the metric of A's
+/// cluster, n the size of the cluster, and s how central A lies in it. Must-links give must-links, cannot-links give
+/// cannot-links; a pair may get both.
 /// # Input and output
-/// n × d, dense or sparse, a clustering of it. The given constraints as they are, then the pairs of
-/// each in turn, ordered by index; weights of one pair are added (`full`) or the largest kept.
+/// n × d, dense or sparse, and a clustering of it. The result has the given constraints unchanged, then the pairs of
+/// each in turn, ordered by index. Weights of one pair are added (`full`), or the largest is kept.
 /// # Errors
-/// `BadParam`; `NumericalFailure` for a metric that is not positive definite;
-/// `TooManyPropagated` above `max_pairs`; `Memory` where so many pairs do not fit.
+/// `BadParam`; `NumericalFailure` for a metric that is not positive definite; `TooManyPropagated` above `max_pairs`;
+/// `Memory` if the pairs do not fit.
 /// # Cost and randomness
-/// O(ends · query + Σ objects near each end + pairs) with a k-d tree up to 15 features, else
-/// O(ends · n · d) for the queries; as published Θ(constraints · n² · d). Nothing random.
+/// O(ends · query + Σ objects near each end + pairs) with a k-d tree up to 15 features, otherwise O(ends · n · d) for
+/// the queries; as published Θ(constraints · n² · d). Not random.
 /// # References
-/// [Eaton2005] ch. 3, App. A, B. Differs: a pair that shares one end with its source is kept
-/// (`endpoint_rule`), of two equal constraints one survives the reduction.
+/// [Eaton2005] ch. 3, App. A, B. Differs: a pair that shares one end with its source is kept (`endpoint_rule`); of
+/// two equal constraints, the reduction keeps one.
 #[options]
 pub struct Gaussian {
-    /// Smallest Gaussian factor that propagates.
+    /// Smallest Gaussian factor that is propagated.
     #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub g: f64,
-    /// What becomes of several constraints on one pair.
+    /// Treatment of several constraints on one pair.
     pub mode: Mode,
-    /// Where the metrics of the clusters come from.
+    /// Source of the metrics of the clusters.
     pub metric_source: MetricSource,
-    /// How the size of a cluster becomes the width of its Gaussians.
+    /// Formula for the width of the Gaussians of a cluster, from its size.
     pub scale_rule: ScaleRule,
     /// Narrow the Gaussians of ends away from the centre of their cluster.
     #[option(default = true)]
     pub centrality: bool,
-    /// Which pairs near a source are passed over.
+    /// Pairs near a source that are skipped.
     pub endpoint_rule: EndpointRule,
-    /// Propagate the pairs that the constraints entail, too.
+    /// Also propagate the pairs that the constraints entail.
     pub propagate_closure: bool,
-    /// Most pairs to make.
+    /// Maximum number of pairs to make.
     #[option(default = 50_000_000, min = 1)]
     pub max_pairs: u64,
-    /// How the pairs are found; changes no result.
+    /// Method of finding the pairs; it changes no result.
     #[option(inert = "both ways to search find the same neighbours")]
     pub search: Search,
 }
@@ -172,7 +171,7 @@ struct Scratch {
 }
 
 impl Gaussian {
-    /// What is propagated: the given pairs, and what follows from them where asked for.
+    /// Constraints to propagate: the given pairs, and the entailed ones with `propagate_closure`.
     fn sources(&self, given: &Constraints, n: usize) -> Result<Vec<Constraint>> {
         let mut sources = given.pairs().to_vec();
         if self.propagate_closure {
@@ -207,7 +206,7 @@ impl Gaussian {
         }
     }
 
-    /// Whether the pair (i < j) is passed over by the source (A < B).
+    /// True if the pair (i < j) is passed over by the source (A < B).
     fn skips(&self, source: &Constraint, i: u32, j: u32) -> bool {
         match self.endpoint_rule {
             EndpointRule::SourcePairOnly => (i, j) == (source.i, source.j),
@@ -322,7 +321,7 @@ impl Gaussian {
     }
 }
 
-/// Whether a pair counts as drawn with its larger object first: the same for a pair wherever it comes
+/// True if a pair counts as drawn with its larger object first: the same for a pair wherever it comes
 /// up, and as often as not.
 fn drawn_backwards(source: &Constraint) -> bool {
     let both = u64::from(source.i) << 32 | u64::from(source.j);
@@ -352,7 +351,7 @@ fn visit<'a>(
     }
 }
 
-/// How many pairs a source makes at least: half of what it visits, without (i, i) and itself.
+/// Lower bound of the number of pairs that a source makes: half of those visited, without (i, i) and itself.
 fn at_least(a: &[(f64, u32)], b: &[(f64, u32)], tau: f64) -> u64 {
     let mut visited = 0u64;
     visit(a, b, tau, |_, b| visited += b.len() as u64);

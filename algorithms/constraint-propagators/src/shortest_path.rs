@@ -5,7 +5,7 @@ use mustlink_core::soft_marks::obeying;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// How far apart cannot-linked objects are put.
+/// Distance given to cannot-linked objects.
 #[options]
 pub enum ClValue {
     /// The largest distance + 1: above every other pair.
@@ -18,23 +18,23 @@ pub enum ClValue {
 /// Shortest paths through must-links: linked objects coincide and pull their surroundings together.
 ///
 /// # Method
-/// Distances of must-linked objects become 0, then every distance becomes that of the shortest path
-/// whose inner stops are must-linked objects, so that the triangle inequality holds again. Last,
-/// pairs that must be apart (the closure of the cannot-links) are put farther apart than any other.
+/// Distances of must-linked objects become 0. Then every distance becomes the length of the shortest path whose inner
+/// stops are must-linked objects, so that the triangle inequality holds again. Last, pairs that must be apart (the
+/// closure of the cannot-links) are put farther apart than any other.
 /// # Input and output
 /// Dense or sparse objects (Euclidean) or distances; n × n distances.
 /// # Errors
 /// `InconsistentConstraints`; `BadParam` when n exceeds `max_objects`.
 /// # Cost and randomness
-/// O(n²·d + components²·linked components), memory 8·n² twice; must-link components of at least two
-/// objects are contracted to one node. Nothing random.
+/// O(n²·d + components²·linked components), memory 8·n² twice; must-link components of at least two objects are
+/// contracted to one node. Not random.
 /// # References
 /// [Klein2002] §3. [Eaton2005] puts cannot-links at the largest distance (`cl_value = "max"`).
 #[options]
 pub struct ShortestPath {
-    /// How far apart cannot-linked objects are put.
+    /// Distance given to cannot-linked objects.
     pub cl_value: ClValue,
-    /// Most objects; the result holds a number for every pair.
+    /// Maximum number of objects; the result holds a number for every pair.
     #[option(default = 20_000, min = 1)]
     pub max_objects: usize,
 }

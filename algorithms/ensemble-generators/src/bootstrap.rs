@@ -9,24 +9,24 @@ use crate::parts::view::{View, subset};
 /// Many runs of one clusterer, each on n objects drawn with replacement; the others are classified.
 ///
 /// # Method
-/// Each member draws n objects with replacement; an object drawn twice weighs twice. About a third
-/// of the objects are left out and join the nearest cluster in the member's own geometry.
+/// Each member draws n objects with replacement; an object drawn twice has twice the weight. About a third of the
+/// objects are left out and join the nearest cluster in the member's own geometry.
 /// # Input and output
-/// What the clusterer takes. `members` partitions of all objects, or with
-/// `out_of_sample = "leave_out"` of those each saw.
+/// The input of the clusterer. `members` partitions of all objects, or with `out_of_sample = "leave_out"` of those
+/// each member drew.
 /// # Errors
-/// `BadParam` for `members` and `k`; a member that fails is made again, `max_failures` times in all,
-/// then its error is returned.
+/// `BadParam` for `members` and `k`. A member that fails is made again, `max_failures` times in all; then its error
+/// is returned.
 /// # Cost and randomness
 /// `members` runs, in parallel; random in samples and starts.
 /// # References
 /// [DudoitFridlyand2003].
 #[options]
 pub struct Bootstrap {
-    /// How its members are made.
+    /// Options shared by generators that run one clusterer.
     #[option(flatten)]
     pub recipe: Recipe,
-    /// What happens to the objects a member did not draw.
+    /// Treatment of objects that a member did not draw.
     pub out_of_sample: OutOfSample,
 }
 

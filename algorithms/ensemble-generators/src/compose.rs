@@ -22,17 +22,16 @@ const MOST_NESTED: usize = 4;
 /// A view of the data around any generator: samples of feature subspaces, bootstraps of a sweep.
 ///
 /// # Method
-/// `members` times a view is drawn and the generator makes its ensemble on it; the members of all
-/// these ensembles, extended to all objects, are the result.
+/// `members` views are drawn, and the generator makes its ensemble on each. The members of all these ensembles,
+/// extended to all objects, are the result.
 /// # Input and output
-/// What the generator takes, rows of features where the view needs them. `members` times as many
-/// partitions as the generator makes.
+/// The input of the generator; rows of features if the view needs them. `members` times as many partitions as the
+/// generator makes.
 /// # Errors
-/// `BadParam` for `members`, for the options of the view, and for more than 4 views around one
-/// another; a member that fails is made again, `max_failures` times in all, then its error is
-/// returned.
+/// `BadParam` for `members`, for the options of the view, and for more than 4 nested views. A member that fails is
+/// made again, `max_failures` times in all; then its error is returned.
 /// # Cost and randomness
-/// `members` ensembles, in parallel; random in views and in what the generator draws.
+/// `members` ensembles, in parallel; random in views and in the generator.
 /// # References
 /// [StrehlGhosh2002]: object- and feature-distributed clustering.
 #[options]
@@ -40,13 +39,13 @@ pub struct Compose {
     /// Number of views.
     #[option(default = 100, min = 1, max = MOST_MEMBERS)]
     pub members: usize,
-    /// What each shows: `subsample`, `bootstrap`, `feature_subspace` or `random_projection`.
+    /// Content of each view: `subsample`, `bootstrap`, `feature_subspace` or `random_projection`.
     #[option(default = Sampling::FeatureSubspace { fraction: 0.5 })]
     pub view: Sampling,
-    /// What makes members of it.
+    /// Generator that makes members on each view.
     #[option(default = Box::new(RandomInit { recipe: Recipe { members: 1, ..Recipe::default() } }))]
     pub generator: Box<dyn EnsembleGenerator>,
-    /// How many failed members are made again before giving up.
+    /// Number of failed members that are made again before the run fails.
     #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
@@ -59,39 +58,39 @@ fn fraction() -> f64 {
     0.5
 }
 
-/// What a member sees.
+/// Part of the data that a member gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Sampling {
     /// A share of the objects, without replacement.
     Subsample {
-        /// The share.
+        /// Share of the objects.
         #[serde(default = "rate")]
         #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
         rate: f64,
-        /// What happens to the others.
+        /// Treatment of the other objects.
         #[serde(default)]
         out_of_sample: OutOfSample,
     },
-    /// As many objects as there are, drawn with replacement.
+    /// As many objects as the data have, drawn with replacement.
     Bootstrap {
-        /// What happens to those never drawn.
+        /// Treatment of objects that were not drawn.
         #[serde(default)]
         out_of_sample: OutOfSample,
     },
     /// A share of the features.
     FeatureSubspace {
-        /// The share.
+        /// Share of the features.
         #[serde(default = "fraction")]
         #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
         fraction: f64,
     },
     /// Random mixtures of the features.
     RandomProjection {
-        /// Their entries.
+        /// Distribution of the entries.
         #[serde(default)]
         kind: Projection,
-        /// How many; absent: twice the logarithm of n rounded up, at least 2, at most d.
+        /// Number of mixtures. If absent, twice the logarithm of n rounded up, at least 2, at most d.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 1, max = 1_000_000_000))]
         dimensions: Option<usize>,
@@ -125,7 +124,7 @@ impl Sampling {
     }
 }
 
-/// How many generators of this kind lie within one another in a configuration.
+/// Number of generators of this kind that are nested in a configuration.
 fn depth(config: &Value) -> usize {
     let own = usize::from(config.get("type").is_some_and(|t| t == "compose"));
     own + config.get("generator").map_or(0, depth)

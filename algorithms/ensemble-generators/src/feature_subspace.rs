@@ -9,24 +9,23 @@ use crate::parts::view::View;
 /// Many runs of one clusterer, each on a random share of the features.
 ///
 /// # Method
-/// Each member draws `fraction` of the features without replacement, at least one, and clusters all
-/// objects on them.
+/// Each member draws `fraction` of the features without replacement, at least one, and clusters all objects on them.
 /// # Input and output
-/// Dense or sparse rows. `members` partitions. Centres are given over all features, the unseen ones
-/// with weight 0, the weights of the others alike and 1 in all; those of cosine members are not kept.
+/// Dense or sparse rows. `members` partitions. Centres are given over all features. Features a member did not use
+/// have weight 0; the others have equal weights with sum 1. Centres of cosine members are not kept.
 /// # Errors
-/// `BadParam` for `members`, `fraction` and `k`; a member that fails is made again, `max_failures`
-/// times in all, then its error is returned.
+/// `BadParam` for `members`, `fraction` and `k`. A member that fails is made again, `max_failures` times in all; then
+/// its error is returned.
 /// # Cost and randomness
 /// `members` runs, in parallel, each with a copy of its features.
 /// # References
 /// [StrehlGhosh2002] §4.4.
 #[options]
 pub struct FeatureSubspace {
-    /// How its members are made.
+    /// Options shared by generators that run one clusterer.
     #[option(flatten)]
     pub recipe: Recipe,
-    /// The share of the features a member sees.
+    /// Share of the features that a member gets.
     #[option(default = 0.5, above = 0.0, max = 1.0)]
     pub fraction: f64,
 }

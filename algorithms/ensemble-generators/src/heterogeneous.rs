@@ -8,39 +8,38 @@ use crate::parts::members::{in_parallel, most_clusters, most_memory, properties}
 /// Some members of a heterogeneous ensemble.
 #[options]
 pub struct Part {
-    /// What makes them.
+    /// Clusterer that makes them.
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// How many.
+    /// Number of members.
     #[option(default = 10, min = 1, max = 65535)]
     pub count: usize,
-    /// How much each of them counts in a consensus (selectors count all members alike); those of weight 0 are
-    /// not made.
+    /// Weight of each of them in a consensus (selectors count all members alike). Members of weight 0 are not made.
     #[option(default = 1.0, min = 0.0)]
     pub weight: f64,
 }
 
-/// Several clusterers, each run some times on all objects.
+/// Several clusterers, each run several times on all objects.
 ///
 /// # Method
-/// The parts in order, each clusterer `count` times under seed paths of its own. Members weigh what
-/// their part does.
+/// The parts in order, each clusterer `count` times under seed paths of its own. The weight of a member is that of
+/// its part.
 /// # Input and output
-/// What every clusterer takes. As many partitions as the counts add up to.
+/// Data that every clusterer accepts. As many partitions as the sum of the counts.
 /// # Errors
-/// `BadParam` for a count of 0, for a weight that is negative and for none above 0; a member that
-/// fails is made again, `max_failures` times in all, then its error is returned.
+/// `BadParam` for a count of 0, for a negative weight and if no weight is above 0. A member that fails is made again,
+/// `max_failures` times in all; then its error is returned.
 /// # Cost and randomness
 /// One run for each member, in parallel; random as the clusterers are.
 /// # References
 /// [StrehlGhosh2002] §4.5.
 #[options]
 pub struct Heterogeneous {
-    /// The parts: `{ clusterer, count, weight }` each.
+    /// The parts, each as `{ clusterer, count, weight }`.
     #[option(default = vec![Part::default()])]
     #[schemars(length(min = 1))]
     pub parts: Vec<Part>,
-    /// How many failed members are made again before giving up.
+    /// Number of failed members that are made again before the run fails.
     #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
@@ -121,7 +120,7 @@ mod tests {
         assert!(!g.properties().needs_k);
         let none = Heterogeneous { parts: vec![part(2, 3), part(5, 0)], ..g };
         let message = none.generate(&p, &Context::new(1)).unwrap_err().to_string();
-        assert_eq!(message, "parts[1].count: must be in 1..=65535, got 0");
+        assert_eq!(message, "parts[1].count: must be between 1 and 65535, got 0");
     }
 
     #[test]
@@ -145,8 +144,11 @@ mod tests {
             let g = Heterogeneous { parts, ..Heterogeneous::default() };
             g.generate(&p, &Context::new(1)).unwrap_err().to_string()
         };
-        assert_eq!(fails([1.0, -2.0]), "parts[1].weight: must be >= 0, got -2");
-        assert_eq!(fails([f64::NAN, 1.0]), "parts[0].weight: must be >= 0, got NaN or an infinity");
+        assert_eq!(fails([1.0, -2.0]), "parts[1].weight: must be at least 0, got -2");
+        assert_eq!(
+            fails([f64::NAN, 1.0]),
+            "parts[0].weight: must be at least 0, got NaN or an infinity"
+        );
         assert_eq!(fails([0.0, 0.0]), "parts: must be some weight > 0, got only weights of 0");
     }
 }

@@ -7,20 +7,20 @@ use crate::parts::recipe::Recipe;
 /// Many runs of one clusterer on all objects, each with its own random start.
 ///
 /// # Method
-/// Member t runs the clusterer under its own seed path; nothing else differs. An ensemble of τ
-/// members is the beginning of every longer one.
+/// Member t runs the clusterer under its own seed path; nothing else differs. The τ members of an ensemble are also
+/// the first τ members of every longer one.
 /// # Input and output
-/// What the clusterer takes. `members` partitions of all objects.
+/// The input of the clusterer. `members` partitions of all objects.
 /// # Errors
-/// `BadParam` for `members` and `k`; a member that fails is made again, `max_failures` times in all,
-/// then its error is returned.
+/// `BadParam` for `members` and `k`. A member that fails is made again, `max_failures` times in all; then its error
+/// is returned.
 /// # Cost and randomness
 /// `members` runs, in parallel.
 /// # References
 /// [StrehlGhosh2002]; [FredJain2005].
 #[options]
 pub struct RandomInit {
-    /// How its members are made.
+    /// Options shared by generators that run one clusterer.
     #[option(flatten)]
     pub recipe: Recipe,
 }

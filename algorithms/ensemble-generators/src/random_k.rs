@@ -10,10 +10,10 @@ use crate::parts::recipe::Recipe;
 /// # Method
 /// Each member draws its number of clusters, by default between 2 and √n, then clusters all objects.
 /// # Input and output
-/// What the clusterer takes; k of the problem is not looked at. `members` partitions.
+/// The input of the clusterer; the k of the problem is not used. `members` partitions.
 /// # Errors
-/// `BadParam` for `members` and for numbers of clusters outside `1..=n`; a member that fails is made
-/// again, `max_failures` times in all, then its error is returned.
+/// `BadParam` for `members` and for numbers of clusters outside 1 to n. A member that fails is made again,
+/// `max_failures` times in all; then its error is returned.
 /// # Cost and randomness
 /// `members` runs, in parallel; random in their k and their starts.
 /// # References
@@ -23,13 +23,13 @@ pub struct RandomK {
     /// Number of members (τ).
     #[option(default = 100, min = 1, max = 65535)]
     pub members: usize,
-    /// Number of clusters of each member: `{ min, max }` (absent: 2 and √n) or `{ list }`.
+    /// Number of clusters of each member: `{ min, max }` (if absent, 2 and √n) or `{ list }`.
     #[option(default = Some(MemberK::Uniform(Uniform::default())))]
     pub k: Option<MemberK>,
-    /// What makes a member.
+    /// Clusterer that makes a member.
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// How many failed members are made again before giving up.
+    /// Number of failed members that are made again before the run fails.
     #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }
@@ -118,9 +118,9 @@ mod tests {
         let five_to_two = Uniform { min: Some(5), max: Some(2) };
         let text = "k: must be 1 <= min <= max <= 45, got 5 to 2";
         assert_eq!(fails(MemberK::Uniform(five_to_two)), text);
-        let text = "k.list: must be numbers in 1..=45, got 0";
+        let text = "k.list: must be numbers between 1 and 45, got 0";
         assert_eq!(fails(MemberK::List(List { list: vec![3, 0] })), text);
-        let text = "k.list: must be numbers in 1..=45, got an empty list";
+        let text = "k.list: must be numbers between 1 and 45, got an empty list";
         assert_eq!(fails(MemberK::List(List::default())), text);
     }
 }

@@ -12,22 +12,22 @@ use crate::parts::view::View;
 /// # Method
 /// Each member multiplies the data by a random d × m matrix and clusters the result.
 /// # Input and output
-/// Dense or sparse rows; the clusterer must take dense ones. `members` partitions, without centres.
+/// Dense or sparse rows; the clusterer must accept dense ones. `members` partitions, without centres.
 /// # Errors
-/// `BadParam` for `members`, `dimensions` and `k`; a member that fails is made again, `max_failures`
-/// times in all, then its error is returned.
+/// `BadParam` for `members`, `dimensions` and `k`. A member that fails is made again, `max_failures` times in all;
+/// then its error is returned.
 /// # Cost and randomness
 /// `members` runs, in parallel, and O(entries · m) each.
 /// # References
 /// [FernBrodley2003]; `sparse`: [Achlioptas2003].
 #[options]
 pub struct RandomProjection {
-    /// How its members are made.
+    /// Options shared by generators that run one clusterer.
     #[option(flatten)]
     pub recipe: Recipe,
-    /// How the mixtures are drawn.
+    /// Distribution of the mixtures.
     pub kind: Projection,
-    /// Number of mixtures (m), at most d; absent: twice the logarithm of n rounded up, at least 2.
+    /// Number of mixtures (m), at most d. If absent, twice the logarithm of n rounded up, at least 2.
     #[option(min = 1)]
     pub dimensions: Option<usize>,
 }
@@ -38,7 +38,7 @@ pub enum Projection {
     /// Normal, of variance 1/m.
     #[default]
     Gaussian,
-    /// ±√(3/m), each with probability 1/6, else 0.
+    /// ±√(3/m), each with probability 1/6, otherwise 0.
     Sparse,
 }
 
@@ -55,7 +55,7 @@ impl View for RandomProjection {
         let (n, d) = (problem.n(), problem.d());
         let m = self.dimensions.unwrap_or_else(|| usual(n).min(d));
         if !(1..=d).contains(&m) {
-            return Err(Error::bad_param("dimensions", m, format!("in 1..={d}")));
+            return Err(Error::bad_param("dimensions", m, format!("between 1 and {d}")));
         }
         let data = project(&problem.data, self.kind, m, &mut ctx.stream("projection"))?;
         Ok(MemberInput {
@@ -79,7 +79,7 @@ impl View for RandomProjection {
     }
 }
 
-/// How many mixtures of `n` objects, where nobody says.
+/// Default number of mixtures for `n` objects.
 fn usual(n: usize) -> usize {
     ((2.0 * (n as f64).ln()).ceil() as usize).max(2)
 }
@@ -155,7 +155,7 @@ mod tests {
         };
         assert_eq!(labels(&dense), labels(&sparse));
         let five = RandomProjection { dimensions: Some(5), ..g }.generate(&dense, &Context::new(1));
-        let text = "dimensions: must be in 1..=4, got 5";
+        let text = "dimensions: must be between 1 and 4, got 5";
         assert_eq!(five.unwrap_err().root().to_string(), text);
     }
 }

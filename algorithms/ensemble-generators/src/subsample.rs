@@ -9,28 +9,28 @@ use crate::parts::view::{View, subset};
 /// Many runs of one clusterer, each on a random share of the objects; the others are classified.
 ///
 /// # Method
-/// Each member draws `rate` of the objects without replacement and clusters them; every other object
-/// joins the nearest cluster in the member's own geometry.
+/// Each member draws `rate` of the objects without replacement and clusters them; every other object joins the
+/// nearest cluster in the member's own geometry.
 /// # Input and output
-/// What the clusterer takes; at most 16 MiB of dense rows are copied for a member. `members` partitions of all
-/// objects, or with `out_of_sample = "leave_out"` of those each saw. Constraints with both ends in a sample reach its
-/// member.
+/// The input of the clusterer; at most 16 MiB of dense rows are copied for a member. `members` partitions of all
+/// objects, or with `out_of_sample = "leave_out"` of those each member drew. A member gets the constraints with both
+/// ends in its sample.
 /// # Errors
-/// `BadParam` for `members`, `rate` and `k`; a member that fails is made again, `max_failures` times in
-/// all, then its error is returned.
+/// `BadParam` for `members`, `rate` and `k`. A member that fails is made again, `max_failures` times in all; then its
+/// error is returned.
 /// # Cost and randomness
 /// `members` runs, in parallel, and O(k d) for each object left out; random in samples and starts.
 /// # References
 /// [Greene2007] Fig. 3: 2000 members, rate 0.8, spherical k-means from random starts.
 #[options]
 pub struct Subsample {
-    /// How its members are made.
+    /// Options shared by generators that run one clusterer.
     #[option(flatten)]
     pub recipe: Recipe,
-    /// The share of the objects a member sees; never fewer than k.
+    /// Share of the objects that a member gets; never fewer than k objects.
     #[option(default = 0.8, above = 0.0, max = 1.0)]
     pub rate: f64,
-    /// What happens to the objects a member did not see.
+    /// Treatment of objects that a member did not get.
     pub out_of_sample: OutOfSample,
 }
 
@@ -178,6 +178,6 @@ mod tests {
         let e = make(&Subsample { recipe, ..g.clone() }, &p);
         assert_eq!(e.members().iter().map(seen).collect::<Vec<_>>(), [5, 5]);
         let none = Subsample { rate: 0.0, ..g }.generate(&p, &Context::new(1)).unwrap_err();
-        assert_eq!(none.root().to_string(), "rate: must be in (0, 1], got 0");
+        assert_eq!(none.root().to_string(), "rate: must be above 0 and at most 1, got 0");
     }
 }

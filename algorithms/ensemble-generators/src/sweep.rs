@@ -9,32 +9,32 @@ use crate::parts::members::{in_parallel, most_clusters, most_memory, properties}
 /// One run of a clusterer for each value of one of its options.
 ///
 /// # Method
-/// Member t is the clusterer with option `param` set to the t-th value, each from its own start or
-/// all from the same one.
+/// Member t is the clusterer with option `param` set to the t-th value. Each starts on its own, or all from the same
+/// start.
 /// # Input and output
-/// What the clusterer takes. As many partitions as values, in their order.
+/// The input of the clusterer. As many partitions as values, in their order.
 /// # Errors
-/// `BadParam` for an option the clusterer does not have and for a value it refuses; a member that
-/// fails is made again, `max_failures` times in all, then its error is returned.
+/// `BadParam` for an option that the clusterer does not have and for a value that it rejects. A member that fails is
+/// made again, `max_failures` times in all; then its error is returned.
 /// # Cost and randomness
 /// One run for each value, in parallel; random in the starts.
 /// # References
 /// [DomeniconiAlRazgan2008]: `lac` over `h` = 1, 3, 5, 7, 10.
 #[options]
 pub struct Sweep {
-    /// What makes a member.
+    /// Clusterer that makes a member.
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// The option that varies; a dot leads into a plugin it holds (`clusterer.h`).
+    /// Option that varies; a dot leads into a plugin that the clusterer contains (`clusterer.h`).
     #[option(default = "k".into())]
     pub param: String,
-    /// Its values, one member each.
+    /// Values of the option, one member each.
     #[schemars(length(min = 1))]
     #[option(default = (2..=6).map(Value::from).collect())]
     pub values: Vec<Value>,
-    /// Whether all members draw the same random numbers, so that only the option differs.
+    /// Let all members draw the same random numbers, so that only the option differs.
     pub same_start: bool,
-    /// How many failed members are made again before giving up.
+    /// Number of failed members that are made again before the run fails.
     #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }

@@ -132,8 +132,9 @@ fn memory(name: &str) -> Option<usize> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What all threads of this process computed so far, in seconds, where that is known. Beside other
-/// work it says more than the time that went by.
+/// Computing time of all threads of this process so far, in seconds, if the system reports it. It is more reliable
+/// than
+/// elapsed time if other work runs.
 fn processor_seconds() -> Option<f64> {
     let tasks = std::fs::read_dir("/proc/self/task").ok()?;
     let nanoseconds = tasks.filter_map(|task| {

@@ -64,7 +64,7 @@ impl Header {
         self.text[at + length..].trim_start().strip_prefix(':').map(str::trim_start)
     }
 
-    /// The type of the values as it stands, in quotes; empty where there is none.
+    /// The type of the values as written, in quotes; empty if it is missing.
     fn descr(&self) -> &str {
         self.after("descr").map_or("", |v| v.split(',').next().unwrap_or(""))
     }
@@ -219,10 +219,10 @@ impl NpyRows {
     /// These rows, in this order.
     ///
     /// # Errors
-    /// `Data` when the file cannot be read or is no longer as long as it was; `NonFinite`.
+    /// `Data` when the file cannot be read or its length has changed; `NonFinite`.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// When a row does not exist.
     pub fn rows(&mut self, rows: &[usize]) -> Result<Array2<f64>> {
         let blocks = rows.chunk_by(|a, b| a + 1 == *b).map(|b| b[0]..b[0] + b.len());
         self.copied(blocks, rows.len())
@@ -289,7 +289,7 @@ impl NpyRows {
         at(rows.start)..at(rows.end)
     }
 
-    /// What was cut off the file is still in the map, but must not be looked at.
+    /// Checks that the file was not cut: the lost part is still in the map, but must not be read.
     fn unchanged(&self) -> Result<()> {
         let found = self.file.metadata().map_err(|e| bad(&self.path, e))?.len();
         let wanted = self.bytes(0..self.n).end;

@@ -110,7 +110,7 @@ impl<'a> Groups<'a> {
         (0..self.leader.len()).filter(|&v| self.is_alone(v)).count()
     }
 
-    /// Whether the single vertex `v` may join the group led by `to`.
+    /// True if the single vertex `v` may join the group led by `to`.
     fn fits(&self, v: usize, to: usize) -> bool {
         let allowed = self.apart.is_none_or(|apart| {
             // Only a group of one is known by its own list.

@@ -20,7 +20,7 @@ use crate::task::{Cut, Partition, Partitioner, Task};
 #[cfg(not(feature = "metis"))]
 use crate::without_metis::Metis;
 
-/// How a graph is cut.
+/// Method that cuts a graph into parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
@@ -98,10 +98,10 @@ impl Engine {
         starts * (50.0 * e + 250.0 * bisections)
     }
 
-    /// Cuts the graph. Of a bipartite graph with very many vertices on the first side a balanced
-    /// engine cuts a sample, which the others follow. Cannot-linked vertices that the engine
-    /// put together are parted, where the bounds allow it by the bounds; where all cannot be, at least
-    /// the firm ones; how many could not be is said in the result.
+    /// Cuts the graph. If a bipartite graph has very many vertices on the first side, a balanced
+    /// engine cuts a sample, and the other vertices follow. Cannot-linked vertices that the engine
+    /// put together are separated, within the bounds if possible. If not all can be separated, at least
+    /// the firm ones are; the result reports how many could not be.
     ///
     /// # Errors
     /// `BadK`, `TooManyClusters`, `BadParam`; those of the engine.

@@ -32,7 +32,7 @@ impl Hypergraph {
         for (e, set) in pins.iter().enumerate() {
             for &v in set {
                 let Some(list) = around.get_mut(v as usize) else {
-                    return Err(Error::bad_param("pins", v, format!("in 0..{}", sizes.len())));
+                    return Err(Error::bad_param("pins", v, format!("below {}", sizes.len())));
                 };
                 list.push(e as u32);
             }
@@ -102,7 +102,7 @@ impl HyperTask<'_> {
     /// `BadParam` for no start; cancellation.
     pub fn run(&self, ctx: &Context) -> Result<HyperPartition> {
         if self.starts == 0 {
-            return Err(Error::bad_param("starts", 0, ">= 1"));
+            return Err(Error::bad_param("starts", 0, "at least 1"));
         }
         let n = self.hypergraph.len();
         if self.k == 0 || self.k > n {
@@ -144,7 +144,7 @@ impl HyperTask<'_> {
     /// Multiplications and additions of cutting a hypergraph of so many vertices, roughly; `ends` are the
     /// vertices of all hyperedges.
     pub fn operations(vertices: usize, ends: usize, k: usize, starts: usize) -> f64 {
-        /// Of a vertex in a hyperedge, for each part it may move to.
+        /// Cost of a vertex in a hyperedge, for each part that it may move to.
         const MOVES: f64 = 20.0;
         /// The same for each vertex it may be swapped with: without structure it takes twenty times as much.
         const SWAPS: f64 = 0.3;

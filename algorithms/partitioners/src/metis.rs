@@ -30,7 +30,7 @@ impl Partitioner for Metis {
         let (graph, k) = (task.graph, task.k);
         if graph.len() < VERTICES_PER_PART * k || graph.directions() == 0 {
             let few = format!("fewer than {VERTICES_PER_PART} vertices for a part or no edge");
-            ctx.warn(format!("{few}: the multilevel partitioner stands in for METIS"));
+            ctx.warn(format!("{few}: the multilevel partitioner is used instead of METIS"));
             return Multilevel.parts(task, ctx);
         }
         let index = |x: usize| Idx::try_from(x).ok();

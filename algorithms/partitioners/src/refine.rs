@@ -29,6 +29,7 @@ pub(crate) struct State<'a> {
 }
 
 impl<'a> State<'a> {
+    /// The state of `parts`, one part below `k` for each vertex of `graph`.
     pub fn new(graph: &'a CutGraph, parts: &'a mut [u32], k: usize) -> Self {
         let sizes = graph.part_sizes(parts, k);
         let mut members = vec![0; k];
@@ -53,6 +54,7 @@ impl<'a> State<'a> {
         i64::from(to[p]) - i64::from(to[self.parts[v] as usize])
     }
 
+    /// Moves vertex `v` to part `p`, and updates the sizes and the edge weights.
     pub fn move_to(&mut self, v: usize, p: usize) {
         let from = self.parts[v] as usize;
         let size = u64::from(self.graph.size(v));
@@ -68,7 +70,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Whether a vertex forbidden beside `v` is in part `p`.
+/// True if part `p` contains a vertex that must be apart from `v`.
 pub(crate) fn is_forbidden(apart: Option<&Apart>, parts: &[u32], v: usize, p: usize) -> bool {
     apart.is_some_and(|apart| apart[v].iter().any(|&u| parts[u as usize] as usize == p))
 }

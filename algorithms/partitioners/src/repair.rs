@@ -12,8 +12,8 @@ use crate::task::Bounds;
 /// Nodes that a search for parts may visit among the vertices that chains of forbidden pairs connect.
 pub const REPAIR_NODES: u64 = 100_000;
 
-/// Moves vertices that share a part with a forbidden one to the part where they lose least, bounds
-/// kept first, then without them. What cannot be parted stays.
+/// Moves vertices that share a part with a forbidden one to the part where they lose least, first
+/// within the bounds, then without them. Vertices that cannot be separated stay.
 pub(crate) fn separate(graph: &CutGraph, parts: &mut [u32], bounds: &Bounds, apart: &Apart) {
     let k = bounds.0.len();
     let mut state = State::new(graph, parts, k);
@@ -36,9 +36,9 @@ pub(crate) fn separate(graph: &CutGraph, parts: &mut [u32], bounds: &Bounds, apa
     }
 }
 
-/// Whether no forbidden pair shares a part in the end. Where some do, all vertices that chains of
-/// forbidden pairs connect with them get parts anew, whatever these weigh: by a complete search for
-/// colours, cheap ones first, whose cost is then lowered. Where there are none, or the search ends at
+/// True if no forbidden pair shares a part at the end. If some do, all vertices that chains of
+/// forbidden pairs connect with them get new parts, whatever their weights: by a complete search for
+/// colours, cheap ones first, whose cost is then lowered. If no colouring exists, or the search ends at
 /// [`REPAIR_NODES`], the parts stay.
 ///
 /// # Errors

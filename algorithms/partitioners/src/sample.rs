@@ -23,8 +23,8 @@ use crate::task::{Cut, Guide, Partitioner, Task};
 /// Objects of a sample: at least so many, and for each part so many.
 const AT_LEAST: usize = 4000;
 const PER_PART: usize = 200;
-/// From so many times the sample on: the cut of the whole graph takes twice as long and is no lower on
-/// the whole (`cargo run --release -p mustlink-partitioners --example cuts`).
+/// A graph with at least this many times the objects of the sample is not cut as a whole: that takes twice as long, and
+/// the cut is not lower on average (`cargo run --release -p mustlink-partitioners --example cuts`).
 const LARGE: usize = 2;
 
 /// Parts of all vertices by a balanced engine.

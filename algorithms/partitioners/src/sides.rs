@@ -3,7 +3,7 @@
 use crate::graph::CutGraph;
 
 /// A graph of objects on one side and clusters on the other, by the edges of its objects. It need not
-/// be held: rows may be computed anew whenever they are looked at.
+/// be stored: rows may be computed again whenever they are used.
 pub trait Sides: Sync {
     /// Vertices of the first side.
     fn objects(&self) -> usize;

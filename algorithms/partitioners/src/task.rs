@@ -106,11 +106,11 @@ impl Cut<'_> {
             return Err(Error::TooManyClusters { k: self.k, n });
         }
         if !(0.0..=(self.k - 1).max(1) as f64).contains(&self.imbalance) {
-            let legal = format!("in 0..={} (k - 1)", self.k - 1);
+            let legal = format!("between 0 and {} (k - 1)", self.k - 1);
             return Err(Error::bad_param("imbalance", self.imbalance, legal));
         }
         if self.trials == Some(0) {
-            return Err(Error::bad_param("trials", 0, ">= 1"));
+            return Err(Error::bad_param("trials", 0, "at least 1"));
         }
         Ok(())
     }

@@ -9,57 +9,55 @@ use crate::parts::mean::Mean;
 use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
-/// Which object is taken up.
+/// Object that is asked about next.
 #[options]
 pub enum Choice {
-    /// The one whose second-nearest centre is the least further away than its nearest.
+    /// The object whose second-nearest centre is the least farther away than its nearest.
     #[default]
     Ambiguous,
-    /// The one whose nearest centre is the nearest compared with the second-nearest.
+    /// The object whose nearest centre is the nearest compared with the second-nearest.
     Typical,
 }
 
 /// Objects between the two nearest centres of the current clustering, placed one after the other.
 ///
 /// # Method
-/// The objects are clustered under the constraints so far; the eligible object with the smallest
-/// ratio between its two nearest centres (second-nearest : nearest, so 1 on the boundary) is asked
-/// against the neighbourhoods, nearest mean first, until a must-link. Apart from all it founds a new
-/// one while there are fewer than k; apart from k − 1 of k it joins the last one for free. Then the
-/// objects are clustered anew. The first object founds the first neighbourhood without a question.
+/// The objects are clustered under the constraints so far. The next object is the eligible one with the smallest
+/// ratio between the distances to its two nearest centres (second-nearest : nearest, so 1 on the boundary). It is
+/// asked against the neighbourhoods, nearest mean first, until a must-link. If it is apart from all of them and there
+/// are fewer than k, it founds a new one. If it is apart from k − 1 of k, it joins the last one without a question.
+/// Then the objects are clustered again. The first object founds the first neighbourhood without a question.
 /// # Input and output
-/// Dense or sparse rows; needs a clusterer to ask for clusterings. Distances to clusters are the
-/// clustering's own where it gives them, else to its centres in their geometry where they fit the
-/// data, else squared Euclidean to the cluster means. One cluster: the lowest index is taken.
-/// "Don't know", given constraints and k as in `explore_consolidate`.
+/// Dense or sparse rows; needs a clusterer to ask for clusterings. Distances to clusters come from the clustering if
+/// it has any. Otherwise they are distances to its centres in their geometry, if they fit the data, or squared
+/// Euclidean distances to the cluster means. With one cluster the lowest index is taken. "Don't know", given
+/// constraints and k are handled as in `explore_consolidate`.
 /// # Errors
-/// `BadParam` for `k`, `recluster_every` and `dont_know_retries`; `UnsupportedData` for distances
-/// and affinities.
+/// `BadParam` for `k`, `recluster_every` and `dont_know_retries`; `UnsupportedData` for distances and affinities.
 /// # Cost and randomness
-/// A clustering and O(|E| k d) per object; random in the members put in questions and, if asked
-/// for, ties.
+/// A clustering and O(|E| k d) per object; random in the members put in questions, and in ties if `tie = "random"`.
 /// # References
 /// An uncertainty variant of the second phase of [Basu2004].
 #[options]
 pub struct Boundary {
-    /// Number of clusters; absent: the problem's, or unknown.
+    /// Number of clusters. If absent, the k of the problem, or unknown.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Which object is taken up.
+    /// Object that is asked about next.
     pub choice: Choice,
-    /// How objects are compared with neighbourhoods; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from objects to neighbourhoods. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Which member of a neighbourhood is put in a question.
+    /// Member of a neighbourhood that is put in a question.
     #[option(default = Member::Random)]
     pub member: Member,
-    /// Objects placed between two clusterings.
+    /// Number of objects placed between two clusterings.
     #[option(default = 1, min = 1)]
     pub recluster_every: usize,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is
+    /// Let an object apart from k − 1 neighbourhoods join the last one without asking. This is correct only if k is
     /// the number of classes.
     #[option(default = true)]
     pub last_inference: bool,
-    /// How objects are asked about.
+    /// Options for the questions about an object.
     #[option(flatten)]
     pub asking: Asking,
 }

@@ -6,39 +6,38 @@ use crate::parts::checks::{labels_all, not_open};
 use crate::parts::pair_list::PairList;
 use crate::parts::pair_pool::{Limits, most_disputed};
 
-/// Pairs that the tied candidates of `auto` put together and apart in equal parts.
+/// Pairs on which the tied candidates of `auto` are evenly divided.
 ///
 /// # Method
-/// `first` random pairs are asked. Then the clusterer of the run clusters under the answers, and the
-/// candidates that count in its result, each by its weight, are a committee: the score of a pair is
-/// p (1 − p), p the weight of those that put it together. The `batch` pairs of largest score are
-/// asked, ties in random order, no object more than `per_object` times in a batch; then the run
-/// clusters anew, earlier where no pairs are left that may be asked. Where one candidate stands alone, pairs are
-/// random. Every pair of eligible objects is
-/// scored where there are at most 2000 of these, else `pool` random ones.
+/// `first` random pairs are asked. Then the clusterer of the run clusters under the answers. The candidates that
+/// count in its result are a committee, each with its weight. The score of a pair is p (1 − p), with p the weight of
+/// the candidates that put it together. The `batch` pairs of largest score are asked, ties in random order, with no
+/// object in more than `per_object` pairs of a batch. Then the run clusters again; it does so earlier if no pairs are
+/// left that may be asked. If only one candidate counts, pairs are random. Up to 2000 eligible objects every pair is
+/// scored; above, `pool` random ones.
 /// # Input and output
-/// What the clusterer takes. A clusterer that does not tell what it tried is a committee of one; a warning says
-/// that pairs are random then.
+/// The input of the clusterer. A clusterer that does not report its candidates is a committee of one; a warning then
+/// tells that pairs are random.
 /// # Errors
-/// Those of the clusterer.
+/// The errors of the clusterer.
 /// # Cost and randomness
-/// A run of the clusterer for each batch, then O(candidates) for each pair scored. Random in the first
-/// pairs, the pool, ties and the clusterer.
+/// A run of the clusterer for each batch, then O(candidates) for each pair scored. Random in the first pairs, the
+/// pool, ties and the clusterer.
 /// # References
-/// Query by committee, the committee being the methods in question: [Seung1992] with the portfolio
-/// of [VanCraenendonckBlockeel2017].
+/// Query by committee, with the methods in question as the committee: [Seung1992] with the portfolio of
+/// [VanCraenendonckBlockeel2017].
 #[options]
 pub struct CandidateDisagreement {
-    /// Random pairs asked before anything is clustered.
+    /// Number of random pairs asked before the first clustering.
     #[option(default = 10, min = 1)]
     pub first: usize,
-    /// Pairs asked between two clusterings.
+    /// Number of pairs asked between two clusterings.
     #[option(default = 10, min = 1)]
     pub batch: usize,
-    /// Which pairs are scored.
+    /// Options for the pairs that are scored.
     #[option(flatten)]
     pub limits: Limits,
-    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    /// Skip pairs whose answer follows from earlier replies, instead of asking them.
     #[option(default = true)]
     pub skip_entailed: bool,
 }
@@ -85,11 +84,11 @@ struct Run {
     ctx: Context,
     /// Pairs by decreasing score.
     list: PairList,
-    /// What was answered and does not contradict what was known.
+    /// Answers that do not contradict earlier knowledge.
     answers: Vec<Constraint>,
     /// Questions between the last clustering and the next.
     batch: usize,
-    /// Of these, what is left.
+    /// Number of these that are left.
     left: usize,
     requests: RequestId,
 }

@@ -11,23 +11,22 @@ use crate::parts::pair_list::{PairList, along};
 /// A random batch of pairs whose co-association lies in a band.
 ///
 /// # Method
-/// The pool are the pairs of eligible objects with `lo` ≤ A ≤ `hi`; `fraction` · n of them are drawn
-/// without replacement and asked in the order drawn. Where the pool is too small, the ensemble is
-/// made again up to `redraws` times and the largest pool kept; then, with `widen`, the band grows by
-/// one member on both sides until the pool suffices or the band holds all that is disputed at all. What
-/// is still missing is reported as a warning.
+/// The pool contains the pairs of eligible objects with `lo` ≤ A ≤ `hi`. From it `fraction` · n pairs are drawn
+/// without replacement and asked in the order drawn. If the pool is too small, the ensemble is made again up to
+/// `redraws` times and the largest pool is kept. Then, with `widen`, the band grows by one member on both sides until
+/// the pool suffices or the band contains all disputed pairs. A warning reports how many pairs are still missing.
 /// # Input and output
-/// What the generator takes; the paper's is a sweep of `lac` over `h` = 1, 2, …, 10. One batch of
-/// pairs; all are asked, even those that earlier replies entail, unless `skip_entailed`.
+/// The input of the generator; the paper uses a sweep of `lac` over `h` = 1, 2, …, 10. One batch of pairs; all are
+/// asked, even those that earlier replies entail, unless `skip_entailed`.
 /// # Errors
-/// Those of the generator; `BadParam` unless 0 ≤ lo ≤ hi ≤ 1 and `fraction` ≥ 0.
+/// The errors of the generator; `BadParam` unless 0 ≤ lo ≤ hi ≤ 1 and `fraction` ≥ 0.
 /// # Cost and randomness
 /// The ensembles, then O(|E| n), without a matrix O(|E| n τ / 32). Random in the ensembles and the draw.
 /// # References
 /// [DomeniconiAlRazgan2008]: ten members, the band 0.45 to 0.55, a fifth of n pairs.
 #[options]
 pub struct CoAssociationBand {
-    /// What makes the ensemble.
+    /// Generator that makes the ensemble.
     #[option(slot = "random_k")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Smallest co-association.
@@ -36,20 +35,20 @@ pub struct CoAssociationBand {
     /// Largest co-association.
     #[option(default = 0.55, min = 0.0, max = 1.0)]
     pub hi: f64,
-    /// Pairs wanted for each object of the data.
+    /// Number of pairs to ask for each object of the data.
     #[option(default = 0.2, min = 0.0)]
     pub fraction: f64,
-    /// How often the ensemble is made again where the pool is too small.
+    /// Number of times the ensemble is made again if the pool is too small.
     #[option(min = 0)]
     pub redraws: usize,
-    /// Whether the band grows where the pool is too small.
+    /// Widen the band if the pool is too small.
     pub widen: bool,
-    /// How co-associations are held.
+    /// Storage of co-associations.
     pub representation: Representation,
-    /// Bytes of the matrix above which it is not held.
+    /// Largest size of the matrix in bytes; a larger matrix is not stored.
     #[option(default = MAX_MATRIX_BYTES, min = 0)]
     pub max_matrix_bytes: u64,
-    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    /// Skip pairs whose answer follows from earlier replies, instead of asking them.
     pub skip_entailed: bool,
 }
 
@@ -83,7 +82,7 @@ impl Band {
     }
 }
 
-/// How many partners with a larger index each eligible object has in the band.
+/// Number of partners with a larger index that each eligible object has in the band.
 fn pool(co: &CoAssociation, eligible: &[u32], band: Band, ctx: &Context) -> Result<Vec<u64>> {
     (0..eligible.len())
         .into_par_iter()
@@ -99,7 +98,7 @@ fn partners(co: &CoAssociation, eligible: &[u32], at: usize, band: Band) -> Vec<
     eligible[at + 1..].iter().copied().filter(|&j| band.holds(row[j as usize])).collect()
 }
 
-/// So many of the numbers below `all`, drawn without replacement; all of them where there are no more.
+/// `wanted` of the numbers below `all`, drawn without replacement; all of them if there are not more.
 fn numbers(all: u64, wanted: u64, draw: &mut Stream) -> Vec<u64> {
     if 2 * wanted >= all {
         let mut every: Vec<u64> = (0..all).collect();

@@ -16,11 +16,11 @@ mod given;
 
 use given::Given;
 
-/// How many super-instances: a number, or every object on its own.
+/// Number of super-instances: a number, or one for every object.
 #[options]
 #[derive(Copy, Eq)]
 pub enum SuperInstances {
-    /// This many, `1..=n`.
+    /// This number, between 1 and n.
     Count(#[option(min = 1)] usize),
     /// One per object.
     Every(Every),
@@ -33,10 +33,10 @@ pub enum Every {
     All,
 }
 
-/// What "don't know" means.
+/// Meaning of "don't know".
 #[options]
 pub enum OnDontKnow {
-    /// The pair is put aside; later pairs of the same two clusters are asked.
+    /// The pair is set aside; later pairs of the same two clusters are asked.
     #[default]
     SkipPair,
     /// The two clusters are kept apart, as an assumption.
@@ -45,14 +45,14 @@ pub enum OnDontKnow {
     Stop,
 }
 
-/// What becomes of clusters neither merged nor separated when the questions end.
+/// Treatment of clusters neither merged nor separated when the questions end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExhaust {
     /// They stay as they are.
     #[default]
     Stop,
-    /// The closest are merged without asking, down to this many clusters, never across a cannot-link.
+    /// The closest clusters are merged without asking, down to this number, never across a cannot-link.
     Cut(#[schemars(range(min = 1, max = 1_000_000_000))] usize),
 }
 
@@ -68,44 +68,43 @@ impl Options for OnExhaust {
 /// Super-instances merged by asking about their representatives, closest pairs first; finds k itself.
 ///
 /// # Method
-/// K-means, or another clusterer, makes many small clusters, the super-instances. Pairs of their
-/// representatives are asked in ascending distance unless the answer is entailed; "yes" merges, "no"
-/// separates. One pass over the sorted pairs asks the same questions as starting anew after every merge.
+/// K-means, or another clusterer, makes many small clusters, the super-instances. Pairs of their representatives are
+/// asked in ascending distance unless the answer is entailed; "yes" merges, "no" separates. One pass over the sorted
+/// pairs asks the same questions as a new pass after every merge.
 /// # Input and output
-/// Dense or sparse rows. `clustering()` gives the current clusters at any time, with `super_instances`
-/// (their real number), `lower_bound` (the fewest questions that lead to these clusters), `open_pairs`
-/// (cluster pairs neither merged nor separated), `assumed` (merges and separations not answered) and
-/// `impure` among its diagnostics. Medoids come from eligible objects; a super-instance without any joins
-/// the nearest one that has some. Given constraints between representatives are taken over;
-/// super-instances that hold a given cannot-link are counted as `impure`, not split.
+/// Dense or sparse rows. `clustering()` gives the current clusters at any time. Its diagnostics are `super_instances`
+/// (their real number), `lower_bound` (the fewest questions that lead to these clusters), `open_pairs` (cluster pairs
+/// neither merged nor separated), `assumed` (merges and separations not answered) and `impure`. Medoids are eligible
+/// objects; a super-instance without eligible objects joins the nearest one that has some. Given constraints between
+/// representatives are used. Super-instances that hold a given cannot-link are counted as `impure`, not split.
 /// # Errors
-/// `BadParam` for `super_instances` outside `1..=n`, for a cut of 0, and for `queryable` when no
-/// object is eligible; what the clusterer returns.
+/// `BadParam` for `super_instances` outside 1 to n, for a cut of 0, and for `queryable` when no object is eligible;
+/// errors of the clusterer.
 /// # Cost and randomness
-/// With R representatives O(R² log R) time; 8·R² bytes up to R = 5000, O(R) memory above. Before that
-/// k-means: 10 starts on at most `sample` objects, and some sweeps over all. Random only in the clusterer.
+/// With R representatives O(R² log R) time; 8·R² bytes up to R = 5000, O(R) memory above. Before that k-means: 10
+/// starts on at most `sample` objects, and some sweeps over all. Random only in the clusterer.
 /// # References
-/// [VanCraenendonck2017] §3; starts on a sample: [BradleyFayyad1998]. Differs: the single pass;
-/// questions end where the run's budget says.
+/// [VanCraenendonck2017] §3; starts on a sample: [BradleyFayyad1998]. Differs: the single pass; questions end when
+/// the budget of the run is used.
 #[options]
 pub struct Cobra {
-    /// Number of super-instances (N_S), `1..=n`, or `all` for one per object.
+    /// Number of super-instances (N_S), between 1 and n, or `all` for one per object.
     #[option(default = SuperInstances::Count(25))]
     pub super_instances: SuperInstances,
-    /// What makes the super-instances; absent: k-means from the best of 10 starts, which see at most
-    /// `sample` objects (fewer starts where `super_instances` times these exceeds 4 million).
+    /// Clusterer that makes the super-instances. If absent, k-means from the best of 10 starts, which use at most
+    /// `sample` objects (fewer starts if `super_instances` times these exceeds 4 million).
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// Objects among which the starts of k-means compete, at least 20 per super-instance; up to as many
-    /// it is plain k-means. Without effect on a `clusterer`.
+    /// Number of objects that the starts of k-means use, at least 20 per super-instance. Smaller data get plain
+    /// k-means. Without effect on a `clusterer`.
     #[option(default = 16_384, min = 1, inert = "a size that small problems do not reach")]
     pub sample: usize,
     /// Distance whose sum a representative minimises.
     pub medoid: Medoid,
-    /// The objects a representative has to be central to.
+    /// Objects that a representative has to be central to.
     pub reference: Reference,
-    /// What "don't know" means.
+    /// Meaning of "don't know".
     pub on_dont_know: OnDontKnow,
-    /// What becomes of undecided clusters when the questions end: `stop`, or `{ cut = k }`.
+    /// Treatment of undecided clusters when the questions end: `stop`, or `{ cut = k }`.
     pub on_exhaust: OnExhaust,
 }
 
@@ -149,7 +148,7 @@ impl Cobra {
         let n = problem.n();
         let count = match self.super_instances {
             SuperInstances::Count(count) if count > n => {
-                let legal = format!("in 1..={n} (the objects) or \"all\"");
+                let legal = format!("between 1 and {n} (the objects) or \"all\"");
                 return Err(Error::bad_param("super_instances", count, legal));
             }
             SuperInstances::Count(count) => count,
@@ -171,7 +170,7 @@ struct Merging {
     options: Cobra,
     points: Points,
     groups: Groups,
-    /// Of representatives by position.
+    /// Knowledge about representatives, by position.
     knowledge: Knowledge,
     pairs: Pairs,
     /// Cannot-links by position: given, replied and assumed.

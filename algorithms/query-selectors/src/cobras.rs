@@ -14,55 +14,56 @@ use crate::parts::super_instances::{Grouping, Medoid, Reference, accepts_sparse,
 
 mod standing;
 
-/// Which super-instances of two clusters are asked about.
+/// Choice of the super-instances of two clusters that are asked about.
 #[options]
 pub enum Compare {
     /// The closest.
     #[default]
     Closest,
-    /// Those of each that are there the longest.
+    /// The oldest super-instance of each cluster.
     First,
 }
 
-/// Super-instances split as questions tell how finely, then merged by questions; an answer at any time, without k.
+/// Super-instances split as finely as answers require, then merged by questions; a result at any time, without k.
 ///
 /// # Method
-/// All objects start as one super-instance. The largest is split: halved again and again, following the
-/// smaller half, while the representatives of the halves belong apart; after m such answers it is split
-/// into 2^max(1, m) parts. The parts are then merged with one another and with the clusters there are as
-/// in COBRA, closest representatives first. Then the next is split. Answers are kept by object: what is
-/// known or follows from it is never asked.
+/// All objects start as one super-instance. The largest is split. First it is halved again and again, following the
+/// smaller half, as long as the representatives of the halves belong apart. After m such answers it is split into
+/// 2^max(1, m) parts. The parts are then merged with one another and with the existing clusters as in COBRA, closest
+/// representatives first. Then the next is split. Answers are stored by object: pairs that are known or follow from
+/// known ones are never asked.
 /// # Input and output
-/// Dense or sparse rows. `clustering()` keeps every answer and given constraint at any moment, unless they
-/// contradict each other. It is the first merging as far as it went; later, new parts stay with the rest
-/// of the cluster they were in until an answer separates them. An object that is known to be apart from
-/// the cluster of its super-instance joins the nearest one that it may be in. Diagnostics:
-/// `super_instances` (their number) and `splits`. Representatives are eligible medoids; a part without an
-/// eligible object joins the nearest that has some. "Don't know" ends the halving, or puts the pair aside.
-/// Without a budget, questions go on until no super-instance can be split: single objects, equal ones, and
-/// those of whose parts only one has objects that may be asked about.
+/// Dense or sparse rows. `clustering()` keeps every answer and given constraint at any moment, unless they contradict
+/// each other. During the first merging it returns the clusters merged so far. Later, new parts stay with the rest of
+/// their old cluster until an answer separates them. An object that is known to be apart from the cluster of its
+/// super-instance joins the nearest one that it may be in. Diagnostics: `super_instances` (their number) and
+/// `splits`. Representatives are eligible medoids; a part without an eligible object joins the nearest that has some.
+/// "Don't know" ends the halving, or sets the pair aside. Without a budget, questions go on until no super-instance
+/// can be split. Three kinds cannot: single objects, equal objects, and those in which only one part has objects that
+/// may be asked about.
 /// # Errors
-/// `BadParam` for `queryable` when no object is eligible; what the clusterer returns.
+/// `BadParam` for `queryable` when no object is eligible; errors of the clusterer.
 /// # Cost and randomness
-/// A split is one k-means on one super-instance, a merging O(R) pairs for each new part, R the number of
+/// A split is one k-means on one super-instance, a merging O(R) pairs for each new part, with R the number of
 /// super-instances. Memory O(n + R). Random only in the clusterer.
 /// # References
-/// [VanCraenendonck2018] §3, Algorithms 1–4; starts on a sample: [BradleyFayyad1998]. Differs: the authors'
-/// program gives the last completed merging after the first, which answers since then may contradict.
+/// [VanCraenendonck2018] §3, Algorithms 1–4; starts on a sample: [BradleyFayyad1998]. Differs: after the first
+/// merging, the authors' program returns the last completed one, which later answers may contradict.
 #[options]
 pub struct Cobras {
-    /// Which super-instances of two clusters are asked about; `first` is what the authors' program does.
+    /// Choice of the super-instances of two clusters that are asked about; `first` is the rule of the authors'
+    /// program.
     pub compare: Compare,
-    /// What splits super-instances; absent: k-means from the best of 10 starts, which see at most
+    /// Clusterer that splits super-instances. If absent, k-means from the best of 10 starts, which use at most
     /// `sample` objects.
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// Objects of a super-instance among which the starts of k-means compete, at least 20 per part; up to
-    /// as many it is plain k-means. Without effect on a `clusterer`.
+    /// Number of objects of a super-instance that the starts of k-means use, at least 20 per part. Smaller
+    /// super-instances get plain k-means. Without effect on a `clusterer`.
     #[option(default = 2048, min = 1, inert = "a size that small problems do not reach")]
     pub sample: usize,
     /// Distance whose sum a representative minimises.
     pub medoid: Medoid,
-    /// The objects a representative has to be central to.
+    /// Objects that a representative has to be central to.
     pub reference: Reference,
 }
 
@@ -88,31 +89,31 @@ impl QuerySelector for Cobras {
     }
 }
 
-/// What comes between the merging of all parts and the next split.
+/// Step between the merging of all parts and the next split.
 pub(crate) trait Review: Send {
     /// An answer came.
     fn tell(&mut self, id: QueryId, i: u32, j: u32, reply: Reply);
 
-    /// What is made of the answers between the representatives there are.
+    /// Reviews the answers between the current representatives.
     ///
     /// # Errors
     /// Cancellation.
     fn review(&mut self, representatives: &HashSet<u32>, ctx: &Context) -> Result<Reviewed>;
 
-    /// What was concluded since the last call.
+    /// Events since the last call.
     fn drain(&mut self) -> Vec<Event>;
 
-    /// How many answers are not taken as they were given.
+    /// Number of answers that do not count as they were given.
     fn corrected(&self) -> usize;
 }
 
-/// What a review comes to.
+/// Result of a review.
 pub(crate) enum Reviewed {
-    /// What was merged is the clustering.
+    /// The merged clusters are the clustering.
     Stands,
     /// This pair is asked, and what is there reviewed again.
     Ask(u32, u32),
-    /// This is known in place of what was: all parts are merged anew.
+    /// Knowledge that replaces the earlier one: all parts are merged again.
     MergeAnew(Knowledge),
 }
 
@@ -174,10 +175,10 @@ struct Part {
     cluster: u32,
 }
 
-/// How finely a super-instance is to be split.
+/// Search for the number of parts of a super-instance.
 struct Search {
     whole: Part,
-    /// Where it stood.
+    /// Its position before.
     at: usize,
     /// The part of it that is looked at, and its halves.
     inside: Part,
@@ -201,7 +202,7 @@ enum Phase {
     Done,
 }
 
-/// What a question is about.
+/// Subject of a question.
 #[derive(Clone, Copy)]
 struct Asked {
     id: QueryId,
@@ -385,7 +386,7 @@ impl Refining {
         self.phase = Phase::Merged;
     }
 
-    /// What was merged is the clustering, where nothing is said against it.
+    /// Takes the merged clusters as the clustering, unless the review objects.
     fn merged(&mut self) -> Result<()> {
         if let Some(review) = &mut self.review {
             let all = self.parts.iter().map(|part| part.representative).collect();

@@ -14,61 +14,60 @@ use crate::parts::voting::Voting;
 
 pub use crate::parts::expansion::{Weighting, ZeroAssociation};
 
-/// Which object of an imputed neighbourhood stands for it.
+/// Object that represents an imputed neighbourhood.
 #[options]
 pub enum Representative {
-    /// The one that shares most votes with the others; ties: nearest to their mean.
+    /// The object that shares most votes with the others; ties: nearest to their mean.
     #[default]
     MeanCoassociation,
-    /// The one nearest to the mean of the others' features.
+    /// The object nearest to the mean of the others' features.
     FeatureCentroid,
 }
 
-/// Who belongs to a cluster when it is founded, besides its medoid.
+/// Members of a new cluster, in addition to its medoid.
 #[options]
 pub enum InitialMembers {
-    /// Whom the oracle puts there.
+    /// Objects that the oracle puts there.
     #[default]
     Oracle,
-    /// Also every object that the ensemble imputes a must-link to the medoid for (Fig. 4, step 5): it
+    /// Also every object for which the ensemble imputes a must-link to the medoid (Fig. 4, step 5). Such an object
     /// counts in associations, is asked about after all others, and gives no constraint.
     Imputed,
 }
 
-/// What follows when the imputed neighbourhoods end before there are k clusters.
+/// Action if the imputed neighbourhoods end before there are k clusters.
 #[options]
 pub enum Fallback {
-    /// Objects outside them, the least associated with any cluster first.
+    /// Objects outside them are taken, the least associated with any cluster first.
     #[default]
     Singletons,
-    /// The clusters there are have to do.
+    /// The existing clusters are used.
     Stop,
 }
 
-/// What an ensemble imputes, and how the objects it leaves open are taken up.
+/// Options for the links that an ensemble imputes, and for the objects that it leaves open.
 #[options]
 pub struct Imputing {
-    /// Share of the members from which on a pair is an imputed must-link (κ_m).
+    /// Smallest share of members joining a pair for an imputed must-link (κ_m).
     #[option(default = 0.98, min = 0.0, max = 1.0)]
     pub kappa_must: f64,
-    /// Share of the members up to which a pair is an imputed cannot-link (κ_c); below `kappa_must`. No question
-    /// depends on it.
+    /// Largest share of members joining a pair for an imputed cannot-link (κ_c); below `kappa_must`. It changes no
+    /// question.
     #[option(min = 0.0, max = 1.0)]
     pub kappa_cannot: f64,
-    /// Which object of an imputed neighbourhood stands for it.
+    /// Object that represents an imputed neighbourhood.
     pub representative: Representative,
-    /// Who belongs to a cluster when it is founded, besides its medoid.
+    /// Members of a new cluster, in addition to its medoid.
     pub initial_members: InitialMembers,
-    /// How associations enter the margin.
+    /// Weight of associations in the margin.
     pub weighting: Weighting,
-    /// What follows when the imputed neighbourhoods do not suffice.
+    /// Action if the imputed neighbourhoods do not suffice.
     pub fallback: Fallback,
-    /// When objects come that share no vote with any cluster.
+    /// Position of objects that share no vote with any cluster.
     pub zero_association: ZeroAssociation,
-    /// How distances to means are taken, where they decide; "auto": cosine for sparse rows, squared
-    /// Euclidean otherwise.
+    /// Distance to means, used when votes do not decide. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Comparisons to find neighbourhoods without a matrix, at most.
+    /// Maximum number of comparisons to find neighbourhoods without a matrix.
     #[option(default = MAX_CANDIDATES, min = 0)]
     pub max_candidates: u64,
 }
@@ -76,37 +75,35 @@ pub struct Imputing {
 /// Objects that the members of an ensemble disagree about, after one representative per class.
 ///
 /// # Method
-/// Pairs that nearly all members put together are imputed must-links; the sets they hold together,
-/// the largest first, each offer their medoid to the clusters found so far, and found a new one when
-/// apart from all, until there are k. Then, again and again, the object with the smallest margin
-/// between its two largest associations with a cluster is asked against the representatives, the
-/// most associated first. An object apart from k − 1 clusters joins the last one for free.
+/// Pairs that nearly all members put together are imputed must-links. They join objects to sets. Each set, the
+/// largest first, offers its medoid to the clusters found so far. The medoid founds a new cluster if it is apart from
+/// all, until there are k. Then the method repeatedly takes the object with the smallest margin between its two
+/// largest associations with a cluster. This object is asked against the representatives, the most associated first.
+/// An object apart from k − 1 clusters joins the last one without a question.
 /// # Input and output
-/// What the generator takes, dense or sparse rows; k from the problem or the option. Test objects
-/// vote and are counted in neighbourhoods, but are never asked about. Imputed links are never
-/// exported as constraints.
+/// The input of the generator, dense or sparse rows; k from the problem or the option. Test objects vote and are
+/// counted in neighbourhoods, but are never asked about. Imputed links are never exported as constraints.
 /// # "Don't know"
-/// Another member of the cluster is tried, the one that shares most votes first; then the cluster
-/// stays open for the object. A medoid with an open cluster is set aside and the next best object
-/// of its neighbourhood tried once; an object of the expansion with a single open cluster joins it,
-/// with more it is set aside.
+/// Another member of the cluster is tried, the one that shares most votes first; then the cluster stays open for the
+/// object. A medoid with an open cluster is set aside, and the next best object of its neighbourhood is tried once.
+/// During the expansion, an object with a single open cluster joins it; with more it is set aside.
 /// # Errors
-/// `MissingK`; `BadParam` for thresholds, k, `dont_know_retries`, a matrix or a number of candidates
-/// beyond its limit, and for members that leave objects out; `UnsupportedData`.
+/// `MissingK`; `BadParam` for thresholds, k, `dont_know_retries`, a matrix or a number of candidates beyond its
+/// limit, and for members that leave objects out; `UnsupportedData`.
 /// # Cost and randomness
-/// The ensemble (shared within a run), then O(n² τ / 64) for counts, or without a matrix O(τ n) and
-/// the comparisons needed; each object placed O(n), without a matrix O(τ n). Random in the ensemble.
+/// The ensemble (shared within a run), then O(n² τ / 64) for counts, or without a matrix O(τ n) and the comparisons
+/// needed; each object placed O(n), without a matrix O(τ n). Random in the ensemble.
 /// # References
 /// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means).
 #[options]
 pub struct Committee {
-    /// Who votes.
+    /// Options of the committee.
     #[option(flatten)]
     pub voting: Voting,
-    /// What the votes impute, and how the objects they leave open are taken up.
+    /// Options for the links that the votes impute, and for the objects that they leave open.
     #[option(flatten)]
     pub imputing: Imputing,
-    /// How objects are asked about.
+    /// Options for the questions about an object.
     #[option(flatten)]
     pub asking: Asking,
 }

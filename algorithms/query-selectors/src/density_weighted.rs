@@ -4,46 +4,36 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
 use rayon::prelude::*;
 
-use crate::committee::{Committee, Imputing};
-use crate::parts::asking::Asking;
-use crate::parts::voting::Voting;
+use crate::committee::Committee;
 
 /// Objects that a committee disputes and that lie among many others.
 ///
 /// # Method
-/// As `committee`, but the next object is the one with the largest (1 − margin) · density^β; the
-/// density around an object is its mean co-association with the 10 objects most associated with it.
+/// As `committee`, but the next object is the one with the largest (1 − margin) · density^β. The density around an
+/// object is its mean co-association with the 10 objects most associated with it.
 /// # Input and output
-/// What the generator takes, dense or sparse rows; k from the problem or the option.
+/// The input of the generator, dense or sparse rows; k from the problem or the option.
 /// # Errors
-/// Those of `committee`.
+/// As `committee`.
 /// # Cost and randomness
 /// As `committee`, and one row of counts for each object: O(n²), without a matrix O(n² τ / 32).
 /// # References
 /// The expansion of [Greene2007] with the information density of [SettlesCraven2008].
 #[options]
 pub struct DensityWeighted {
-    /// Who votes.
-    #[option(flatten)]
-    pub voting: Voting,
-    /// What the votes impute, and how the objects they leave open are taken up.
-    #[option(flatten)]
-    pub imputing: Imputing,
-    /// How objects are asked about.
-    #[option(flatten)]
-    pub asking: Asking,
-    /// How much the density counts (β); 0 gives the margin alone.
+    /// Weight of the density (β); 0 gives the margin alone.
     #[option(default = 1.0, min = 0.0)]
     pub beta: f64,
+    /// Options shared with `committee`.
+    #[option(flatten)]
+    pub committee: Committee,
 }
 
 #[plugin("density_weighted", cites = ["Greene2007", "SettlesCraven2008"])]
 impl QuerySelector for DensityWeighted {
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>> {
         let (n, beta, mut density) = (problem.n(), self.beta, Vec::new());
-        let Self { voting, imputing, asking, .. } = self.clone();
-        let committee = Committee { voting, imputing, asking };
-        committee.begin("density_weighted", problem, ctx, move |expansion, groups| {
+        self.committee.begin("density_weighted", problem, ctx, move |expansion, groups| {
             if density.is_empty() {
                 let (co, ctx, eligible) =
                     (expansion.co_association(), groups.ctx(), groups.eligible());
@@ -69,11 +59,11 @@ impl QuerySelector for DensityWeighted {
     }
 
     fn properties(&self) -> SelectorProperties {
-        self.voting.properties(self.asking)
+        self.committee.properties()
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.voting.memory(shape)
+        self.committee.memory(shape)
     }
 }
 

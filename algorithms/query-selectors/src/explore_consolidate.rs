@@ -16,12 +16,12 @@ use crate::parts::placing::{Placing, Selector};
 pub enum ExploreOrder {
     /// Nearest mean first: fewer questions for an object near its class, and fewer cannot-links learned.
     NearestCentroid,
-    /// As they were found, as the published listing has it.
+    /// In the order in which they were found, as in the published listing.
     #[default]
     Creation,
 }
 
-/// How the first object is found.
+/// Rule that finds the first object.
 #[options]
 pub enum FirstRule {
     /// A uniformly random eligible object.
@@ -34,27 +34,27 @@ pub enum FirstRule {
 #[options]
 #[derive(Copy, Eq)]
 pub enum First {
-    /// By a rule.
+    /// A rule.
     Rule(FirstRule),
     /// This object, by row number from 0; it must be eligible.
     Object(#[option(min = 0)] usize),
 }
 
-/// How one neighbourhood per class is found: options of all selectors that explore.
+/// Options of all selectors that explore, that is, find one neighbourhood per class.
 #[options]
 #[derive(Copy)]
 pub struct Exploring {
-    /// Number of clusters; absent: the problem's, or unknown.
+    /// Number of clusters. If absent, the k of the problem, or unknown.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How objects are compared; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance between objects. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
     /// The first object: `random`, `nearest_mean` or a row number.
     #[option(default = First::Rule(FirstRule::Random))]
     pub start: First,
     /// The order in which the neighbourhoods are asked while exploring.
     pub explore_order: ExploreOrder,
-    /// Whether an object apart from k − 1 neighbourhoods joins the last one without a question; sound only when k is
+    /// Let an object apart from k − 1 neighbourhoods join the last one without asking. This is correct only if k is
     /// the number of classes.
     #[option(default = true)]
     pub last_inference: bool,
@@ -63,45 +63,43 @@ pub struct Exploring {
 /// Farthest objects until every class has a neighbourhood, then random objects until all are placed.
 ///
 /// # Method
-/// Explore takes the eligible object farthest from all neighbourhoods and asks it against each of
-/// them; apart from all, it founds the next one. Once there are k, Consolidate takes random objects
-/// and asks the neighbourhoods from the nearest mean on until a must-link; an object apart from
-/// k − 1 of them joins the last one for free.
+/// Explore takes the eligible object farthest from all neighbourhoods and asks it against each of them; if it is
+/// apart from all, it founds the next one. Once there are k neighbourhoods, Consolidate takes random objects. It asks
+/// each against the neighbourhoods, nearest mean first, until a must-link. An object apart from k − 1 of them joins
+/// the last one without a question.
 /// # Input and output
-/// Dense or sparse rows; k from the problem or the option. Without k it explores until the budget
-/// ends or every object is placed. Neighbourhoods are named from the first reply on. Given
-/// constraints are known from the start: what they entail is not asked, but they found no
-/// neighbourhood.
+/// Dense or sparse rows; k from the problem or the option. Without k it explores until the budget ends or every
+/// object is placed. Neighbourhoods are reported from the first reply on. Given constraints are known from the start:
+/// pairs that they entail are not asked, but they do not found neighbourhoods.
 /// # "Don't know"
-/// Another member of the neighbourhood is tried; then the neighbourhood stays open for the object.
-/// While exploring, an object with an open neighbourhood and no must-link is set aside for good;
-/// while consolidating, one with a single open neighbourhood and cannot-links to the others joins
-/// it for free. An object apart from all k neighbourhoods (a wrong k, or `last_inference = false`)
-/// is set aside too.
+/// Another member of the neighbourhood is tried; then the neighbourhood stays open for the object. While exploring,
+/// an object with an open neighbourhood and no must-link is set aside for good. While consolidating, an object with a
+/// single open neighbourhood and cannot-links to the others joins it without a question. An object apart from all k
+/// neighbourhoods (a wrong k, or `last_inference = false`) is set aside too.
 /// # Errors
-/// `BadParam` for `k` above the number of eligible objects, a `start` that is not eligible and
-/// `dont_know_retries`; `UnsupportedData` for distances and affinities.
+/// `BadParam` for `k` above the number of eligible objects, a `start` that is not eligible and `dont_know_retries`;
+/// `UnsupportedData` for distances and affinities.
 /// # Cost and randomness
-/// O(|E| d) per object placed while exploring, O(k d) while consolidating. Random in the start, the
-/// members put in questions, the objects of Consolidate and, if asked for, ties.
+/// O(|E| d) per object placed while exploring, O(k d) while consolidating. Random in the start, the members put in
+/// questions, the objects of Consolidate, and in ties if `tie = "random"`.
 /// # References
-/// [Basu2004] Figs. 2 and 3. Differs: the means follow their neighbourhoods during Consolidate
-/// (`recompute_centroids = false` is the paper's).
+/// [Basu2004] Figs. 2 and 3. Differs: the means follow their neighbourhoods during Consolidate;
+/// `recompute_centroids = false` is the rule of the paper.
 #[options]
 pub struct ExploreConsolidate {
-    /// How one neighbourhood per class is found.
+    /// Options for finding one neighbourhood per class.
     #[option(flatten)]
     pub exploring: Exploring,
-    /// Which member of a neighbourhood is put in a question while exploring.
+    /// Member of a neighbourhood that is put in a question while exploring.
     #[option(default = Member::Random)]
     pub explore_member: Member,
-    /// Which member of a neighbourhood is put in a question while consolidating.
+    /// Member of a neighbourhood that is put in a question while consolidating.
     #[option(default = Member::Random)]
     pub consolidate_member: Member,
-    /// Whether the means follow their neighbourhoods while consolidating.
+    /// Update the means of neighbourhoods while consolidating.
     #[option(default = true)]
     pub recompute_centroids: bool,
-    /// How objects are asked about.
+    /// Options for the questions about an object.
     #[option(flatten)]
     pub asking: Asking,
 }
@@ -168,7 +166,7 @@ impl Explore {
         Ok(explore)
     }
 
-    /// Whether there may be classes without a neighbourhood: λ < k.
+    /// True if there may be classes without a neighbourhood: λ < k.
     pub fn goes_on(&self, groups: &Neighbourhoods) -> bool {
         self.k.is_none_or(|k| groups.len() < k)
     }

@@ -10,17 +10,17 @@ use crate::parts::pair_list::PairList;
 /// Pairs in a given order.
 ///
 /// # Method
-/// The pairs of `pairs`, then those of the file, are asked in order; repeated ones once, those with
-/// an object that may not be asked about not at all.
+/// The pairs of `pairs`, then those of the file, are asked in order. Repeated pairs are asked once. Pairs with an
+/// object that may not be asked about are skipped.
 /// # Input and output
-/// Any data: objects are not looked at. The file is a constraints file `i,j,type,weight` (what
-/// `mustlink select --set 'view="queried"' --out` writes where objects have no ids), rows numbered from 0 as they stand
-/// after transforms that drop or merge some; types and weights are not looked at. To serve recorded replies,
-/// those without an answer too, the oracle `replay` reads ledgers.
+/// Any data: features are not used. The file is a constraints file `i,j,type,weight`, such as
+/// `mustlink select --set 'view="queried"' --out` writes if objects have no ids. Rows are numbered from 0, in their
+/// order after transforms that drop or merge some; types and weights are ignored. To repeat recorded replies,
+/// including questions without an answer, use the oracle `replay`, which reads ledgers.
 /// # Errors
 /// `BadParam` without pairs and for a file that cannot be read; `IndexOutOfRange`.
 /// # Cost and randomness
-/// O(1) per query; nothing is random.
+/// O(1) per query; not random.
 /// # References
 /// None.
 #[options]
@@ -30,7 +30,7 @@ pub struct FixedList {
     /// A constraints file with further pairs.
     #[option(file = true)]
     pub file: Option<PathBuf>,
-    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    /// Skip pairs whose answer follows from earlier replies, instead of asking them.
     pub skip_entailed: bool,
 }
 

@@ -8,49 +8,49 @@ use mustlink_kernels::ensemble::imputation::Thresholds;
 
 use crate::parts::pair_list::{PairList, along};
 
-/// Which pairs are asked.
+/// Pairs that are asked.
 #[options]
 pub enum Side {
-    /// Those the ensemble decides: imputed must-links and cannot-links.
+    /// Pairs that the ensemble decides: imputed must-links and cannot-links.
     #[default]
     Imputed,
-    /// Those it leaves open.
+    /// Pairs that the ensemble leaves open.
     NotImputed,
 }
 
 /// Random pairs that an ensemble decides by itself, or random pairs that it leaves open.
 ///
 /// # Method
-/// Uniform pairs of eligible objects are drawn without replacement, and kept while nearly all or
-/// nearly none of the members put them together, or while neither is so, until there are `pairs`.
-/// They are asked in the order drawn; what the ensemble says about them is not told.
+/// Uniform pairs of eligible objects are drawn without replacement until `pairs` are kept. With `imputed`, a pair is
+/// kept if nearly all or nearly none of the members put it together; with `not_imputed`, if neither is the case. They
+/// are asked in the order drawn; the opinion of the ensemble about them is not shown.
 /// # Input and output
-/// What the generator takes, dense or sparse rows. One batch of pairs; all are asked.
+/// The input of the generator, dense or sparse rows. One batch of pairs; all are asked.
 /// # Errors
-/// Those of the generator; `BadParam` for thresholds.
+/// The errors of the generator; `BadParam` for thresholds.
 /// # Cost and randomness
-/// The ensemble and O(τ) for each pair drawn, at most 1000 draws for each pair wanted. Random in the
-/// ensemble and the draws.
+/// The ensemble and O(τ) for each pair drawn, at most 1000 draws for each pair wanted. Random in the ensemble and the
+/// draws.
 /// # References
-/// Figure 2 of [Greene2007], which takes only what is imputed correctly: `correct_only`. Without it
-/// wrongly imputed pairs take part, with their true reply.
+/// Figure 2 of [Greene2007], which uses only correctly imputed pairs: `correct_only`. Without it wrongly imputed
+/// pairs are included, with their true reply.
 #[options]
 pub struct ImputedPairs {
-    /// What makes the ensemble.
+    /// Generator that makes the ensemble.
     #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// Which pairs are asked.
+    /// Pairs that are asked.
     pub side: Side,
-    /// Take back every reply that the ensemble contradicts: it counts as a question and gives no
-    /// constraint. For experiments, where replies are known; without effect on `not_imputed`.
+    /// Retract every reply that the ensemble contradicts: it counts as a question and gives no constraint. For
+    /// experiments, where replies are known; without effect on `not_imputed`.
     pub correct_only: bool,
-    /// How many, at most.
+    /// Maximum number of pairs.
     #[option(default = 1000, min = 0)]
     pub pairs: usize,
-    /// Share of the members from which on a pair is an imputed must-link (κ_m).
+    /// Smallest share of members joining a pair for an imputed must-link (κ_m).
     #[option(default = 0.98, min = 0.0, max = 1.0)]
     pub kappa_must: f64,
-    /// Share of the members up to which a pair is an imputed cannot-link (κ_c).
+    /// Largest share of members joining a pair for an imputed cannot-link (κ_c).
     #[option(min = 0.0, max = 1.0)]
     pub kappa_cannot: f64,
 }
@@ -109,7 +109,7 @@ impl QuerySelector for ImputedPairs {
 /// Pairs asked one after another, of which those stay that an ensemble is right about.
 struct CorrectOnly {
     asked: Box<dyn Inquiry>,
-    /// What the ensemble says about each pair: queries are numbered in their order.
+    /// Opinion of the ensemble about each pair: queries are numbered in their order.
     imputed: Vec<Option<Kind>>,
     taken_back: Vec<Event>,
 }

@@ -7,37 +7,35 @@ use crate::parts::asking::{Asking, Member};
 use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
-/// Always the object least similar to its most similar placed object, asked from the nearest neighbourhood on.
+/// The object least similar to its most similar placed object, asked from the nearest neighbourhood on.
 ///
 /// # Method
-/// Explore as in `explore_consolidate`: objects farthest from all placed ones, until there are k
-/// neighbourhoods. Then MinMax: of the objects not placed yet the one whose largest similarity to a
-/// placed object, exp(−D² / 2σ²), is smallest is asked against the neighbourhoods in decreasing
-/// order of the largest similarity to one of their members, until a must-link; an object apart from
-/// k − 1 of them joins the last one for free.
+/// Explore as in `explore_consolidate`: objects farthest from all placed ones, until there are k neighbourhoods. Then
+/// MinMax takes, among the objects not placed yet, the one whose largest similarity to a placed object, exp(−D² /
+/// 2σ²), is smallest. It is asked against the neighbourhoods until a must-link, in decreasing order of the largest
+/// similarity to one of their members. An object apart from k − 1 of them joins the last one without a question.
 /// # Input and output
-/// Dense or sparse rows; k from the problem or the option. Without k it explores until the budget
-/// ends or every object is placed. Given constraints and "don't know" as in `explore_consolidate`.
+/// Dense or sparse rows; k from the problem or the option. Without k it explores until the budget ends or every
+/// object is placed. Given constraints and "don't know" are handled as in `explore_consolidate`.
 /// # Errors
-/// `BadParam` for `k` above the number of eligible objects, a `start` that is not eligible and
-/// `dont_know_retries`; `UnsupportedData` for distances and affinities.
+/// `BadParam` for `k` above the number of eligible objects, a `start` that is not eligible and `dont_know_retries`;
+/// `UnsupportedData` for distances and affinities.
 /// # Cost and randomness
-/// O(|E| d) per object placed: each object keeps its distance to the nearest placed one. Random in
-/// the start and, if asked for, in members and ties.
+/// O(|E| d) per object placed: each object keeps its distance to the nearest placed one. Random in the start, and in
+/// members and ties if the options ask for it.
 /// # References
-/// [Mallapragada2008], with the Explore of [Basu2004] Fig. 2. Differs: no kernel width σ. The similarity
-/// falls with the distance, so distances alone give the same object and the same order for every σ,
-/// also where exp(·) underflows to ties. The member put in a question is the nearest one, whose
-/// similarity decided the order, in both phases.
+/// [Mallapragada2008], with the Explore of [Basu2004] Fig. 2. Differs: no kernel width σ. The similarity falls with
+/// the distance, so distances alone give the same object and the same order for every σ, even if exp(·) underflows to
+/// ties. The member put in a question is the nearest one, whose similarity decided the order, in both phases.
 #[options]
 pub struct MinMaxSelection {
-    /// How one neighbourhood per class is found.
+    /// Options for finding one neighbourhood per class.
     #[option(flatten)]
     pub exploring: Exploring,
-    /// Which member of a neighbourhood is put in a question.
+    /// Member of a neighbourhood that is put in a question.
     #[option(default = Member::Nearest)]
     pub member: Member,
-    /// How objects are asked about.
+    /// Options for the questions about an object.
     #[option(flatten)]
     pub asking: Asking,
 }

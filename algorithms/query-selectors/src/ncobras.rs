@@ -8,36 +8,35 @@ use crate::cobras::{Cobras, Review, Reviewed, begin};
 use crate::parts::doubting::Doubting;
 use crate::parts::worlds::{Verdict, Worlds};
 
-/// COBRAS that doubts: it asks once more, in other words, where an answer would change the clusters, and finds
-/// out which answers were wrong.
+/// COBRAS for answers that may be wrong: confirms answers that change the clusters and finds the wrong ones.
 ///
 /// # Method
-/// Each answer is wrong with probability `noise`. After each merging, answers between the representatives there
-/// are have to be right together with probability `certainty`: until then, pairs are asked whose answers follow
-/// from the others, first the one that rules most of the likeliest mistakes out. Where answers contradict each
-/// other, the likeliest way in which some of them are wrong is looked for, questions parting those that are
-/// equally likely; those answers then count as their opposite, what no question can decide as not given, and all
-/// super-instances are merged anew.
+/// Each answer is wrong with probability `noise`. After each merging, the answers between the current representatives
+/// must all be right with probability `certainty`. Until then, pairs are asked whose answers follow from the others,
+/// first the pair that rules out the largest part of the likeliest mistakes. If answers contradict each other, the
+/// likeliest set of wrong answers is searched for. Questions decide between sets that are equally likely. Those answers
+/// then count as their opposite. Answers that no question can decide count as not given. All super-instances are then
+/// merged again.
 /// # Input and output
-/// As `cobras`; its clusters keep the answers as they are taken, and `corrected` among the diagnostics is the
-/// number of those not taken as they were given. The constraints handed on are the answers as they are taken at
-/// last. Given constraints are taken to be right.
+/// As `cobras`. Its clusters keep the corrected answers, and the diagnostic `corrected` is the number of answers that
+/// do not count as they were given. The constraints passed on are the corrected answers at the end. Given constraints
+/// are assumed to be right.
 /// # Errors
 /// As `cobras`.
 /// # Cost and randomness
-/// As `cobras`, and for each question after a merging O(a²·r) for r answers of which a share a cycle, and O(r·v²)
+/// As `cobras`, and for each question after a merging O(a²·r) for r answers, a of them on a common cycle, and O(r·v²)
 /// for the v objects asked about. Random only in the clusterer.
 /// # References
-/// [Soenen2020]; COBRAS: [VanCraenendonck2018] §3; blocks: [HopcroftTarjan1973]. Differs: what follows from
-/// answers about objects that represent nothing any more is not asked again while merging; of ways in which
-/// answers may be wrong that are equally likely to the end, none is taken; and they are listed by blocks of the
-/// graph of answers, in which they are independent, not in the whole.
+/// [Soenen2020]; COBRAS: [VanCraenendonck2018] §3; blocks: [HopcroftTarjan1973]. Differs: while merging, pairs that
+/// follow from answers about former representatives are not asked again. If sets of wrong answers remain equally
+/// likely to the end, none is chosen. Sets are listed by blocks of the graph of answers, in which they are
+/// independent, not in the whole graph.
 #[options]
 pub struct Ncobras {
-    /// What it shares with `cobras`.
+    /// Options shared with `cobras`.
     #[option(flatten)]
     pub cobras: Cobras,
-    /// How much answers are doubted; together those between representatives have to be certain.
+    /// Options for doubting answers; the answers between representatives must be certain together.
     #[option(flatten)]
     pub doubting: Doubting,
 }
@@ -70,7 +69,7 @@ struct Doubts {
     certainty: f64,
     /// Answers were corrected since the parts were merged.
     corrected: bool,
-    /// What was concluded and not passed on yet.
+    /// Events that were not passed on yet.
     events: Vec<Event>,
 }
 

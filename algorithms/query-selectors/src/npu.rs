@@ -17,7 +17,7 @@ mod tree;
 use columns::Columns;
 use random_forest::RandomForest;
 
-/// How many features a node of the forest looks at, by the number d of all.
+/// Number of features per node of the forest, from the number d of all features.
 #[options]
 pub enum FeaturesRule {
     /// ⌊log2 d⌋ + 1.
@@ -27,13 +27,13 @@ pub enum FeaturesRule {
     Sqrt,
 }
 
-/// How many features a node of the forest looks at: by a rule, or a number up to d.
+/// Number of features that a node of the forest uses: a rule, or a number up to d.
 #[options]
 #[derive(Copy, Eq)]
 pub enum FeaturesPerSplit {
-    /// By a rule.
+    /// A rule.
     Rule(FeaturesRule),
-    /// So many.
+    /// This number.
     Number(#[option(min = 1)] usize),
 }
 
@@ -44,64 +44,64 @@ impl FeaturesPerSplit {
             FeaturesPerSplit::Rule(FeaturesRule::Sqrt) => Ok(d.isqrt()),
             FeaturesPerSplit::Number(count) if (1..=d).contains(&count) => Ok(count),
             FeaturesPerSplit::Number(count) => {
-                let legal = format!("log2, sqrt or in 1..={d} (the features)");
+                let legal = format!("log2, sqrt or between 1 and {d} (the features)");
                 Err(Error::bad_param("features_per_split", count, legal))
             }
         }
     }
 }
 
-/// Normalised point-based uncertainty: the object whose place is least certain per question it will cost.
+/// Normalised point-based uncertainty: the object with the least certain place per expected question.
 ///
 /// # Method
-/// The objects are clustered under the constraints so far, and a random forest learns the clusters.
-/// Two objects are close when they share the leaves of many trees; the probability p_r that an object
-/// belongs to neighbourhood r is its mean closeness to the members, over the sum for all
-/// neighbourhoods. Asked is the object of the largest −Σ p_r log₂ p_r divided by Σ r p_(r), the
-/// number of questions to expect when the neighbourhoods are put in decreasing order of p, as they
-/// are: until a must-link, or until it is apart from all and founds a new one. Then the objects are
-/// clustered anew. While there is one neighbourhood, objects are random ones.
+/// The objects are clustered under the constraints so far, and a random forest learns the clusters. Two objects are
+/// close when they share the leaves of many trees. The probability p_r that an object belongs to neighbourhood r is
+/// its mean closeness to the members, divided by the sum for all neighbourhoods. The next object has the largest −Σ
+/// p_r log₂ p_r divided by Σ r p_(r), the expected number of questions when neighbourhoods are asked in decreasing
+/// order of p. The questions follow this order until a must-link. An object apart from all neighbourhoods founds a
+/// new one. Then the objects are clustered again. As long as there is only one neighbourhood, objects are random
+/// ones.
 /// # Input and output
-/// Dense or sparse rows, test objects included in clustering and forest. Clusterings come from
-/// `clusterer`, or without it from the clusterer of the run. k is needed for `last_inference` alone,
-/// or by the clusterer. An object that shares no leaf with any neighbourhood has equal probabilities.
-/// Given constraints and "don't know" as in `explore_consolidate`.
+/// Dense or sparse rows, test objects included in clustering and forest. Clusterings come from `clusterer`, or
+/// without it from the clusterer of the run. Only `last_inference` and the clusterer need k. An object that shares no
+/// leaf with any neighbourhood has equal probabilities. Given constraints and "don't know" are handled as in
+/// `explore_consolidate`.
 /// # Errors
-/// `BadParam` for `k`, `features_per_split` above the number of features and the other options;
-/// `UnsupportedData` for distances and affinities; those of the clusterer.
+/// `BadParam` for `k`, `features_per_split` above the number of features and the other options; `UnsupportedData` for
+/// distances and affinities; those of the clusterer.
 /// # Cost and randomness
-/// A clustering, a forest in O(trees n m log n) per level of its trees, m features per split, and
-/// O(trees |E| neighbourhoods) per object placed. Random in the first two objects, the forests, the
-/// members put in questions, the clusterer and, if asked for, ties.
+/// A clustering, a forest in O(trees n m log n) per level of its trees, with m features per split, and O(trees |E|
+/// neighbourhoods) per object placed. Random in the first two objects, the forests, the members put in questions, the
+/// clusterer, and in ties if `tie = "random"`.
 /// # References
-/// [Xiong2014], with the forest of [Breiman2001]. Differs: while there is one neighbourhood nothing is
-/// clustered, as nothing is computed from it.
+/// [Xiong2014], with the forest of [Breiman2001]. Differs: as long as there is one neighbourhood nothing is
+/// clustered, because nothing would be computed from it.
 #[options]
 pub struct Npu {
-    /// What clusters between questions; absent: the clusterer of the run.
+    /// Clusterer used between questions. If absent, the clusterer of the run.
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// Number of clusters; absent: the problem's, or unknown.
+    /// Number of clusters. If absent, the k of the problem, or unknown.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Trees of the forest.
+    /// Number of trees in the forest.
     #[option(default = 50, min = 1)]
     pub trees: usize,
-    /// Features tried at every node of a tree: `log2`, `sqrt` or a number.
+    /// Number of features tried at every node of a tree: `log2`, `sqrt` or a number.
     #[option(default = FeaturesPerSplit::Rule(FeaturesRule::Log2))]
     pub features_per_split: FeaturesPerSplit,
-    /// Objects placed between two clusterings.
+    /// Number of objects placed between two clusterings.
     #[option(default = 1, min = 1)]
     pub recluster_every: usize,
-    /// How objects are compared, where `member` compares them; "auto": cosine for sparse rows, squared
-    /// Euclidean otherwise.
+    /// Distance between objects, used if `member` compares them. "auto": cosine for sparse rows, otherwise squared
+    /// Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Which member of a neighbourhood is put in a question.
+    /// Member of a neighbourhood that is put in a question.
     #[option(default = Member::Random)]
     pub member: Member,
-    /// Whether an object apart from k − 1 of k neighbourhoods joins the last one without a question,
-    /// which counts among the questions to expect too; sound only when k is the number of classes.
+    /// Let an object apart from k − 1 of k neighbourhoods join the last one without a question; the expected number
+    /// of questions takes this into account. This is correct only if k is the number of classes.
     pub last_inference: bool,
-    /// How objects are asked about.
+    /// Options for the questions about an object.
     #[option(flatten)]
     pub asking: Asking,
 }
@@ -154,7 +154,7 @@ struct Run {
     per_split: usize,
     /// The features by rank, once a forest needs them.
     columns: Option<Columns>,
-    /// What the current clustering says about closeness.
+    /// Forest that measures closeness, learned from the current clustering.
     forest: Option<RandomForest>,
     /// Objects that may still be placed under the current clustering.
     left: usize,
@@ -164,7 +164,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether the last of the neighbourhoods there are needs no question.
+    /// True if the last of the neighbourhoods there are needs no question.
     fn infers(&self, groups: &Neighbourhoods) -> bool {
         self.options.last_inference && self.problem.k.is_some_and(|k| groups.len() >= k)
     }
@@ -215,7 +215,7 @@ impl Run {
     }
 }
 
-/// How close an object is to the neighbourhoods.
+/// Closeness of an object to the neighbourhoods.
 struct Closeness<'a> {
     /// For each the leaves shared with its members, over all trees.
     sums: &'a [u64],
@@ -369,7 +369,7 @@ mod tests {
         let error = FeaturesPerSplit::Number(5).of(4).unwrap_err().to_string();
         assert_eq!(
             error,
-            "features_per_split: must be log2, sqrt or in 1..=4 (the features), got 5"
+            "features_per_split: must be log2, sqrt or between 1 and 4 (the features), got 5"
         );
     }
 }

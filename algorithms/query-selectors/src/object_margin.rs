@@ -13,25 +13,25 @@ use crate::parts::voting::Voting;
 /// Objects with the smallest margin of co-association, after one far object per class.
 ///
 /// # Method
-/// Objects farthest from all placed ones are asked until there are k clusters, as in
-/// `explore_consolidate`; then, again and again, the object with the smallest margin between its two
-/// largest mean co-associations with a cluster, asked as in `committee`.
+/// Objects farthest from all placed ones are asked until there are k clusters, as in `explore_consolidate`. Then the
+/// method repeatedly takes the object with the smallest margin between its two largest mean co-associations with a
+/// cluster. It is asked as in `committee`.
 /// # Input and output
-/// What the generator takes, dense or sparse rows; k from the problem or the option.
+/// The input of the generator, dense or sparse rows; k from the problem or the option.
 /// # Errors
-/// Those of `committee`.
+/// As `committee`.
 /// # Cost and randomness
 /// The ensemble and its counts; each object placed O(n). Random in the ensemble and the first object.
 /// # References
 /// The expansion of [Greene2007] without its sizes, after the exploration of [Basu2004].
 #[options]
 pub struct ObjectMargin {
-    /// Who votes.
+    /// Options of the committee.
     #[option(flatten)]
     pub voting: Voting,
-    /// How far objects are from one another; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance between objects. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// How objects are asked about.
+    /// Options for the questions about an object.
     #[option(flatten)]
     pub asking: Asking,
 }

@@ -9,28 +9,28 @@ use crate::parts::pair_pool::{Pool, most_disputed, not_given};
 /// Pairs on which the members of an ensemble are most divided, by variance.
 ///
 /// # Method
-/// The score is τ/(τ − 1) · A (1 − A) of the co-association A of the pair, in which members may weigh
-/// differently. Every pair of eligible objects is scored where there are at most 2000 of these, else `pool`
-/// random ones; pairs are asked by decreasing score, ties in random order, no object more than
-/// `per_object` times. Without weights these are the pairs of `pair_entropy`.
+/// The score is τ/(τ − 1) · A (1 − A) of the co-association A of the pair, in which members may have different
+/// weights. Up to 2000 eligible objects every pair is scored; above, `pool` random ones. Pairs are asked by
+/// decreasing score, ties in random order, with no object in more than `per_object` of them. Without weights these
+/// are the pairs of `pair_entropy`.
 /// # Input and output
-/// What the generator takes, dense or sparse rows. One batch of pairs; replies change nothing but
-/// what is entailed.
+/// The input of the generator, dense or sparse rows. One batch of pairs; replies only change which pairs are
+/// entailed.
 /// # Errors
-/// Those of the generator; `BadParam` for `pool` and `per_object`, and for weights that are negative, all 0 or not
-/// one per member.
+/// The errors of the generator; `BadParam` for `pool` and `per_object`, and for weights that are negative, all 0 or
+/// not one per member.
 /// # Cost and randomness
 /// The ensemble, then O(τ) for each pair scored. Random in the ensemble, the pool and ties.
 /// # References
 /// Query by committee with the votes of [Greene2007].
 #[options]
 pub struct PairDisagreement {
-    /// The committee, and which pairs it is asked about.
+    /// Options of the committee, and for the pairs that are asked.
     #[option(flatten)]
     pub pool: Pool,
-    /// Weight of each member; absent: equal weights.
+    /// Weight of each member. If absent, all are equal.
     pub weights: Option<Vec<f64>>,
-    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    /// Skip pairs whose answer follows from earlier replies, instead of asking them.
     #[option(default = true)]
     pub skip_entailed: bool,
 }

@@ -9,25 +9,25 @@ use crate::parts::pair_pool::{Pool, most_disputed, not_given};
 /// Pairs on which the members of an ensemble are most divided, by entropy.
 ///
 /// # Method
-/// The score is h(A) = −A log A − (1 − A) log(1 − A) of the co-association A of the pair. Every pair of eligible
-/// objects is scored where there are at most 2000 of these, else `pool` random ones; pairs are asked by decreasing
-/// score, ties in random order, no object more than `per_object` times. h and the variance A (1 − A) both fall with
-/// |A − 1/2|: these are the pairs of `pair_disagreement` without weights.
+/// The score is h(A) = −A log A − (1 − A) log(1 − A) of the co-association A of the pair. Up to 2000 eligible objects
+/// every pair is scored; above, `pool` random ones. Pairs are asked by decreasing score, ties in random order, with
+/// no object in more than `per_object` of them. h and the variance A (1 − A) both fall with |A − 1/2|: these are the
+/// pairs of `pair_disagreement` without weights.
 /// # Input and output
-/// What the generator takes, dense or sparse rows. One batch of pairs; replies change nothing but
-/// what is entailed.
+/// The input of the generator, dense or sparse rows. One batch of pairs; replies only change which pairs are
+/// entailed.
 /// # Errors
-/// Those of the generator; `BadParam` for `pool` and `per_object`.
+/// The errors of the generator; `BadParam` for `pool` and `per_object`.
 /// # Cost and randomness
 /// The ensemble, then O(τ) for each pair scored. Random in the ensemble, the pool and ties.
 /// # References
 /// Query by committee with the votes of [Greene2007].
 #[options]
 pub struct PairEntropy {
-    /// The committee, and which pairs it is asked about.
+    /// Options of the committee, and for the pairs that are asked.
     #[option(flatten)]
     pub pool: Pool,
-    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    /// Skip pairs whose answer follows from earlier replies, instead of asking them.
     #[option(default = true)]
     pub skip_entailed: bool,
 }

@@ -10,13 +10,12 @@ use crate::parts::checks::not_open;
 /// Uniformly random pairs of eligible objects, without replacement.
 ///
 /// # Method
-/// Pair numbers are drawn, unranked in closed form, and drawn again if used; once half of all pairs
-/// are used the rest is shuffled. With `objects = m`, m random objects are drawn instead and all
-/// pairs among them asked in lexicographic order: the label-like supervision of seeded clustering.
-/// Entailed pairs that are passed over before a question are logged as inferred; those that are left when
-/// no question is, are not.
+/// Pair numbers are drawn, unranked in closed form, and drawn again if used; once half of all pairs are used the rest
+/// is shuffled. With `objects = m`, m random objects are drawn instead and all pairs among them are asked in
+/// lexicographic order: the label-like supervision of seeded clustering. Entailed pairs that are skipped before a
+/// question are logged as inferred. Entailed pairs that remain after the last question are not logged.
 /// # Input and output
-/// Any data: objects are not looked at.
+/// Any data: features are not used.
 /// # Errors
 /// `BadParam` for `objects` above the number of eligible objects.
 /// # Cost and randomness
@@ -25,10 +24,10 @@ use crate::parts::checks::not_open;
 /// The baseline of [Basu2004] §4.
 #[options]
 pub struct RandomPairs {
-    /// Ask all pairs among this many random objects instead; absent: pairs of all eligible objects.
+    /// Number of random objects whose pairs are all asked. If absent, pairs of all eligible objects.
     #[option(min = 1)]
     pub objects: Option<usize>,
-    /// Whether pairs that earlier replies entail are passed over for free instead of asked.
+    /// Skip pairs whose answer follows from earlier replies, instead of asking them.
     pub skip_entailed: bool,
 }
 
@@ -40,7 +39,7 @@ impl QuerySelector for RandomPairs {
             _ if eligible.len() < 2 => Source::List(Vec::new().into_iter()),
             None => Source::Draw { used: HashSet::new() },
             Some(m) if m > eligible.len() => {
-                let legal = format!("in 1..={} (the eligible objects)", eligible.len());
+                let legal = format!("between 1 and {} (the eligible objects)", eligible.len());
                 return Err(Error::bad_param("objects", m, legal));
             }
             Some(m) => {
@@ -154,7 +153,7 @@ impl Run {
         }
     }
 
-    /// Whether what is known settles every pair of eligible objects.
+    /// True if the known constraints settle every pair of eligible objects.
     fn is_settled(&mut self) -> bool {
         let knowledge = &mut self.knowledge;
         let mut parts: Vec<u32> = self.eligible.iter().map(|&i| knowledge.component(i)).collect();

@@ -8,30 +8,31 @@ use crate::parts::checks::not_open;
 use crate::parts::doubting::Doubting;
 use crate::parts::worlds::{Verdict, Worlds};
 
-/// Another selector's questions, with more that find out which answers are wrong.
+/// Questions of another selector, with additional ones that find the wrong answers.
 ///
 /// # Method
-/// Each answer is wrong with probability `noise`. Where answers contradict each other, the likeliest way in which
-/// some of them are wrong is looked for, and of equally likely ones questions decide, each the one that parts
-/// them best. Wrong answers then count as their opposite, those that no question can decide as not given, and the
-/// selector starts anew: what it asks again has its answer already. Each answer is confirmed by questions whose
-/// answers follow from it, until it is right with probability `certainty`, as far as there are such questions.
+/// Each answer is wrong with probability `noise`. If answers contradict each other, the likeliest set of wrong
+/// answers is searched for. If several sets are equally likely, questions decide, each time the one that separates
+/// them best. Wrong answers then count as their opposite. Answers that no question can decide count as not given. The
+/// selector then starts again; questions that it repeats already have their answer. Each answer is confirmed by
+/// questions whose answers follow from it, until it is right with probability `certainty`, as far as such questions
+/// exist.
 /// # Input and output
-/// As the selector. The constraints handed on are the answers as they are taken at last. Given constraints are
-/// taken to be right.
+/// As the selector. The constraints passed on are the corrected answers at the end. Given constraints are assumed to
+/// be right.
 /// # Errors
 /// As the selector.
 /// # Cost and randomness
-/// As the selector, which starts once more for each time that answers are corrected, and for each question that is
-/// not its own O(a²·r) for r answers of which a share a cycle, and O(r·v²) for the v objects asked about.
+/// As the selector, which starts again each time that answers are corrected. Each additional question takes O(a²·r)
+/// for r answers, a of them on a common cycle, and O(r·v²) for the v objects asked about.
 /// # References
-/// [Soenen2020], of which it is the part that corrects, without COBRAS; blocks: [HopcroftTarjan1973].
+/// [Soenen2020]: the part of it that corrects answers, without COBRAS; blocks: [HopcroftTarjan1973].
 #[options]
 pub struct Repair {
-    /// What asks.
+    /// Selector that asks the questions.
     #[option(slot = "random_pairs")]
     pub selector: Option<Box<dyn QuerySelector>>,
-    /// How much answers are doubted; each has to be certain before the next question.
+    /// Options for doubting answers; each answer must be certain before the next question.
     #[option(flatten)]
     pub doubting: Doubting,
 }
@@ -72,7 +73,7 @@ impl QuerySelector for Repair {
     }
 }
 
-/// What is open.
+/// Question that is open.
 enum Open {
     Ask { id: QueryId, subject: u32, reference: u32, purpose: &'static str, inner: Option<QueryId> },
     NeedClustering { request: RequestId, constraints: Constraints },
@@ -91,7 +92,7 @@ struct Repairing {
     outer: HashMap<QueryId, QueryId>,
     /// The pair answered last for the selector.
     newest: Option<(u32, u32)>,
-    /// Answers were corrected that the selector was told.
+    /// Answers that the selector already has were corrected.
     restart: bool,
     next_id: QueryId,
     open: Option<Open>,
@@ -120,7 +121,7 @@ impl Repairing {
         Ok(())
     }
 
-    /// Answers are taken to be these; the selector starts anew with them, and concludes anew.
+    /// Takes these answers; the selector starts again with them, and concludes again.
     fn correct(&mut self, answers: impl IntoIterator<Item = (QueryId, Reply)>) {
         let corrected = |(id, reply)| Event::Corrected { id, reply };
         self.events.extend(answers.into_iter().map(corrected));
@@ -132,7 +133,7 @@ impl Repairing {
         self.next_id += 1;
     }
 
-    /// What the selector wants next; what it asks that is known is told at once.
+    /// Next step of the selector; a question whose answer is known is answered immediately.
     fn step(&mut self) -> Result<()> {
         match self.inner.step()? {
             Step::Ask { id, subject, reference, purpose } => {
@@ -160,7 +161,7 @@ impl Repairing {
         Ok(())
     }
 
-    /// What the selector concluded. What contradicts is found out here and by the driver.
+    /// Passes on the conclusions of the selector. Contradictions are found here and by the driver.
     fn pass_on(&mut self) {
         for event in self.inner.drain() {
             match event {

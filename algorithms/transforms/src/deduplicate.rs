@@ -12,13 +12,13 @@ use crate::parts::refused::misfit;
 /// Keeps the first of each group of equal rows.
 ///
 /// # Method
-/// Rows are equal when all their values are (0 and −0 are one value, an explicit zero of sparse
-/// data is one like any other). Rows stay in order. A row map tells where each old row went, so
-/// that constraints and classes follow.
+/// Rows are equal when all their values are (0 and −0 are one value; an explicit zero of sparse data is a zero like
+/// any other). Rows stay in order. A row map records the new position of each old row, so that constraints and
+/// classes follow.
 /// # Input and output
-/// n × d, dense or sparse; as many rows as there are distinct ones.
+/// n × d, dense or sparse; one row for each distinct row.
 /// # Cost and randomness
-/// O(stored entries) on average, by hashing; nothing random.
+/// O(stored entries) on average, by hashing; not random.
 #[options]
 pub struct Deduplicate {}
 

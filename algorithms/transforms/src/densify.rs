@@ -2,14 +2,14 @@
 
 use mustlink_core::prelude::*;
 
-/// Turns sparse rows into dense ones, zeros written out.
+/// Turns sparse rows into dense ones, with zeros written out.
 ///
 /// # Method
-/// Values are copied. Dense data passes as it is.
+/// Values are copied. Dense data stay as they are.
 /// # Input and output
 /// n × d, sparse or dense; n × d dense.
 /// # Cost and randomness
-/// 8·n·d bytes; nothing random.
+/// 8·n·d bytes; not random.
 #[options]
 pub struct Densify {}
 

@@ -1,24 +1,25 @@
 //! Which features say nothing, since all objects have the same value?
 
 use mustlink_core::prelude::*;
+use mustlink_core::text::{count, form};
 
 use crate::parts::refused::{misfit, no_such_step};
 
 /// Drops the features that have one value for all objects.
 ///
 /// # Method
-/// A feature stays when two rows differ in it (0 and −0 are one value). Methods that weigh features by
-/// how little they vary, like `lac`, would otherwise give a constant feature the largest weight of all.
+/// A feature stays when two rows differ in it (0 and −0 are one value). Methods that weigh features by how little
+/// they vary, such as `lac`, would otherwise give a constant feature the largest weight of all.
 /// # Input and output
 /// n × d, dense or sparse; n × the features that stay, in order, with their names.
 /// # Errors
 /// `Data` when every feature is constant.
 /// # Cost and randomness
-/// O(stored entries); nothing random.
+/// O(stored entries); not random.
 #[options]
 pub struct DropConstant {}
 
-/// The features in which two rows differ.
+/// Indices of the features in which two rows differ.
 fn varying(data: &Data) -> Vec<usize> {
     let d = data.d();
     let mut first = vec![0.0; d];
@@ -54,10 +55,10 @@ impl Transform for DropConstant {
                 message: format!("each of the {d} features has one value for all objects"),
             });
         }
-        match d - kept.len() {
-            0 => {}
-            1 => ctx.warn("1 constant feature was dropped"),
-            dropped => ctx.warn(format!("{dropped} constant features were dropped")),
+        let dropped = d - kept.len();
+        if dropped > 0 {
+            let features = count(dropped, "constant feature");
+            ctx.warn(format!("{features} {} dropped", form(dropped, "was", "were")));
         }
         Ok(Box::new(Varying { d, kept }))
     }

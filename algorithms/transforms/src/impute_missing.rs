@@ -4,37 +4,38 @@ use std::collections::BTreeMap;
 
 use mustlink_core::data::Words;
 use mustlink_core::prelude::*;
+use mustlink_core::text::{count, form};
 use ndarray::{Array2, ArrayViewMut1};
 
 use crate::parts::numeric_words::{bits, by_value, of_other_kind};
 use crate::parts::refused::misfit;
 
-/// What fills a gap in a column of numbers.
+/// Value that fills a gap in a column of numbers.
 #[options]
 pub enum Fill {
-    /// The mean of the values there are.
+    /// The mean of the known values.
     #[default]
     Mean,
-    /// Their median; of an even number the mean of the middle two.
+    /// The median of the known values; for an even number, the mean of the middle two.
     Median,
     /// 0.
     Zero,
 }
 
-/// Fills missing values: numbers by the mean or median of their column, words by the most frequent.
+/// Fills missing values: numbers with the mean or median of their column, words with the most frequent one.
 ///
 /// # Method
-/// Each column by itself, from the values it has over all rows. Of words equally frequent the first in
-/// the order of their characters is taken. Classes and constraints are not looked at.
+/// Each column is filled by itself, from its known values over all rows. Of equally frequent words, the first in the
+/// order of their characters is taken. Classes and constraints are not used.
 /// # Input and output
 /// n × d, a table or dense; the same without gaps: dense unless a column holds words (`one_hot`).
 /// # Errors
 /// `Feature` for a column without any value.
 /// # Cost and randomness
-/// O(n·d), with the median O(n·d·log n); nothing random.
+/// O(n·d), with the median O(n·d·log n); not random.
 #[options]
 pub struct ImputeMissing {
-    /// What fills a gap in a column of numbers.
+    /// Value that fills a gap in a column of numbers.
     pub numbers: Fill,
 }
 
@@ -87,7 +88,8 @@ impl Transform for ImputeMissing {
             lists.push(numbers.map(|list| list.to_vec()));
         }
         if gaps > 0 {
-            ctx.warn(format!("{gaps} missing values of {} were filled in", data.n() * data.d()));
+            let (values, were) = (count(gaps, "missing value"), form(gaps, "was", "were"));
+            ctx.warn(format!("{values} of {} {were} filled in", data.n() * data.d()));
         }
         Ok(Box::new(Filled { fill, words, lists }))
     }

@@ -6,10 +6,10 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 use crate::parts::linear_map::{LinearMap, eigen, rank, recompose, spread, too_large};
 
-/// The metric that the learned one stays close to.
+/// Metric that the learned one stays close to.
 #[options]
 pub enum Prior {
-    /// The distance of the data as it is.
+    /// The original distance of the data.
     #[default]
     Identity,
     /// The inverse covariance of all objects. Directions without spread count as much as the mean
@@ -17,53 +17,52 @@ pub enum Prior {
     InverseCovariance,
 }
 
-/// Information-theoretic metric learning: the metric nearest to a prior that keeps must-linked
-/// objects near and cannot-linked ones far.
+/// Information-theoretic metric learning: must-linked objects come near and cannot-linked ones far apart.
 ///
 /// # Method
-/// Minimises the LogDet divergence of A from the prior metric A₀ under (x − y)ᵀA(x − y) ≤ u for
-/// must-links and ≥ ℓ for cannot-links, with slack, by Bregman projections on one constraint after
-/// the other (must-links first, each kind by object) until their multipliers stand still. Objects
-/// become A^(1/2)·x, the symmetric root. u and ℓ are percentiles of the squared distances of all
+/// The learned metric A is the one nearest to a prior metric A₀. The method minimises the LogDet divergence of A from
+/// A₀ under (x − y)ᵀA(x − y) ≤ u for must-links and ≥ ℓ for cannot-links, with slack. It projects on one constraint
+/// after the other (Bregman projections; must-links first, each kind by object) until their multipliers no longer
+/// change. Objects become A^(1/2)·x, the symmetric root. u and ℓ are percentiles of the squared distances of all
 /// pairs of objects, or of a sample of them, under A₀.
 /// # Input and output
-/// n × d dense, both times. A constraint's weight multiplies `gamma`; whether it is marked hard is
-/// not read, contradictions do no harm. Constraints between equal objects are skipped. Without any
-/// constraint the metric is the prior.
+/// n × d dense, both times. The weight of a constraint multiplies `gamma`; hard and soft marks are ignored, and
+/// contradictions are allowed. Constraints between equal objects are skipped. Without any constraint the metric is
+/// the prior.
 /// # Errors
 /// `BadParam`; `NumericalFailure` for features too large to square.
 /// # Cost and randomness
-/// O(m·r² + r³) per sweep over m constraints with r = min(m, d): only directions in which a
-/// constrained pair differs can change. Memory O(d²). Random only in the sample of pairs.
+/// O(m·r² + r³) per sweep over m constraints with r = min(m, d): only directions in which a constrained pair differs
+/// can change. Memory O(d²). Random only in the sample of pairs.
 /// # References
-/// [Davis2007], Algorithm 1. Differs: the step is γ/(γ + 1)·(1/p − 1/ξ), as in the authors' program,
-/// which is the projection; the printed (1/p − γ/ξ)/2 is so only for γ = 1.
+/// [Davis2007], Algorithm 1. Differs: the step is γ/(γ + 1)·(1/p − 1/ξ), as in the authors' program, which is the
+/// projection; the printed (1/p − γ/ξ)/2 equals it only for γ = 1.
 #[options]
 pub struct Itml {
-    /// The metric to stay close to (A₀).
+    /// Metric to stay close to (A₀).
     pub prior: Prior,
-    /// What slack costs (γ): the larger, the closer the bounds are kept.
+    /// Cost of slack (γ): the larger, the more closely the bounds are kept.
     #[option(default = 1.0, above = 0.0)]
     pub gamma: f64,
-    /// Largest squared distance of must-linked objects (u); absent: by percentile.
+    /// Largest squared distance of must-linked objects (u). If absent, a percentile.
     #[option(above = 0.0)]
     pub must_bound: Option<f64>,
-    /// Smallest squared distance of cannot-linked objects (ℓ); absent: by percentile.
+    /// Smallest squared distance of cannot-linked objects (ℓ). If absent, a percentile.
     #[option(above = 0.0)]
     pub cannot_bound: Option<f64>,
-    /// Percentile of the squared distances that gives u; where it is 0, the smallest above 0 does.
+    /// Percentile of the squared distances that gives u. If it is 0, the smallest distance above 0 is used.
     #[option(default = 5.0, min = 0.0, max = 100.0)]
     pub must_percentile: f64,
     /// Percentile of the squared distances that gives ℓ.
     #[option(default = 95.0, min = 0.0, max = 100.0)]
     pub cannot_percentile: f64,
-    /// Pairs of objects whose distances are looked at; all pairs where there are no more.
+    /// Number of pairs of objects whose distances are used, or all pairs if there are fewer.
     #[option(default = 10_000, min = 1)]
     pub sampled_pairs: usize,
-    /// Sweeps over all constraints.
+    /// Maximum number of sweeps over all constraints.
     #[option(default = 1000, min = 1)]
     pub max_iterations: usize,
-    /// Smallest change of the multipliers, relative to their size, worth another sweep.
+    /// Smallest change of the multipliers, relative to their size, for which another sweep is made.
     #[option(default = 1e-3, min = 0.0)]
     pub tolerance: f64,
 }
@@ -119,7 +118,7 @@ impl Transform for Itml {
 struct Bound {
     /// +1 for a must-link, −1 for a cannot-link (δ).
     sign: f64,
-    /// What its slack costs (γ times its weight).
+    /// Cost of its slack (γ times its weight).
     gamma: f64,
     /// The bound with its slack so far (ξ).
     slack: f64,
@@ -498,24 +497,27 @@ mod tests {
             refused.to_string()
         };
         let of = Itml::default;
-        assert_eq!(message(Itml { gamma: 0.0, ..of() }), "gamma: must be > 0, got 0");
+        assert_eq!(message(Itml { gamma: 0.0, ..of() }), "gamma: must be above 0, got 0");
         assert_eq!(
             message(Itml { must_bound: Some(-1.0), ..of() }),
-            "must_bound: must be > 0, got -1"
+            "must_bound: must be above 0, got -1"
         );
         assert_eq!(
             message(Itml { must_percentile: 101.0, ..of() }),
-            "must_percentile: must be in 0..=100, got 101"
+            "must_percentile: must be between 0 and 100, got 101"
         );
         assert_eq!(
             message(Itml { sampled_pairs: 0, ..of() }),
-            "sampled_pairs: must be in 1..=1000000000, got 0"
+            "sampled_pairs: must be at least 1, got 0"
         );
         assert_eq!(
             message(Itml { max_iterations: 0, ..of() }),
-            "max_iterations: must be in 1..=1000000000, got 0"
+            "max_iterations: must be at least 1, got 0"
         );
-        assert_eq!(message(Itml { tolerance: -1.0, ..of() }), "tolerance: must be >= 0, got -1");
+        assert_eq!(
+            message(Itml { tolerance: -1.0, ..of() }),
+            "tolerance: must be at least 0, got -1"
+        );
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! Which length does every object share after scaling? 1.
 
 use mustlink_core::prelude::*;
+use mustlink_core::text::{count, form};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Scales every object to Euclidean length 1; an object of zeros stays one.
+/// Scales every object to Euclidean length 1; an object of zeros stays unchanged.
 ///
 /// # Method
 /// x / ‖x‖. Objects that differ only in scale become equal.
 /// # Input and output
-/// n × d, dense or sparse; the same shape and kind, and the same stored entries. Objects of zeros
-/// are counted in a warning: under cosine they are like nothing.
+/// n × d, dense or sparse; the same shape and kind, and the same stored entries. A warning reports the number of
+/// objects with only zeros, because under cosine they are not similar to any object.
 /// # Cost and randomness
-/// O(stored entries); nothing random.
+/// O(stored entries); not random.
 #[options]
 pub struct L2Rows {}
 
@@ -24,10 +25,9 @@ impl Transform for L2Rows {
             Row::Dense(x) | Row::Sparse(_, x) => x.iter().all(|&v| v == 0.0),
         };
         let zeros = reduce::reduce(data.n(), |r| r.filter(|&i| zero(i)).count(), |a, b| a + b);
-        match zeros {
-            None | Some(0) => {}
-            Some(1) => ctx.warn("1 object has only zeros and keeps length 0"),
-            Some(z) => ctx.warn(format!("{z} objects have only zeros and keep length 0")),
+        if let Some(zeros) = zeros.filter(|&zeros| zeros > 0) {
+            let verbs = form(zeros, "has only zeros and keeps", "have only zeros and keep");
+            ctx.warn(format!("{} {verbs} length 0", count(zeros, "object")));
         }
         Ok(Box::new(Unit))
     }

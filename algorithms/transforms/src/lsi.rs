@@ -13,31 +13,30 @@ const COMPONENTS: usize = 10;
 /// Latent semantic indexing: coordinates along the leading singular directions, not centred.
 ///
 /// # Method
-/// A truncated singular value decomposition A ≈ U·Σ·Vᵀ; objects become A·V = U·Σ. Randomised: a block
-/// of `components` + `oversampling` random directions is multiplied by AᵀA and made orthonormal again,
-/// `iterations` times, and the decomposition is taken inside the space it then spans. The largest entry
-/// of each direction is positive.
+/// A truncated singular value decomposition A ≈ U·Σ·Vᵀ; objects become A·V = U·Σ. The decomposition is randomised. A
+/// block of `components` + `oversampling` random directions is multiplied by AᵀA and made orthonormal again,
+/// `iterations` times. The decomposition is then computed inside the space that the block spans. The largest entry of
+/// each direction is positive.
 /// # Input and output
-/// n × d, dense or sparse; n × `components` dense. Sparse data stays sparse inside. The mean is not
-/// taken off, which would fill the zeros: `pca` does so. Usually comes after `tf_idf` and `l2_rows`.
+/// n × d, dense or sparse; n × `components` dense. Sparse data stay sparse internally. The mean is not subtracted,
+/// because that would fill the zeros; `pca` subtracts it. Usually used after `tf_idf` and `l2_rows`.
 /// # Errors
-/// `BadParam` for more components than the rank of the data; `Data` when all values are 0. Singular
-/// values below about 1e-7 of the largest count as 0.
+/// `BadParam` for more components than the rank of the data; `Data` when all values are 0. Singular values below
+/// about 1e-7 of the largest count as 0.
 /// # Cost and randomness
-/// O(iterations · entries · c + iterations · d · c²), c = `components` + `oversampling`; random only in
-/// where the directions start.
+/// O(iterations · entries · c + iterations · d · c²), c = `components` + `oversampling`; random only in the first
+/// directions.
 /// # References
-/// [Deerwester1990]; algorithm of [Halko2011], with AᵀA in place of A and Aᵀ in turn.
+/// [Deerwester1990]; algorithm of [Halko2011], with AᵀA instead of A and Aᵀ in turn.
 #[options]
 pub struct Lsi {
-    /// Number of components, at most the rank of the data; absent keeps 10, or the rank where that is
-    /// less.
+    /// Number of components, at most the rank of the data. If absent, 10, or the rank if that is smaller.
     #[option(min = 1)]
     pub components: Option<usize>,
-    /// Directions followed beyond those kept. More bring the last ones kept closer to the exact ones.
+    /// Number of additional directions to compute. More directions make the last components kept more exact.
     #[option(default = 10, min = 0)]
     pub oversampling: usize,
-    /// Multiplications by AᵀA. More bring all closer to the exact ones, where singular values fall slowly.
+    /// Number of multiplications by AᵀA. More make all components more exact if singular values fall slowly.
     #[option(default = 10, min = 1)]
     pub iterations: usize,
 }
@@ -48,12 +47,12 @@ impl Transform for Lsi {
         let data = &problem.data;
         let most = data.n().min(data.d());
         if let Some(c) = self.components.filter(|&c| c > most) {
-            let legal = format!("in 1..={most} (the smaller of n and d)");
+            let legal = format!("between 1 and {most} (the smaller of n and d)");
             return Err(Error::bad_param("components", c, legal));
         }
         let scale = largest(data);
         if scale == 0.0 {
-            let message = "all values are 0, so there is no direction to keep".into();
+            let message = "all values are 0, so no direction can be kept".into();
             return Err(Error::Data { place: "lsi".into(), message });
         }
         let asked = self.components.unwrap_or(COMPONENTS);
@@ -68,7 +67,7 @@ impl Transform for Lsi {
         let (values, inside) = eigen("lsi", &squares(data, scale, &basis), ctx)?;
         let rank = rank(&values);
         if let Some(c) = self.components.filter(|&c| c > rank) {
-            let legal = format!("in 1..={rank} (the rank of the data)");
+            let legal = format!("between 1 and {rank} (the rank of the data)");
             return Err(Error::bad_param("components", c, legal));
         }
         let kept = inside.slice_axis(Axis(1), Slice::from(..asked.min(rank)));
@@ -237,15 +236,15 @@ mod tests {
         };
         assert_eq!(
             message(&of(4), &x),
-            "components: must be in 1..=3 (the smaller of n and d), got 4"
+            "components: must be between 1 and 3 (the smaller of n and d), got 4"
         );
         assert_eq!(
             message(&of(2), &x),
-            "components: must be in 1..=1 (the rank of the data), got 2"
+            "components: must be between 1 and 1 (the rank of the data), got 2"
         );
         assert_eq!(
             message(&Lsi::default(), &Array2::zeros((2, 2))),
-            "lsi: all values are 0, so there is no direction to keep"
+            "lsi: all values are 0, so no direction can be kept"
         );
     }
 

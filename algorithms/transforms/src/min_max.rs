@@ -10,12 +10,12 @@ use crate::parts::refused::misfit;
 /// # Method
 /// (x − smallest) / (largest − smallest), feature by feature, over all rows.
 /// # Input and output
-/// n × d dense; the same shape. Sparse data is refused, since shifting would fill its zeros: add
-/// `densify` first.
+/// n × d dense; the same shape. Sparse data are rejected, because shifting would fill their zeros: add `densify`
+/// first.
 /// # Errors
-/// `Feature` when the range of one exceeds the largest number.
+/// `Feature` when the range of a feature exceeds the largest number.
 /// # Cost and randomness
-/// O(n·d); nothing random.
+/// O(n·d); not random.
 #[options]
 pub struct MinMax {}
 
@@ -69,7 +69,7 @@ pub(crate) fn ranges(data: &Data) -> Vec<(f64, f64)> {
     .unwrap_or_default()
 }
 
-/// Whether a feature of this range is constant: its values differ by less than what rounding leaves of a sum.
+/// True if a feature of this range is constant: its values differ by less than what rounding leaves of a sum.
 pub(crate) fn is_constant(low: f64, high: f64) -> bool {
     high - low <= 4.0 * f64::EPSILON * low.abs().max(high.abs())
 }

@@ -5,52 +5,49 @@ use ndarray::{Array1, Array2, Axis, Zip};
 
 use crate::parts::linear_map::{LinearMap, eigen, recompose, too_large, values};
 
-/// What to do where no cannot-link is given.
+/// Action if no cannot-link is given.
 #[options]
 pub enum NoCl {
-    /// Refuse.
+    /// Return an error.
     #[default]
     Error,
-    /// Spread all pairs that must-links do not join, as the paper does; usually wrong, since most
-    /// pairs of a class are among them [Eaton2005].
+    /// Spread all pairs that must-links do not join, as in the paper. This is usually wrong, because most pairs of a
+    /// class are among them [Eaton2005].
     AllNonMl,
 }
 
-/// Metric learning that spreads cannot-linked objects while must-linked ones stay together (Xing's
-/// MMC).
+/// Metric learning that spreads cannot-linked objects while must-linked ones stay together (Xing's MMC).
 ///
 /// # Method
-/// Maximises g(A), the sum of the distances of cannot-linked objects, under f(A) ≤ 1, the sum of the
-/// squared distances of must-linked ones, over positive semi-definite A. Full: steps along the
-/// gradient of g orthogonal to that of f, each followed by alternating projections on both sets;
-/// g never falls, but the steps can end below the optimum, where a distance comes near 0, and well
-/// below it with few pairs. Diagonal: Newton's method on f(A) − log g(A) with A ≥ 0. Objects become
-/// A^(1/2)·x.
+/// Maximises g(A), the sum of the distances of cannot-linked objects, under f(A) ≤ 1, the sum of the squared
+/// distances of must-linked ones, over positive semi-definite A. Full: steps along the gradient of g orthogonal to
+/// that of f, each followed by alternating projections on both sets. g never falls, but the steps can end below the
+/// optimum when a distance gets near 0, and well below it with few pairs. Diagonal: Newton's method on f(A) − log
+/// g(A) with A ≥ 0. Objects become A^(1/2)·x.
 /// # Input and output
-/// n × d dense, both times. Weights of constraints are not read, contradictions do no harm. Without
-/// any constraint the data stays as it is. Pairs of equal objects count nothing.
+/// n × d dense, both times. Weights of constraints are ignored, and contradictions are allowed. Without any
+/// constraint the data stay as they are. Pairs of equal objects do not count.
 /// # Errors
-/// `BadParam`, also without a cannot-link unless `no_cl` says what then; `NumericalFailure` when no
-/// must-linked objects differ, so that nothing bounds A.
+/// `BadParam`, also without a cannot-link unless `no_cl = "all_non_ml"`; `NumericalFailure` when no must-linked
+/// objects differ, so that nothing bounds A.
 /// # Cost and randomness
-/// O(m·d² + d³) per step over m pairs; nothing random. Memory O(d²), and 8 bytes for each pair.
+/// O(m·d² + d³) per step over m pairs; not random. Memory O(d²), and 8 bytes for each pair.
 /// # References
-/// [Xing2002]. Differs: `ridge`, without which g is unbounded as soon as must-links leave a
-/// direction free.
+/// [Xing2002]. Differs: `ridge`, without which g is unbounded as soon as must-links leave a direction free.
 #[options]
 pub struct Mmc {
-    /// Learn one weight per feature in place of a full matrix.
+    /// Learn one weight per feature instead of a full matrix.
     pub diagonal: bool,
-    /// What to do where no cannot-link is given.
+    /// Action if no cannot-link is given.
     pub no_cl: NoCl,
-    /// What is added to the squared differences of must-linked objects in every direction, relative
-    /// to their mean over the features.
+    /// Amount added to the squared differences of must-linked objects in every direction. It is relative to their
+    /// mean over the features.
     #[option(default = 0.01, min = 0.0)]
     pub ridge: f64,
-    /// Steps.
+    /// Maximum number of steps.
     #[option(default = 1000, min = 1)]
     pub max_iterations: usize,
-    /// Smallest step worth taking: relative to A (full), in log g (diagonal).
+    /// Size of a step below which steps end: relative to A (full), in log g (diagonal).
     #[option(default = 1e-3, min = 0.0)]
     pub tolerance: f64,
 }
@@ -449,11 +446,11 @@ mod tests {
         assert_eq!(ctx.warnings(), ["the objects to spread are equal: the data stays as it is"]);
         assert_eq!(
             message(&Mmc { ridge: -1.0, ..Mmc::default() }, &[must]),
-            "ridge: must be >= 0, got -1"
+            "ridge: must be at least 0, got -1"
         );
         assert_eq!(
             message(&Mmc { max_iterations: 0, ..Mmc::default() }, &[must]),
-            "max_iterations: must be in 1..=1000000000, got 0"
+            "max_iterations: must be at least 1, got 0"
         );
     }
 

@@ -12,24 +12,24 @@ use crate::parts::refused::misfit;
 /// Turns each column of words into one column of 0 and 1 per word.
 ///
 /// # Method
-/// A row has 1 in the column of its word and 0 in those of the others; 0 in all of them where the word
-/// is missing, or was not there when the transform was fitted. Columns of numbers stay as they are, and
-/// the order of columns is kept. Two rows with different words are √2 apart, whatever
-/// the words: columns of numbers on another scale want `z_score` or `min_max` after it.
-/// A column of numbers with a cell that is not a number is refused; `columns` names those whose numbers are codes.
+/// A row has 1 in the column of its word and 0 in those of the others. It has 0 in all of them if the word is
+/// missing, or did not occur when the transform was fitted. Columns of numbers stay as they are, and the order of
+/// columns is kept. Two rows with different words are √2 apart, whatever the words are. If columns of numbers have
+/// another scale, add `z_score` or `min_max` after it. A column of numbers with a cell that is not a number is
+/// rejected; list columns whose numbers are codes in `columns`.
 /// # Input and output
-/// n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
-/// (`impute_missing`). What is made of a word is called by column and word: `colour_red`.
+/// n × d, a table or dense; n × (columns of numbers + words), dense if no number is missing (`impute_missing`). New
+/// columns are named by column and word: `colour_red`.
 /// # Errors
 /// `Feature` for a column of more than `max_words` different words; `BadParam` for `columns` in data without names.
 /// # Cost and randomness
-/// O(n · columns made); nothing random.
+/// O(n · columns made); not random.
 #[options]
 pub struct OneHot {
-    /// The most different words a column may hold: more are ids or text, not categories.
+    /// Largest number of different words in a column. Columns with more are ids or text, not categories.
     #[option(default = 100, min = 1)]
     pub max_words: usize,
-    /// Columns of a file that hold categories, by name: their numbers are words too. In other columns numbers stay
+    /// Names of file columns that hold categories, so that their numbers are words too. In other columns numbers stay
     /// numbers.
     pub columns: Vec<String>,
 }

@@ -6,18 +6,18 @@ use ndarray::{Array1, Array2, Axis, Slice};
 use crate::parts::linear_map::{certain_rank, eigen, fix_signs, mean, spread, too_large};
 use crate::parts::projection::{Projection, dense_rows};
 
-/// How many principal components: a count, or a share of the variance to explain.
+/// Number of principal components: a count, or a share of the variance to explain.
 #[options]
 #[derive(Copy)]
 pub enum Components {
-    /// That many (an integer).
+    /// This many (an integer).
     Count(#[option(min = 1)] usize),
     /// The fewest that explain at least this share of the variance (a float).
     Share(#[option(above = 0.0, max = 1.0)] f64),
 }
 
 impl Components {
-    /// How many of the directions with these variances (descending).
+    /// Number of directions to keep, from their variances (descending).
     pub(crate) fn of(self, variances: &Array1<f64>) -> usize {
         match self {
             Components::Count(count) => count,
@@ -37,25 +37,24 @@ impl Components {
 /// Principal component analysis: coordinates along the directions of largest variance, centred.
 ///
 /// # Method
-/// Eigenvectors of the covariance of all rows, in the order of their eigenvalues; with fewer objects
-/// than features, those of the n × n inner products of the centred rows, which give the same
-/// directions. Objects become (x − mean)·V. The largest entry of each direction is positive. Nothing
-/// is scaled: put `z_score` before it where features have different units, or after it for components
-/// of equal spread.
+/// Eigenvectors of the covariance of all rows, in the order of their eigenvalues. With fewer objects than features,
+/// those of the n × n inner products of the centred rows, which give the same directions. Objects become (x −
+/// mean)·V. The largest entry of each direction is positive. Features are not scaled: add `z_score` before it if
+/// features have different units, or after it for components of equal spread.
 /// # Input and output
-/// n × d dense; n × `components`. Sparse data is refused, since centring would fill its zeros: take
-/// `lsi`, or add `densify` first.
+/// n × d dense; n × `components`. Sparse data are rejected, because centring would fill their zeros: use `lsi`, or
+/// add `densify` first.
 /// # Errors
-/// `BadParam` for more components than directions in which the objects differ; `Data` when they do not
-/// differ; `NumericalFailure` when the squares exceed the largest number.
+/// `BadParam` for more components than directions in which the objects differ; `Data` when they do not differ;
+/// `NumericalFailure` when the squares exceed the largest number.
 /// # Cost and randomness
-/// O(n·d·m + m³), m the smaller of n and d; nothing random.
+/// O(n·d·m + m³), m the smaller of n and d; not random.
 /// # References
 /// [Jolliffe2002].
 #[options]
 pub struct Pca {
-    /// Number of components, or the share of the variance that they explain at least; absent keeps all
-    /// directions in which the objects differ.
+    /// Number of components, or the share of the variance that they must at least explain. If absent, all directions in
+    /// which the objects differ are kept.
     pub components: Option<Components>,
     /// Largest number of components. Unlike `components`, it may be larger than the number of directions in which the
     /// objects differ.
@@ -72,7 +71,7 @@ impl Transform for Pca {
             if wide { inner_products(data, ctx)? } else { spread("pca", data, ctx)? };
         let rank = certain_rank(&variances);
         if rank == 0 {
-            let message = "the objects do not differ, so there is no direction to keep".into();
+            let message = "the objects do not differ, so no direction can be kept".into();
             return Err(Error::Data { place: "pca".into(), message });
         }
         let count = self.components.map_or(rank, |c| c.of(&variances));
@@ -80,7 +79,8 @@ impl Transform for Pca {
         if let Some(Components::Count(count)) = self.components
             && count > rank
         {
-            let legal = format!("a count in 1..={rank} (directions in which the objects differ)");
+            let legal =
+                format!("a count between 1 and {rank} (directions in which the objects differ)");
             return Err(Error::bad_param("components", count, legal));
         }
         let kept = vectors.slice_axis(Axis(1), Slice::from(..count.min(rank)));
@@ -197,11 +197,11 @@ mod tests {
         assert_eq!(mapped(None, &x).unwrap().ncols(), 1);
         assert_eq!(
             mapped(count(2), &x).unwrap_err().to_string(),
-            "components: must be a count in 1..=1 (directions in which the objects differ), got 2"
+            "components: must be a count between 1 and 1 (directions in which the objects differ), got 2"
         );
         assert_eq!(
             mapped(None, &array![[0.1, 2.0], [0.1, 2.0], [0.1, 2.0]]).unwrap_err().to_string(),
-            "pca: the objects do not differ, so there is no direction to keep"
+            "pca: the objects do not differ, so no direction can be kept"
         );
     }
 

@@ -1,12 +1,13 @@
 //! Which directions vary inside groups known to belong together, and so should count less?
 
 use mustlink_core::prelude::*;
+use mustlink_core::soft_marks::obeying_must_links;
 use ndarray::{Array2, Axis, Slice};
 
 use crate::parts::linear_map::{LinearMap, covariance, eigen, mean, rank, recompose, spread};
 use crate::pca::Components;
 
-/// Which objects give the total spread that `dim` weighs against the spread inside chunklets.
+/// Objects that define the total spread, which `dim` compares with the spread inside chunklets.
 #[options]
 pub enum Total {
     /// The members of chunklets.
@@ -19,41 +20,69 @@ pub enum Total {
 /// Relevant component analysis: shrinks the directions in which must-linked objects differ.
 ///
 /// # Method
-/// Chunklets are the components of at least two objects that must-links join; cannot-links are not
-/// used. Ĉ is the mean over their N members of (x − m)(x − m)ᵀ with m the mean of the chunklet,
-/// and objects become T·x with T = Ĉ^(−1/2), the symmetric root: inside chunklets the covariance
-/// is then the identity. With `dim` < d the directions of largest total spread against Ĉ are kept,
-/// each scaled to unit spread inside chunklets.
+/// Chunklets are the components of at least two objects that must-links join; cannot-links are not used. The matrix Ĉ
+/// is the mean over their N members of (x − m)(x − m)ᵀ with m the mean of the chunklet. Objects become T·x with T =
+/// Ĉ^(−1/2), the symmetric root: inside chunklets the covariance is then the identity. With `dim` < d the directions
+/// of largest total spread relative to Ĉ are kept, each scaled to unit spread inside chunklets.
 /// # Input and output
-/// n × d dense; n × d, or n × `dim`. Without a chunklet, and where no chunklet has any spread, the
-/// data stays as it is and a warning says so. Contradicting constraints do no harm.
+/// n × d dense; n × d, or n × `dim`. Without a chunklet, and if no chunklet has any spread, the data stay as they
+/// are, with a warning. Contradicting constraints are allowed. Must-links marked soft count like the others, or are
+/// left out if they contradict the others; both with a warning.
 /// # Errors
 /// `BadParam`; `NumericalFailure` when Ĉ is singular and `ridge` does not help.
 /// # Cost and randomness
-/// O(N·d² + d³ + n·d·dim); nothing random. Fitted again whenever constraints change.
+/// O(N·d² + d³ + n·d·dim); not random. Fitted again whenever constraints change.
 /// # References
-/// [Shental2002]; [BarHillel2005]. [Eaton2005] eq. 2.10 prints Ĉ as the metric, which is its
-/// inverse. Differs: a small ridge by default, so that few constraints do not fail.
+/// [Shental2002]; [BarHillel2005]. [Eaton2005] eq. 2.10 prints Ĉ as the metric, which is its inverse. Differs: a
+/// small ridge by default, so that few constraints do not fail.
 #[options]
 pub struct Rca {
-    /// Number of features to keep, at most the rank of the total spread; absent keeps all d.
+    /// Number of features to keep, at most the rank of the total spread. If absent, all d are kept.
     #[option(min = 1)]
     pub dim: Option<usize>,
-    /// What is added to the diagonal of Ĉ, relative to its mean entry or, for a feature on a far smaller scale,
-    /// to 10⁴ times its own.
+    /// Amount added to the diagonal of Ĉ, relative to its mean entry. For a feature on a far smaller scale, it is
+    /// relative to 10⁴ times its own entry.
     #[option(default = 1e-8, min = 0.0)]
     pub ridge: f64,
-    /// Principal components of all objects to go over to first; absent keeps the features.
+    /// Principal components of all objects to use first: their number, or the share of the variance that they explain.
+    /// If absent, the features are used.
     pub pca_first: Option<Components>,
-    /// Which objects give the total spread, where `dim` is given.
+    /// Objects that define the total spread, if `dim` is given.
     pub total: Total,
 }
 
-#[plugin("rca", cites = ["Shental2002", "BarHillel2005", "Eaton2005"])]
+#[plugin("rca", cites = ["Shental2002", "BarHillel2005", "Eaton2005"], version = 2)]
 impl Transform for Rca {
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
+        self.check(problem.d())?;
+        obeying_must_links("rca", problem, ctx, |problem| self.whitened(problem, ctx))
+    }
+
+    fn properties(&self) -> TransformProperties {
+        TransformProperties {
+            accepts: vec![DataKind::Dense],
+            reads_constraints: true,
+            ..TransformProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        8 * (shape.n as u64 * shape.d as u64 + 6 * (shape.d as u64).pow(2))
+    }
+
+    fn operations(&self, shape: &Shape) -> f64 {
+        2.0 * shape.entries as f64 * shape.d as f64 + 10.0 * (shape.d as f64).powi(3)
+    }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        LinearMap::restored("rca", saved)
+    }
+}
+
+impl Rca {
+    /// The map after which the covariance inside chunklets is the identity.
+    fn whitened(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>> {
         let data = &problem.data;
-        self.check(data.d())?;
         let closure = problem.closure(OnConflict::Keep)?;
         let chunklets: Vec<&[u32]> =
             (0..closure.components()).map(|p| closure.members(p)).filter(|c| c.len() > 1).collect();
@@ -92,7 +121,11 @@ impl Transform for Rca {
         let whiten = inverse_root(&(within + Array2::from_diag(&ridge)), ctx)?;
         let t = match self.dim {
             Some(dim) if dim > p => {
-                return Err(Error::bad_param("dim", dim, format!("in 1..={p} (after pca_first)")));
+                return Err(Error::bad_param(
+                    "dim",
+                    dim,
+                    format!("between 1 and {p} (after pca_first)"),
+                ));
             }
             Some(dim) if dim < p => {
                 let objects: Vec<u32> = match self.total {
@@ -107,7 +140,7 @@ impl Transform for Rca {
                 let (values, u) = eigen("rca", &whiten.dot(&total).dot(&whiten), ctx)?;
                 let rank = rank(&values);
                 if dim > rank {
-                    let legal = format!("in 1..={rank} (the rank of the total spread)");
+                    let legal = format!("between 1 and {rank} (the rank of the total spread)");
                     return Err(Error::bad_param("dim", dim, legal));
                 }
                 u.slice_axis(Axis(1), Slice::from(..dim)).t().dot(&whiten)
@@ -121,36 +154,14 @@ impl Transform for Rca {
         Ok(Box::new(LinearMap::new("rca", t)))
     }
 
-    fn properties(&self) -> TransformProperties {
-        TransformProperties {
-            accepts: vec![DataKind::Dense],
-            reads_constraints: true,
-            ..TransformProperties::default()
-        }
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        8 * (shape.n as u64 * shape.d as u64 + 6 * (shape.d as u64).pow(2))
-    }
-
-    fn operations(&self, shape: &Shape) -> f64 {
-        2.0 * shape.entries as f64 * shape.d as f64 + 10.0 * (shape.d as f64).powi(3)
-    }
-
-    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
-        LinearMap::restored("rca", saved)
-    }
-}
-
-impl Rca {
     fn check(&self, d: usize) -> Result<()> {
         if let Some(dim) = self.dim.filter(|&dim| dim > d) {
-            return Err(Error::bad_param("dim", dim, format!("in 1..={d}")));
+            return Err(Error::bad_param("dim", dim, format!("between 1 and {d}")));
         }
         if let Some(Components::Count(c)) = self.pca_first
             && c > d
         {
-            return Err(Error::bad_param("pca_first", c, format!("a count in 1..={d}")));
+            return Err(Error::bad_param("pca_first", c, format!("a count between 1 and {d}")));
         }
         Ok(())
     }
@@ -164,7 +175,7 @@ fn singular() -> Error {
     }
 }
 
-/// BᵀCB, or C where there is no basis.
+/// BᵀCB, or C without a basis.
 fn reduced(c: Array2<f64>, basis: Option<&Array2<f64>>) -> Array2<f64> {
     match basis {
         Some(b) => {
@@ -226,6 +237,30 @@ mod tests {
         assert!((&y - &expected).iter().all(|v| v.abs() < 1e-12), "{y}");
     }
 
+    /// They joined chunklets without a warning, even against the other constraints.
+    #[test]
+    fn must_links_marked_soft_are_warned_of_or_give_way() {
+        let (x, links) = worked();
+        let expected = mapped(&exact(), &x, &links).unwrap();
+        let soft = |c: Constraint| Constraint { strength: Some(Strength::Soft), ..c };
+        let [one, other] = links.map(|(i, j)| Constraint::must(i, j));
+        let cases = [
+            (vec![soft(one), other], "rca: 1 constraint marked soft is enforced as if hard"),
+            (
+                vec![one, other, Constraint::cannot(1, 3), soft(Constraint::must(0, 2))],
+                "rca: 1 constraint marked soft is left out, because the other constraints cannot be met with them",
+            ),
+        ];
+        for (pairs, warning) in cases {
+            let problem = Problem::new(Data::dense(x.clone()).unwrap())
+                .with_constraints(Constraints::new(5, pairs).unwrap());
+            let ctx = Context::new(1);
+            let fitted = exact().fit(&problem, &ctx).unwrap();
+            assert_eq!(fitted.apply(&problem.data).unwrap().to_dense(), expected);
+            assert_eq!(ctx.warnings(), [warning]);
+        }
+    }
+
     #[test]
     fn one_direction_by_hand() {
         // S_t = [9/2, 7; 7, 57/4]; whitened [9, 7; 7, 57/8], largest eigenvalue 121/8 with vector
@@ -283,20 +318,23 @@ mod tests {
         let (x, links) = worked();
         let message = |rca: Rca| mapped(&rca, &x, &links).unwrap_err().to_string();
         let of = Rca::default;
-        assert_eq!(message(Rca { dim: Some(3), ..of() }), "dim: must be in 1..=2, got 3");
-        assert_eq!(message(Rca { dim: Some(0), ..of() }), "dim: must be in 1..=1000000000, got 0");
+        assert_eq!(message(Rca { dim: Some(3), ..of() }), "dim: must be between 1 and 2, got 3");
+        assert_eq!(message(Rca { dim: Some(0), ..of() }), "dim: must be at least 1, got 0");
         assert_eq!(
             message(Rca { ridge: f64::NAN, ..of() }),
-            "ridge: must be >= 0, got NaN or an infinity"
+            "ridge: must be at least 0, got NaN or an infinity"
         );
         let pca = |c| Rca { pca_first: Some(c), ..of() };
         assert_eq!(
             message(pca(Components::Count(3))),
-            "pca_first: must be a count in 1..=2, got 3"
+            "pca_first: must be a count between 1 and 2, got 3"
         );
-        assert_eq!(message(pca(Components::Share(1.5))), "pca_first: must be in (0, 1], got 1.5");
+        assert_eq!(
+            message(pca(Components::Share(1.5))),
+            "pca_first: must be above 0 and at most 1, got 1.5"
+        );
         let two = Rca { dim: Some(2), ..pca(Components::Count(1)) };
-        assert_eq!(message(two), "dim: must be in 1..=1 (after pca_first), got 2");
+        assert_eq!(message(two), "dim: must be between 1 and 1 (after pca_first), got 2");
     }
 
     #[test]

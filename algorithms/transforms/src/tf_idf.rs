@@ -6,10 +6,10 @@ use mustlink_core::prelude::*;
 use crate::l2_rows::by_row;
 use crate::parts::refused::misfit;
 
-/// How the count of a term in a document enters.
+/// Weight of the count of a term in a document.
 #[options]
 pub enum TermFrequency {
-    /// 1 + ln(count). Counts below 1, which no text has, enter as they are, so that it never falls.
+    /// 1 + ln(count). Counts below 1, which texts do not have, are used unchanged, so that the weight never falls.
     #[default]
     Log,
     /// ln(1 + count).
@@ -18,7 +18,7 @@ pub enum TermFrequency {
     Raw,
 }
 
-/// How the number of documents with a term enters.
+/// Weight of the number of documents with a term.
 #[options]
 pub enum DocumentFrequency {
     /// ln(n / documents with the term): 0 for a term of every document.
@@ -33,30 +33,29 @@ pub enum DocumentFrequency {
 /// Weighs counts of terms: log-based tf–idf, `(1 + ln count) · ln(n / documents with the term)`.
 ///
 /// # Method
-/// The weight of a term in a document is the product of `tf` and `idf`. The defaults are the
-/// log-based tf–idf of the literature on document clustering; lengths are left alone, so that
-/// usually `l2_rows` comes next.
+/// The weight of a term in a document is the product of `tf` and `idf`. The defaults are the log-based tf–idf of the
+/// literature on document clustering. Lengths of documents do not change, so `l2_rows` usually follows.
 /// # Input and output
-/// n documents × d terms, counts >= 0, dense or sparse; the same shape and kind, and the same
-/// stored entries. A term of no document has weight 0.
+/// n documents × d terms, counts >= 0, dense or sparse; the same shape and kind, and the same stored entries. A term
+/// that occurs in no document has weight 0.
 /// # Errors
 /// `Data` for a negative count, with its row and column.
 /// # Cost and randomness
-/// O(stored entries); nothing random.
+/// O(stored entries); not random.
 /// # References
-/// [Greene2007] names "log-based tf-idf" without the formula; [Salton1988] has the formulas.
+/// [Greene2007] mentions "log-based tf-idf" without the formula; [Salton1988] has the formulas.
 #[options]
 pub struct TfIdf {
-    /// How the count of a term in a document enters.
+    /// Weight of the count of a term in a document.
     pub tf: TermFrequency,
-    /// How the number of documents with a term enters.
+    /// Weight of the number of documents with a term.
     pub idf: DocumentFrequency,
 }
 
 fn negative(row: usize, col: usize, count: f64) -> Error {
     Error::Data {
         place: format!("data: row {row}, column {col}"),
-        message: format!("tf_idf weighs counts, which must be >= 0, got {count}"),
+        message: format!("tf_idf weighs counts, which must be at least 0, got {count}"),
     }
 }
 
@@ -178,7 +177,7 @@ mod tests {
         let sparse = weighed(&TfIdf::default(), Data::csr(to_csr(&x)).unwrap()).unwrap_err();
         assert_eq!(
             dense.to_string(),
-            "data: row 1, column 1: tf_idf weighs counts, which must be >= 0, got -1.5"
+            "data: row 1, column 1: tf_idf weighs counts, which must be at least 0, got -1.5"
         );
         assert_eq!(dense, sparse);
     }

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 
 use crate::min_max::{by_feature, is_constant, ranges};
 
-/// Which standard deviation divides.
+/// Standard deviation that features are divided by.
 #[options]
 pub enum Deviation {
     /// √(Σ(x − mean)² / n).
@@ -17,19 +17,19 @@ pub enum Deviation {
 /// Shifts and scales every feature to mean 0 and standard deviation 1; a constant feature becomes 0.
 ///
 /// # Method
-/// (x − mean) / deviation, feature by feature, over all rows; the mean is taken first, the squared
-/// differences after it.
+/// (x − mean) / deviation, feature by feature, over all rows; the mean is computed first, then the squared
+/// differences.
 /// # Input and output
-/// n × d dense; the same shape. Sparse data is refused, since shifting would fill its zeros: add
-/// `densify` first.
+/// n × d dense; the same shape. Sparse data are rejected, because shifting would fill their zeros: add `densify`
+/// first.
 /// # Errors
-/// `Feature` when the squares of one exceed the largest number, or are too small to be told from 0.
+/// `Feature` when the squares of a feature exceed the largest number, or are too small to be distinguished from 0.
 /// # Cost and randomness
-/// O(n·d); nothing random.
+/// O(n·d); not random.
 #[options]
 pub struct ZScore {
-    /// Which standard deviation divides. The two differ by the factor √(n / (n − 1)), the same for
-    /// all features.
+    /// Standard deviation that features are divided by. The two differ by the factor √(n / (n − 1)), the same for all
+    /// features.
     pub deviation: Deviation,
 }
 

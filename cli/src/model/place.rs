@@ -2,6 +2,7 @@
 
 use mustlink::ndarray::{Array2, Axis};
 use mustlink::prelude::*;
+use mustlink::run::within_memory;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
@@ -10,6 +11,18 @@ use mustlink_kernels::kmeans::nearest::centres::Centres;
 pub struct Step {
     pub transform: Box<dyn Transform>,
     pub fitted: Value,
+}
+
+impl Step {
+    /// The fitted transform, if its result on `data` fits into the memory limit.
+    ///
+    /// # Errors
+    /// `Memory`; those of [`Transform::restore`].
+    pub fn restored(&self, data: &Data, ctx: &Context) -> Result<Box<dyn Fitted>> {
+        let shape = self.transform.shape_of_result(&Problem::new(data.clone()).shape());
+        within_memory(8 * shape.entries as u64, data, ctx)?;
+        self.transform.restore(&self.fitted)
+    }
 }
 
 /// Where the clusters are.
@@ -147,9 +160,9 @@ impl Place {
 pub struct Predicted {
     /// [`NONE`] for noise.
     pub labels: Vec<u32>,
-    /// To the centre, or to the nearest object that the model knows.
+    /// To the centre, or to the nearest object of the model. Empty if the members of a consensus vote.
     pub distances: Vec<f64>,
-    /// Probability of the own cluster by the posterior of a mixture; `None` where the model is none.
+    /// Probability of the own cluster by the posterior of a mixture; `None` if the model is not a mixture.
     pub probabilities: Option<Vec<f64>>,
     /// Objects that are farther than any object the model was made of.
     pub far: usize,

@@ -35,7 +35,7 @@ impl Voter {
         let mut voters = Vec::new();
         for (tried, labels, rule) in &combined {
             let Some(steps) = restored(rule)? else { continue };
-            let seen = applied(&steps, data)?;
+            let seen = applied(&steps, data, &Context::new(0))?;
             let k = labels.iter().max().map_or(1, |&l| l as usize + 1);
             let own = Clustering {
                 labels: labels.to_vec(),
@@ -85,23 +85,23 @@ fn restored(rule: &Rule) -> Result<Option<Vec<Step>>> {
     rule.steps.iter().map(step).collect::<Option<Result<Vec<_>>>>().transpose()
 }
 
-fn applied(steps: &[Step], data: &Data) -> Result<Data> {
-    steps
-        .iter()
-        .try_fold(data.clone(), |data, step| step.transform.restore(&step.fitted)?.apply(&data))
+fn applied(steps: &[Step], data: &Data, ctx: &Context) -> Result<Data> {
+    steps.iter().try_fold(data.clone(), |seen, step| {
+        step.restored(&seen, &ctx.beside(data, &seen))?.apply(&seen)
+    })
 }
 
-/// Where `voters` put each object among k clusters. The distance of an object is the weighted share of the voters for
-/// which it is farther away than any object of the model; it is far if that is more than half of them.
-pub(super) fn predict(voters: &[Voter], k: usize, data: &Data) -> Result<Predicted> {
+/// The cluster of each object by the weighted vote of `voters`. An object is far if more than half of the weight is
+/// with voters for which it is farther away than any object of the model.
+pub(super) fn predict(voters: &[Voter], k: usize, data: &Data, ctx: &Context) -> Result<Predicted> {
     let mut votes = Array2::<f64>::zeros((data.n(), k));
-    let mut distances = vec![0.0; data.n()];
+    let mut far_for = vec![0.0; data.n()];
     let all: f64 = voters.iter().map(|v| v.weight).sum();
     for voter in voters {
-        let (labels, own) = voter.place.assign(&applied(&voter.steps, data)?, true)?;
-        for (i, (&label, &distance)) in labels.iter().zip(&own).enumerate() {
+        let (labels, distances) = voter.place.assign(&applied(&voter.steps, data, ctx)?, true)?;
+        for (i, (&label, &distance)) in labels.iter().zip(&distances).enumerate() {
             votes.row_mut(i).scaled_add(voter.weight / all, &voter.shares.row(label as usize));
-            distances[i] += voter.weight / all * f64::from(u8::from(voter.place.is_far(distance)));
+            far_for[i] += voter.weight / all * f64::from(u8::from(voter.place.is_far(distance)));
         }
     }
     // The first of equal ones.
@@ -113,6 +113,6 @@ pub(super) fn predict(voters: &[Voter], k: usize, data: &Data) -> Result<Predict
         best.0 as u32
     };
     let labels = votes.rows().into_iter().map(most).collect();
-    let far = distances.iter().filter(|&&share| share > 0.5).count();
-    Ok(Predicted { labels, distances, far, ..Predicted::default() })
+    let far = far_for.iter().filter(|&&share| share > 0.5).count();
+    Ok(Predicted { labels, far, ..Predicted::default() })
 }

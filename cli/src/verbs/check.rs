@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mustlink::text::count;
 use mustlink_experiments::{Experiment, check_heads, plan};
 use mustlink_report::check_formats;
 
@@ -11,17 +12,16 @@ use crate::options::{DataDir, bytes};
 use crate::term;
 use crate::verbs::plan::within;
 
-/// Check an experiment or method file; every mistake is shown, with its place
+/// Check an experiment or method file, and show all mistakes
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink check experiments/quickstart.toml")]
 pub(crate) struct Args {
     /// The file
     file: PathBuf,
-    /// Change a value first: experiment.seed=7 (may be repeated)
+    /// Change a value first: experiment.seed=7 (repeatable)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
-    /// Refuse methods of an experiment that declare more memory than this; reads its data sets, which
-    /// a check without it leaves alone
+    /// Reject methods that declare more memory; reads the data sets
     #[arg(long, value_name = "4GiB", value_parser = bytes)]
     memory_limit: Option<u64>,
     #[command(flatten)]
@@ -50,16 +50,16 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let text = match (file, args.memory_limit) {
         (File::Experiment(e), limit) => format!(
-            "{name}: in order; experiment \"{}\" with {} data sets and {} methods{}",
+            "{name}: in order; experiment \"{}\" with {} and {}{}",
             e.head.name,
-            e.datasets.len(),
-            e.methods.len(),
+            count(e.datasets.len(), "data set"),
+            count(e.methods.len(), "method"),
             limit.map_or_else(|| Ok(String::new()), |limit| memory(&e, limit, &args.data))?
         ),
         (File::Method { kind, .. }, None) => format!("{name}: in order; {kind}"),
         (File::Method { .. }, Some(_)) => {
-            let message = "--memory-limit is for experiment files: without data nobody knows what a \
-                           method takes; give it to cluster or select";
+            let message = "--memory-limit is for experiment files: without data the memory of a method \
+                           is unknown; give it to cluster or select";
             return Err(Failure::usage(message));
         }
     };

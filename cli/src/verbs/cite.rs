@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::file_kind::{self, File};
 use crate::{complete, term};
 
-/// Print BibTeX and one sentence for exactly the methods of results, experiments, method files or plugins
+/// Print BibTeX and a sentence for the methods of results or files
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink cite mustlink-results/quickstart > methods.bib
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Results directories, experiment files, method files, names of plugins
     #[arg(required = true, num_args = 1.., add = ArgValueCompleter::new(complete::cited))]
     what: Vec<PathBuf>,
-    /// BibTeX file with the papers of plugins of your own (may be repeated)
+    /// BibTeX file with papers of your own plugins (repeatable)
     #[arg(long, value_name = "FILE")]
     bib: Vec<PathBuf>,
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             }
         }
     }
-    term::print(&format!("% {}\n\n{entries}", used.sentence()))?;
+    term::print_data(&format!("% {}\n\n{entries}", used.sentence()))?;
     Ok(0)
 }
 

@@ -1,5 +1,6 @@
 //! One method on one data set.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ use serde_json::Value;
 use crate::broken::Broken;
 use crate::failure::Failure;
 use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
-use crate::job::{Job, JobArgs};
+use crate::job::{Job, JobArgs, known_of};
 use crate::job_args::TimeLimit;
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
@@ -23,11 +24,11 @@ use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement_of, shown};
-use crate::{broken, candidates, feature_weights, interrupt, term};
+use crate::{broken, candidates, dry_run, feature_weights, interrupt, term};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
-/// Cluster a data set with one method: labels to --out, a summary to standard output
+/// Cluster a data set. Writes labels to --out and prints a summary
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink cluster --data iris --k 3 --out labels.csv
@@ -36,43 +37,61 @@ use mustlink_report::Projection;
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
-    /// CSV id,label to write, one row per object; - is standard output (the summary then goes to
-    /// standard error)
+    /// CSV id,label to write, one row per object
+    ///
+    /// -: standard output; the summary then goes to standard error.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
-    /// CSV to write with what the method learned of the features: a row per cluster, or one for all, a
-    /// column per feature (lac, clac, mpck_means, hmrf_kmeans; the transforms itml, mmc, rca)
+    /// CSV of feature weights that the method learned
+    ///
+    /// One row per cluster, or one for all; one column per feature. For lac, clac, mpck_means, hmrf_kmeans
+    /// and the transforms itml, mmc, rca.
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
-    /// CSV to write with each constraint that is broken or overruled, and where it comes from
+    /// CSV of each constraint that is violated or overruled, with its source
     #[arg(long, value_name = "FILE")]
     violations: Option<String>,
-    /// Model to write for `mustlink predict`: centres, metric, and the transforms as they were fitted
+    /// Model to write for "mustlink predict"
+    ///
+    /// Holds centres, metric and the fitted transforms.
     #[arg(long, value_name = "FILE")]
     save_model: Option<String>,
-    /// Folder for a figure of the objects in two dimensions, with their clusters, classes and
-    /// constraints: projection.svg, and projection.csv with its numbers; of auto also
-    /// candidate-scores.svg, with the score of each method that it tried
+    /// Folder for a figure of the objects in two dimensions
+    ///
+    /// projection.svg with clusters, classes and constraints, and projection.csv with its numbers. For auto
+    /// also candidate-scores.svg.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
-    /// Folder for what is in the clusters: clusters.csv with class and most typical objects of each,
-    /// features.csv with mean, deviation and F ratio, what tells a cluster from the others first
+    /// Folder for a description of the clusters
+    ///
+    /// clusters.csv: class and most typical objects of each; features.csv: mean, deviation and F ratio, the
+    /// most different features first.
     #[arg(long, value_name = "FOLDER")]
     profile: Option<PathBuf>,
-    /// Folder for what auto tried: candidates.csv with scores, labels.csv with the clustering of each, and
-    /// method.toml, the chosen ones as a method of their own
+    /// Folder for the methods that auto tried
+    ///
+    /// candidates.csv: scores; labels.csv: the clustering of each; method.toml: the chosen ones as a method.
     #[arg(long, value_name = "FOLDER")]
     out_candidates: Option<PathBuf>,
-    /// Seconds that auto may take, or none: by default it leaves out methods that are too expensive, so that it
-    /// takes about a minute
+    /// Seconds that auto may take, or none [default: see --help]
+    ///
+    /// By default auto leaves out methods that are estimated to be too expensive, and lists them. none: no
+    /// limit.
     #[arg(long, value_name = "SECONDS")]
     time: Option<TimeLimit>,
-    /// Hold the classes of --labels out in folds: do they help? Clusters 30 times more
+    /// Print estimated time and memory, and do not cluster
+    ///
+    /// For auto also the methods that it would try.
+    #[arg(long)]
+    dry_run: bool,
+    /// Measure on held-out classes whether --labels helps
+    ///
+    /// Clusters 30 more times.
     #[arg(long, requires = "labels")]
     validate: bool,
     #[command(flatten)]
     formats: PlotFormats,
-    /// How to show the summary
+    /// Format of the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -101,6 +120,8 @@ struct Summary {
     violations: Violations,
     /// The first violated constraints and overruled answers.
     broken: Vec<Broken>,
+    /// The number of the others.
+    broken_left_out: usize,
     scores: Scores,
     scored: Scored,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +129,9 @@ struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Validation>,
     seconds: f64,
+    /// Numbers that the method gives of its work.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    diagnostics: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<candidates::Row>,
     warnings: Vec<String>,
@@ -118,7 +142,7 @@ struct Summary {
 struct Scored {
     /// Objects with a class.
     with_class: usize,
-    /// Those of them in a constraint, a known class or a question: the method was told of them.
+    /// Those of them in a constraint, a known class or a question: they are not held out.
     constrained: usize,
     /// The scores of the others alone.
     others: Scores,
@@ -175,7 +199,7 @@ impl Scored {
             text += &format!("; noise is left out, {}", count(*noise, "object"));
         }
         if constrained == with_class {
-            text += ": the scores say how far the method did as it was told";
+            text += ": the scores only show whether the method obeyed its constraints";
         } else if let Some(ari) = others.get("ari").filter(|_| *constrained > 0) {
             let left = with_class - constrained;
             text += &format!("; ari of the other {left}: {}", shown(ari));
@@ -298,6 +322,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if args.out_candidates.is_some() {
         candidates::check(&job)?;
     }
+    if args.dry_run {
+        return dry_run::show(&job, &args.job, args.format);
+    }
     let made = in_pool(args.job.threads, || Made::new(args, &job))?;
     let warnings = job.finish(&args.job);
     let Made { selection, clustered, broken, scores, scored, validation, seconds } =
@@ -311,10 +338,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(path) = &args.violations {
         broken::write(path, &broken)?;
     }
+    let (broken, broken_left_out) = broken::first(broken);
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
         data: DataSummary::of(&job.original),
-        method: resolved(&job, clustering),
+        method: clustered.named(&job.config),
         seed: job.seed,
         k: clustering.k,
         n: job.set.n(),
@@ -334,37 +362,28 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             must: clustered.run.violations.must,
             cannot: clustered.run.violations.cannot,
         },
-        broken: broken::first(&broken),
+        broken,
+        broken_left_out,
         scores,
         scored,
         crosstab,
         validation,
         seconds,
+        diagnostics: clustering.extras.diagnostics.clone(),
         candidates: candidates::rows(&clustering.extras.tried),
         warnings,
     };
     let is_taken = outputs(args).iter().any(|(_, path)| *path == Some("-"));
     let text = || text(&job, &clustered, &summary, args);
     term::print_summary(&summary, args.format, is_taken, text)?;
-    if clustering.status == Status::Stopped {
+    // A method may also end with this status of its own accord.
+    if clustering.status == Status::Stopped && job.context().is_cancelled() {
         term::tell(
             "warning: stopped before all methods were tried; this is the best result so far",
         );
         return Ok(interrupt::INTERRUPTED as u8);
     }
     Ok(0)
-}
-
-/// The configuration, with the distortion that "auto" chose.
-fn resolved(job: &Job, clustering: &Clustering) -> Value {
-    let mut config = job.config.clone();
-    if let Some(distortion) = config.pointer_mut("/clusterer/distortion")
-        && distortion == "auto"
-    {
-        let is_cosine = clustering.extras.geometry == Geometry::Cosine;
-        *distortion = if is_cosine { "cosine" } else { "squared_euclidean" }.into();
-    }
-    config
 }
 
 /// Writes the files that the options name.
@@ -385,7 +404,7 @@ fn write(
     if let Some(path) = &args.save_model {
         let model = Model::new(
             &job.original,
-            resolved(job, clustering),
+            clustered.named(&job.config),
             job.seed,
             &clustered.steps,
             &clustered.input,
@@ -470,7 +489,7 @@ fn queries(s: &Summary, budget: Option<usize>) -> String {
     text + &format!(", and {} inferred", s.inferred)
 }
 
-/// The files that were written, but for models.
+/// The files that were written.
 fn written(args: &Args) -> Vec<(&'static str, String)> {
     let file = |path: &Option<String>| path.clone().filter(|path| path != "-");
     let inside = |folder: &Option<PathBuf>, name: &str| {
@@ -478,6 +497,7 @@ fn written(args: &Args) -> Vec<(&'static str, String)> {
     };
     let all = [
         ("labels", file(&args.out)),
+        ("model", file(&args.save_model)),
         ("violations", file(&args.violations)),
         ("weights", file(&args.weights)),
         ("profile", inside(&args.profile, "clusters.csv")),
@@ -495,10 +515,15 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     if (s.n, s.d) != (job.original.n(), job.original.d()) {
         lines.push((
             "seen",
-            format!("{} objects, {} features after the first transforms", s.n, s.d),
+            format!(
+                "{}, {} after the first transforms",
+                count(s.n, "object"),
+                count(s.d, "feature")
+            ),
         ));
     }
-    let is_cosine = clustering.extras.geometry == Geometry::Cosine;
+    let is_cosine = clustering.extras.geometry == Geometry::Cosine
+        || s.method["clusterer"]["distortion"] == "cosine";
     let distances = if is_cosine { " (cosine distances)" } else { "" };
     lines.push(("method", format!("{}{distances}", job.clusterer())));
     lines.extend(candidates::lines(clustering, s.constraints));
@@ -517,6 +542,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     if job.method.selector.is_some() {
         lines.push(("queries", queries(s, args.job.budget)));
     }
+    lines.extend(job.original.known.as_ref().map(|known| ("known", known_of(known))));
     if s.constraints > 0 {
         let of = |kind: Kind| count(clustered.constraints.count(kind), kind.hyphenated());
         lines.push((

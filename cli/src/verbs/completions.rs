@@ -8,7 +8,7 @@ use crate::{complete, term};
 
 /// Print the completion script of a shell
 ///
-/// The script asks the program itself, so names of plugins and data sets are completed too.
+/// The script asks the program, so that names of plugins and data sets are completed, too.
 #[derive(Debug, clap::Args)]
 #[command(
     before_help = "Example: mustlink completions bash > ~/.local/share/bash-completion/completions/mustlink"
@@ -29,6 +29,6 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     shell
         .write_registration(complete::VARIABLE, "mustlink", "mustlink", "mustlink", &mut script)
         .map_err(|e| Failure::usage(e.to_string()))?;
-    term::print(&String::from_utf8_lossy(&script))?;
+    term::print_data(&String::from_utf8_lossy(&script))?;
     Ok(0)
 }

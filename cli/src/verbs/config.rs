@@ -11,7 +11,7 @@ use crate::file_kind::{self, File};
 use crate::term;
 use crate::toml_text::as_toml;
 
-/// Show what a configuration means
+/// Show a configuration with all defaults
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink config show method.toml")]
 pub(crate) struct Args {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         File::Experiment(experiment) => experiment.resolved_toml(),
         File::Method { resolved, .. } => as_toml(&resolved),
     };
-    term::print(&text)?;
+    term::print_data(&text)?;
     Ok(0)
 }
 

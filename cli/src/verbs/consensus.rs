@@ -1,18 +1,18 @@
-//! What do partitions that somebody already has agree on?
+//! The command `consensus`: combines existing partitions into one.
 
 use std::path::{Path, PathBuf};
 
 use clap_complete::ArgValueCompleter;
 use mustlink::config::{self, Document, Node};
 use mustlink::needs::check_needs;
-use mustlink::plugins::consensus_functions::warn_of_contradiction;
 use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink::roles::MetricInput;
 use mustlink::run::{Run, combine};
 use mustlink::text::count;
 use mustlink_datasets::{Dataset, OpenOptions, Partitions, shell_word};
-use mustlink_experiments::notices;
+use mustlink_experiments::{LABEL, notices};
+use mustlink_kernels::agreement::members::warn_of_contradiction;
 use serde_json::Value;
 
 use crate::broken::{self, Broken, Sources, broken};
@@ -27,82 +27,95 @@ use crate::verbs::cluster::{Violations, sizes};
 use crate::verbs::score::{Scores, agreement, shown};
 use crate::{complete, interrupt, term};
 
-/// Combine partitions into one: labels to --out, a summary to standard output
+/// Combine partitions into one
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink consensus partitions.csv --k 3 --out labels.csv
   mustlink consensus partitions.csv --consensus hbgf --k 5 --constraints pairs.csv
   mustlink consensus partitions.csv --method consensus.toml --format json")]
 pub(crate) struct Args {
-    /// CSV with one row per object and one column of labels per partition; an empty cell, ?, NA or -1 is
-    /// a missing label, a column id holds ids; - is standard input
+    /// CSV with one row per object and one column per partition; - is standard input
+    ///
+    /// Cells with ?, NA, -1 or nothing are missing labels. A column named id holds ids.
     #[arg(value_name = "PARTITIONS.csv")]
     partitions: String,
-    /// File with consensus = { type = "…", … }, and k and seed if wanted. Absent: voting; if k is given,
-    /// mcla, or with --constraints evidence_accumulation (hbgf beyond 10 000 objects)
+    /// File with consensus = { type = "…", … } [default: see --help]
+    ///
+    /// The file may also hold k and seed. The default is voting, or mcla if a partition has another number of
+    /// clusters than k. With k and --constraints, the default is evidence_accumulation. With more than 20 000
+    /// objects, it is hbgf if a constraint is marked hard, otherwise as without constraints.
     #[arg(long, value_name = "FILE")]
     method: Option<PathBuf>,
-    /// Consensus function, in place of that of the method: a name or { type = "…", … }
+    /// Consensus function: a name, or { type = "…", … }
     #[arg(long, value_name = "NAME", add = complete::plugins(Role::ConsensusFunction))]
     consensus: Option<String>,
-    /// Set an option of the method: consensus.imbalance=0.1 (may be repeated)
+    /// Set an option of the method: consensus.imbalance=0.1 (repeatable)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
-    /// Number of clusters. Absent: that of the method file, else the number of classes where they
-    /// are known and the function needs k
+    /// Number of clusters [default: see --help]
+    ///
+    /// The default is the number in the method file, otherwise the number of classes if these are known and
+    /// the function needs k.
     #[arg(long, value_name = "K", value_parser = options::count, allow_negative_numbers = true)]
     k: Option<usize>,
-    /// CSV of constraints i,j,type,weight, for functions that respect them and to count violations;
-    /// objects by row number from 0, or by id where the file has a column id and --id is given
+    /// CSV of constraints: i,j,type,weight
+    ///
+    /// For functions that respect them, and to count violations. Objects are row numbers from 0, or ids with
+    /// --id.
     #[arg(long, value_name = "FILE")]
     constraints: Option<String>,
-    /// The objects themselves, for what looks at them: a data set with the same rows. Columns that --id,
-    /// --ignore and --class name may stand in its file, too, or there alone
+    /// The objects themselves: a data set with the same rows
+    ///
+    /// For functions and metrics that need the data. Columns of --id, --ignore and --class may be in this
+    /// file, in the file of partitions, or in both.
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     data: Option<String>,
-    /// Column of the partitions that holds ids (default: one named "id"); columns are named as in the
-    /// header, or #1, #2 …
+    /// Column that holds ids [default: one named "id"]
+    ///
+    /// Columns are named as in the header, or #1, #2 …
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
-    /// Columns of the partitions to leave out
+    /// Columns to leave out
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
-    /// Column of the partitions that holds classes to score against (default: a last column named
-    /// "class")
+    /// Column that holds true classes, used only to score [default: a last column "class"]
     #[arg(long, value_name = "COLUMN")]
     class: Option<String>,
-    /// Seed of every random number. Absent: that of the method file, else 0
+    /// Seed of all random numbers [default: that of the method file, or 0]
     #[arg(long, value_name = "S", value_parser = options::seed, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Threads (default: one per core); changes no result
+    /// Number of threads [default: one per core]; never changes a result
     #[arg(long, value_name = "N", value_parser = options::threads)]
     threads: Option<usize>,
-    /// Refuse functions that declare more memory than this (default: 80 % of what there is)
+    /// Reject partitions and functions that take more memory [default: 80 %]
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
     memory_limit: Option<u64>,
     #[command(flatten)]
     data_dir: DataDir,
-    /// CSV id,label to write, one row per object; - is standard output (the summary then goes to
-    /// standard error)
+    /// CSV id,label to write, one row per object
+    ///
+    /// -: standard output; the summary then goes to standard error.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
-    /// CSV to write with each constraint that is broken, and where it comes from
+    /// CSV of each constraint that is violated, with its source
     #[arg(long, value_name = "FILE", requires = "constraints")]
     violations: Option<String>,
-    /// Folder for figures of the partitions: co-association, counts, members; each with its numbers
+    /// Folder for figures of the partitions, with their numbers
+    ///
+    /// Co-association, counts and members.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     formats: PlotFormats,
-    /// How to show the summary
+    /// Format of the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// No notes, warnings and progress
+    /// No notes, warnings or progress
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// What came of it.
+/// The summary of a run.
 #[derive(Debug, Serialize)]
 struct Summary {
     /// The file of the partitions.
@@ -113,7 +126,7 @@ struct Summary {
     k: usize,
     n: usize,
     members: usize,
-    /// What the columns of the file are.
+    /// How the columns of the file were read.
     #[serde(skip)]
     columns: String,
     missing: usize,
@@ -123,6 +136,8 @@ struct Summary {
     violations: Violations,
     /// The first violated constraints.
     broken: Vec<Broken>,
+    /// The number of the others.
+    broken_left_out: usize,
     scores: Scores,
     seconds: f64,
     warnings: Vec<String>,
@@ -139,21 +154,26 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let outputs = [("--out", args.out.as_deref()), ("--violations", args.violations.as_deref())];
     check_outputs_and_plot(&outputs, plot, "consensus", &inputs)?;
     let (own, of_data) = columns_of(args)?;
+    let limit = args.memory_limit.or_else(crate::memory::default_limit);
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
         own.id.as_deref(),
         own.class.as_deref(),
         &own.ignore,
+        limit,
     )?;
-    let own = method(args, ensemble.n())?;
+    objects.reading.notes.iter().for_each(|said| note(args, said));
     if let Some(name) = &args.data {
-        take_data(args, name, of_data, &mut objects)?;
+        let limit = limit.map(|limit| limit.saturating_sub(ensemble.bytes()));
+        take_data(args, name, of_data, &mut objects, limit)?;
     }
     let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
     let constraints = constraints(args, &objects)?;
+    let own = method(args, &ensemble, &constraints)?;
     let consensus = own.consensus()?;
     let tag = consensus.typetag_name();
-    let k = number_of_clusters(args, args.k.or(own.k), &**consensus, objects.k())?;
+    let (k, part) =
+        number_of_clusters(args, args.k.or(own.k), &**consensus, (&ensemble, &objects))?;
     let problem = Problem { k, ..Problem::new(objects.data.clone()).with_constraints(constraints) };
     if consensus.needs().fixed_k {
         problem.require_k(None, tag)?;
@@ -166,10 +186,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         .cancel(interrupt::flag())
         .progress(spinner.clone())
         .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))
-        .memory_limit(args.memory_limit.or_else(crate::memory::default_limit))
-        .build();
+        .memory_limit(limit)
+        .build()
+        .holding(LABEL * ensemble.n() as u64);
     if let Some(file) = args.constraints.as_ref().filter(|_| problem.constraints.is_empty()) {
         ctx.warn(nothing_said(file));
+    }
+    if let Some(clash) = problem.contradiction()? {
+        ctx.warn(clash.render(&|i| objects.id(i)));
+    }
+    if let Some(part) = part {
+        ctx.warn(part + ": --k sets their number");
     }
     if let Some(said) = notices::in_no_partition(&ensemble, &|i| objects.id(i)) {
         ctx.warn(said);
@@ -191,13 +218,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         true => {
             let (file, given) = (args.constraints.as_deref(), &problem.constraints);
             let sources = Sources::default().of_file(file, given, &Some);
-            broken(given, labels, &[], &sources, &|i| objects.id(i))
+            broken(given, labels, &[], &sources, &objects)
         }
         false => Vec::new(),
     };
     if let Some(path) = &args.violations {
         broken::write(path, &broken)?;
     }
+    let (broken, broken_left_out) = broken::first(broken);
     let scores = match &objects.classes {
         Some(classes) => agreement(labels, classes)?,
         None => Scores::default(),
@@ -215,7 +243,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         mean_nmi: mean_nmi(&ensemble, labels)?,
         constraints: problem.constraints.len(),
         violations: Violations { must: run.violations.must, cannot: run.violations.cannot },
-        broken: broken::first(&broken),
+        broken,
+        broken_left_out,
         scores,
         seconds: run.seconds,
         warnings,
@@ -226,7 +255,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     Ok(0)
 }
 
-/// What the members have in common, with its figures where they are asked for.
+/// Agreement of the members, with figures if they are asked for.
 fn combined(
     args: &Args,
     consensus: &dyn ConsensusFunction,
@@ -235,7 +264,7 @@ fn combined(
     ctx: &Context,
 ) -> Result<Run> {
     let run = combine(consensus, ensemble, problem, &ctx.child("consensus"))?;
-    warn_of_contradiction(ensemble, &run.clustering.labels, ctx)?;
+    warn_of_contradiction(ensemble, &run.clustering, problem.k, ctx)?;
     if let Some(folder) = &args.plot {
         let figures = (folder.as_path(), "consensus", &args.formats.plot_formats[..]);
         let classes = objects.classes.as_ref().map(|c| &c.labels[..]);
@@ -261,16 +290,17 @@ fn constraints(args: &Args, objects: &Dataset) -> std::result::Result<Constraint
     Ok(constraints)
 }
 
-/// The given number of clusters, else that of the classes where the function needs one.
+/// The given number of clusters, else that of the classes where the function needs one, with a warning if only some
+/// objects have a class.
 fn number_of_clusters(
     args: &Args,
     given: Option<usize>,
     consensus: &dyn ConsensusFunction,
-    classes: Option<usize>,
-) -> std::result::Result<Option<usize>, Failure> {
+    (ensemble, objects): (&Ensemble, &Dataset),
+) -> std::result::Result<(Option<usize>, Option<String>), Failure> {
     let needed = consensus.needs().fixed_k;
-    match (given, classes) {
-        (Some(k), _) if !needed => {
+    match (given, objects.k()) {
+        (Some(k), _) if !needed && !ensemble.has_k(k) => {
             let (tag, others) = (consensus.typetag_name(), taking_k()?);
             // It takes one as it is, and options say otherwise.
             let why = if others.contains(&tag) {
@@ -287,14 +317,17 @@ fn number_of_clusters(
             Err(Failure::usage(format!("k = {k}: {why}")))
         }
         (None, Some(classes)) if needed => {
-            note(args, &format!("k = {classes}, the number of classes; --k chooses another"));
-            Ok(Some(classes))
+            let part = objects.part_of_classes();
+            if part.is_none() {
+                note(args, &format!("k = {classes}, the number of classes; --k chooses another"));
+            }
+            Ok((Some(classes), part))
         }
-        _ => Ok(given),
+        _ => Ok((given, None)),
     }
 }
 
-/// What the columns of the file are.
+/// How the columns of the file were read.
 fn columns(objects: &Dataset, ensemble: &Ensemble) -> String {
     let mut names: Vec<&str> =
         ensemble.members().iter().take(6).map(|m| m.provenance.as_str()).collect();
@@ -316,35 +349,48 @@ fn note(args: &Args, text: &str) {
     }
 }
 
-/// The consensus functions that make as many clusters as they are told.
+/// The consensus functions that make a given number of clusters.
 fn taking_k() -> Result<Vec<&'static str>> {
     let takes = |d: &&Descriptor| d.facts()["fixed_k"] == Value::Bool(true);
     Ok(Catalogue::get()?.role(Role::ConsensusFunction).filter(takes).map(|d| d.tag).collect())
 }
 
 /// Most objects of which the default looks at pairs.
-const MOST_PAIRWISE: usize = 10_000;
+const MOST_PAIRWISE: usize = 20_000;
 
-/// The method file after the options of the command line.
-fn method(args: &Args, n: usize) -> std::result::Result<ConsensusFile, Failure> {
+/// The method file, changed by the options of the command line. The default consensus function depends on the
+/// partitions and the constraints.
+fn method(
+    args: &Args,
+    ensemble: &Ensemble,
+    constraints: &Constraints,
+) -> std::result::Result<ConsensusFile, Failure> {
     let mut document = match &args.method {
         Some(path) => file_kind::method(path)?,
         None => Document::parse("the default method", "")?,
     };
     let plugins = [("consensus", args.consensus.as_deref())];
     let mut complaints = set_options(&mut document, &plugins, &args.sets);
-    let names_k = args.k.is_some() || document.root().get("k").is_some();
-    if names_k && document.root().get("consensus").is_none() {
-        // The first reads no constraints, the second keeps a table of pairs.
+    let in_file = document.root().get("k").and_then(|k| k.to_value().as_u64());
+    let k = args.k.or(in_file.map(|k| k as usize));
+    if let Some(k) = k.filter(|_| document.root().get("consensus").is_none()) {
         let chosen = match &args.constraints {
-            None => "mcla",
-            Some(_) if n <= MOST_PAIRWISE => "evidence_accumulation",
-            Some(_) => "hbgf",
+            // It satisfies constraints, and keeps a table of pairs.
+            Some(_) if ensemble.n() <= MOST_PAIRWISE => "evidence_accumulation",
+            // It satisfies constraints, but it can lose small groups.
+            Some(_) if constraints.any_hard() => "hbgf",
+            // It keeps groups of any size, but cannot find another number of clusters.
+            _ if ensemble.has_k(k) => "voting",
+            _ => "mcla",
         };
-        note(
-            args,
-            &format!("consensus = \"{chosen}\", since k is given; --consensus chooses another"),
-        );
+        let (why, more) = match (chosen, &args.constraints) {
+            ("voting", _) => ("all partitions have k clusters", "--consensus chooses another"),
+            ("mcla", Some(_)) => {
+                ("k is given", "it does not use the constraints, but --consensus hbgf does")
+            }
+            _ => ("k is given", "--consensus chooses another"),
+        };
+        note(args, &format!("consensus = \"{chosen}\", since {why}; {more}"));
         document.root_mut().insert("consensus", Node::synthetic(&chosen.into()));
     }
     let check = config::Check::default();
@@ -400,7 +446,13 @@ fn columns_of(args: &Args) -> Result<(Named, Named)> {
 }
 
 /// Gives `objects` the values of a data set, whose rows must be those of the partitions.
-fn take_data(args: &Args, name: &str, columns: Named, objects: &mut Dataset) -> Result<()> {
+fn take_data(
+    args: &Args,
+    name: &str,
+    columns: Named,
+    objects: &mut Dataset,
+    limit: Option<u64>,
+) -> Result<()> {
     let Named { id, class, ignore, header } = columns;
     // The ids of the partitions have one name in both files, unless somebody says otherwise.
     let same = || objects.reading.id.clone().filter(|id| header.contains(id));
@@ -408,6 +460,7 @@ fn take_data(args: &Args, name: &str, columns: Named, objects: &mut Dataset) -> 
         id_column: id.or_else(same).filter(|id| !ignore.contains(id)),
         class_column: class,
         ignore,
+        memory_limit: limit,
         ..args.data_dir.open_options()
     };
     let set = mustlink_datasets::open(name, &options)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap_complete::ArgValueCompleter;
 use mustlink::config;
 use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
+use mustlink::text::count;
 use mustlink_datasets::{Dataset, shell_word};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -16,14 +17,14 @@ use crate::options::{DataDir, Listing};
 use crate::term;
 use crate::toml_text::{as_toml, by_lines};
 
-/// Describe a plugin (what it does, its options, an example) or a named data set
+/// Describe a plugin or a named data set
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink describe pck_means")]
 pub(crate) struct Args {
     /// Name of the plugin or data set
     #[arg(add = ArgValueCompleter::new(complete::described))]
     name: String,
-    /// How to show it
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Listing::Table)]
     format: Listing,
     #[command(flatten)]
@@ -32,30 +33,34 @@ pub(crate) struct Args {
 
 /// Everything the catalogue knows about a plugin.
 #[derive(Debug, Serialize)]
-pub(crate) struct Description {
+pub struct Description {
     name: &'static str,
     /// Other names that are accepted for it.
     aliases: &'static [&'static str],
     role: &'static str,
     summary: String,
     documentation: String,
+    /// Its options, in the order of the source.
     pub options: Vec<PlugOption>,
+    /// Its properties at the defaults.
     pub properties: Value,
     references: &'static [&'static str],
     version: u32,
     package: &'static str,
     source: String,
+    /// A configuration with every default, as TOML.
     pub example: String,
-    /// What stands in for options that are absent.
+    /// Values that absent options have, written out.
     pub written_out: Vec<WrittenOut>,
 }
 
-/// What stands in for an option that is absent, in a file.
+/// The value that an absent option has, written out as part of a file.
 #[derive(Debug, Serialize)]
-pub(crate) struct WrittenOut {
+pub struct WrittenOut {
     option: String,
     /// On what data; empty for all.
     on: String,
+    /// The table, as TOML.
     pub example: String,
 }
 
@@ -63,24 +68,30 @@ impl WrittenOut {
     /// What it is, as a heading.
     pub fn title(&self) -> String {
         let on = if self.on.is_empty() { String::new() } else { format!(", on {}", self.on) };
-        format!("What stands in for {}{on}", self.option)
+        format!("Default of {}{on}", self.option)
     }
 }
 
 /// One option of a plugin.
 #[derive(Debug, Serialize)]
-pub(crate) struct PlugOption {
+pub struct PlugOption {
+    /// Its name.
     pub name: String,
+    /// The values that it accepts, in words.
     pub accepts: String,
     default: Value,
+    /// Its documentation.
     pub description: String,
 }
 
 impl PlugOption {
-    /// The default in one word: of a plugin its name.
+    /// The default in a word or two: of a plugin its name.
     pub fn shown_default(&self) -> String {
         match &self.default {
             Value::Null => "absent".into(),
+            Value::Array(items) if items.is_empty() => "an empty list".into(),
+            Value::Array(items) if items.iter().any(Value::is_object) => "a list of tables".into(),
+            Value::Object(map) if map.is_empty() => "an empty table".into(),
             Value::Object(map) => map.get("type").map_or("a table".into(), plain),
             other => plain(other),
         }
@@ -136,10 +147,10 @@ fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
         return Ok(0);
     }
     let mut out = format!(
-        "{}: {} objects, {} features, {}\n",
+        "{}: {}, {}, {}\n",
         set.name,
-        set.n(),
-        set.d(),
+        count(set.n(), "object"),
+        count(set.d(), "feature"),
         set.data.kind().name()
     );
     if !sizes.is_empty() {
@@ -152,7 +163,11 @@ fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
     Ok(0)
 }
 
-pub(crate) fn description(d: &'static Descriptor) -> mustlink::Result<Description> {
+/// The description of a plugin.
+///
+/// # Errors
+/// The default configuration does not resolve.
+pub fn description(d: &'static Descriptor) -> mustlink::Result<Description> {
     let default = config::resolve_plugin(&d.default_config())?;
     Ok(Description {
         name: d.tag,
@@ -171,9 +186,13 @@ pub(crate) fn description(d: &'static Descriptor) -> mustlink::Result<Descriptio
     })
 }
 
+/// The options in the order of the source, or by name if the schema does not have it.
 fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
-    let properties = schema["properties"].as_object().into_iter().flatten();
+    let order = schema["x-order"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut properties: Vec<_> = schema["properties"].as_object().into_iter().flatten().collect();
+    properties.sort_by_key(|(name, _)| order.iter().position(|o| o == *name));
     properties
+        .into_iter()
         .map(|(name, option)| PlugOption {
             name: name.clone(),
             accepts: config::expected(option, schema),
@@ -183,7 +202,7 @@ fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
         .collect()
 }
 
-/// What stands in for each option that is absent and says so (`x-absent`): a list whose items are meant to be
+/// The value of each absent option that declares one (`x-absent`): a list whose items are meant to be
 /// taken into a file and changed.
 fn written_out(d: &Descriptor) -> Vec<WrittenOut> {
     let table = match d.role {
@@ -205,7 +224,7 @@ fn written_out(d: &Descriptor) -> Vec<WrittenOut> {
         .collect()
 }
 
-/// The plugin as it stands in a file, every option at its default.
+/// The plugin as part of a file, every option at its default.
 fn example(role: Role, plugin: &Value) -> String {
     let value = match role {
         Role::Metric => json!({ "scoring": { "metrics": [plugin] } }),
@@ -251,8 +270,8 @@ fn text(d: &Description) -> String {
     out
 }
 
-/// A value as it stands in text.
-pub(crate) fn plain(value: &Value) -> String {
+/// A value as part of a text.
+pub fn plain(value: &Value) -> String {
     match value {
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
@@ -265,6 +284,20 @@ mod tests {
     use crate::method_file::ConsensusFile;
     use mustlink::config::Document;
     use mustlink::method::Method;
+
+    #[test]
+    fn options_are_in_the_order_of_the_source() {
+        let d = Catalogue::get().unwrap().find("pck_means").unwrap();
+        let described = description(d).unwrap();
+        let names: Vec<&str> = described.options.iter().map(|o| o.name.as_str()).collect();
+        assert_eq!(names[..5], ["k", "distortion", "weight", "weight_cannot", "entail"]);
+        assert_eq!(names.last(), Some(&"half_distortion"));
+        // The schema of a plugin in another language has no order.
+        let schema = json!({ "properties": { "b": {}, "a": {} } });
+        let names: Vec<String> =
+            options(&schema, &Value::Null).into_iter().map(|o| o.name).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
 
     #[test]
     fn examples_are_legal() {

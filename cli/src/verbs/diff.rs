@@ -8,18 +8,18 @@ use crate::failure::Failure;
 use crate::options::Format;
 use crate::term;
 
-/// Compare two results directories row by row, times aside
+/// Compare two results directories row by row, without times
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink diff results-before results-after --exit-code")]
 pub(crate) struct Args {
     /// The first results directory
     first: PathBuf,
-    /// The second
+    /// The second results directory
     second: PathBuf,
-    /// End with 1 when they differ
+    /// Exit with 1 if they differ
     #[arg(long)]
     exit_code: bool,
-    /// How to show it
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

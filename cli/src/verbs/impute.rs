@@ -37,7 +37,7 @@ pub(crate) enum Kinds {
     Both,
 }
 
-/// Impute constraints from an ensemble: how many, how precise, how complete; the pairs to --out
+/// Derive constraints from an ensemble
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink impute --data digits --generator '{ type = \"subsample\", members = 200 }'
@@ -45,39 +45,45 @@ pub(crate) enum Kinds {
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
-    /// What makes the ensemble: a name or { type = "…", … }. Absent: the first generator of the method
+    /// Ensemble generator: a name, or { type = "…", … }
+    ///
+    /// The default is the first generator of the method.
     #[arg(long, value_name = "NAME", add = complete::plugins(Role::EnsembleGenerator))]
     generator: Option<String>,
-    /// Share of the members from which on a pair is a must-link
+    /// Smallest share of members for a must-link
     #[arg(long, value_name = "SHARE", default_value_t = 0.98)]
     kappa_must: f64,
-    /// Share of the members up to which a pair is a cannot-link
+    /// Largest share of members for a cannot-link
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     kappa_cannot: f64,
-    /// Of the members that saw both objects instead of all
+    /// Count only members that saw both objects
     #[arg(long)]
     co_presence: bool,
-    /// Members that must have seen both, with --co-presence
+    /// Smallest number of members that saw both, with --co-presence
     #[arg(long, value_name = "N", default_value_t = 1, requires = "co_presence")]
     min_presence: usize,
-    /// Size of the matrix of counts above which none is held
+    /// Largest matrix of counts to hold in memory
     #[arg(long, value_name = "2GiB", value_parser = bytes, default_value = "2GiB")]
     max_matrix: u64,
-    /// CSV of constraints to write; objects by row number from 0, or by id with --id
+    /// CSV of constraints to write
+    ///
+    /// Objects are row numbers from 0, or ids with --id.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
-    /// Which pairs are written
+    /// Kinds of pairs to write
     #[arg(long, value_enum, default_value_t = Kinds::MustLink, requires = "out")]
     kinds: Kinds,
-    /// Most pairs written
+    /// Largest number of pairs to write
     #[arg(long, value_name = "N", default_value_t = 50_000_000, requires = "out")]
     max_pairs: u64,
-    /// Folder for figures of the ensemble: co-association, counts, members; each with its numbers
+    /// Folder for figures of the ensemble, with their numbers
+    ///
+    /// Co-association, counts and members.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     formats: PlotFormats,
-    /// How to show the summary
+    /// Format of the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -222,7 +228,7 @@ fn imputed(args: &Args, job: &Job, generator: &dyn EnsembleGenerator) -> Result<
     let wanted: u64 = kinds.iter().map(count).sum();
     // Before the pairs are listed, which takes long where there are many.
     if args.out.is_some() && wanted > args.max_pairs {
-        let legal = format!(">= {wanted}, the number of imputed pairs");
+        let legal = format!("at least {wanted}, the number of imputed pairs");
         return Err(Error::bad_param("--max-pairs", args.max_pairs, legal));
     }
     let sets = neighbourhoods(&co, &thresholds, MAX_CANDIDATES, ctx)?;
@@ -328,7 +334,8 @@ fn text(job: &Job, s: &Summary) -> String {
     let (name, read) = (&job.original.name, job.original.summary());
     let mut text = format!("{:<14} {name}: {read}\n", "data");
     if s.n != job.original.n() {
-        text += &format!("{:<14} {} objects after the first transforms\n", "seen", s.n);
+        let objects = mustlink::text::count(s.n, "object");
+        text += &format!("{:<14} {objects} after the first transforms\n", "seen");
     }
     text += &format!("{:<14} {}\n", "members", s.members);
     if let Some(nmi) = s.base_nmi {

@@ -9,7 +9,7 @@ use crate::files::{ColumnArgs, check_new, check_outputs};
 use crate::options::DataDir;
 use crate::{complete, term};
 
-/// Write a commented experiment file for a data set, or a method file: a start to change
+/// Write an experiment file or a method file to start from
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink init --data my.csv --class kind --out my.toml
@@ -24,10 +24,10 @@ pub(crate) struct Args {
     columns: ColumnArgs,
     #[command(flatten)]
     data_dir: DataDir,
-    /// A method file for `cluster` and `select`, not an experiment file
+    /// Write a method file instead of an experiment file
     #[arg(long)]
     method: bool,
-    /// File to write; it must not exist. Default: standard output
+    /// File to write, which must not exist [default: standard output]
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
 }
@@ -85,7 +85,7 @@ fn list(names: &[String]) -> String {
     format!("[{}]", names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", "))
 }
 
-/// A feature of words that are all different, where nobody chose the features.
+/// A feature of words that are all different, unless the data set is built in or in a manifest.
 fn ids_among_features(set: &Dataset) -> Option<&str> {
     let all_differ = |s: &usize| set.data.words(*s).is_some_and(|words| words.len() == set.n());
     let column = (0..set.d()).filter(|_| set.n() > 2 && !set.is_listed()).find(all_differ)?;
@@ -124,7 +124,7 @@ seed = 0
 {transforms}
 clusterer = \"pck_means\"
 
-# What decides which pairs are asked, and who answers (absent: the classes of the data, if known):
+# Selector of the pairs to ask about, and oracle that answers (absent: the classes of the data, if known):
 # selector = \"explore_consolidate\"
 # oracle = {{ type = \"subprocess\", command = [\"python3\", \"oracle.py\"] }}
 ",
@@ -173,7 +173,7 @@ fn dataset(args: &Args, set: &Dataset) -> String {
 /// What is scored, and after how many questions: `asks` where the classes answer them.
 fn split(set: &Dataset, known: bool, asks: bool) -> String {
     if !known {
-        return "# Every object is clustered and scored; without classes nobody can answer questions.
+        return "# Every object is clustered and scored; without classes questions cannot be answered.
 [split]
 type = \"all\"
 repeats = 5

@@ -1,19 +1,20 @@
-//! A person answers, in this terminal or on a page of this machine.
+//! The command `label`: an annotator answers in the terminal or on a local page.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use mustlink::roles::Event;
-use mustlink::selection::Recorded;
+use mustlink::run::Transformed;
+use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
-use mustlink::{Data, Row};
-use mustlink_datasets::FileAnswer;
+use mustlink_datasets::{FileAnswer, shell_word};
 use mustlink_experiments::io;
 use mustlink_label::{
-    Imported, Keys, Objects, Server, Session, Shown, Statement, Work, converse, is_later, is_own,
-    is_there, serve,
+    Imported, Keys, Looks, Objects, Server, Session, Statement, Work, Written, called, converse,
+    find, is_later, is_own, is_there, serve, shown,
 };
 
+use crate::broken;
 use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::interrupt;
@@ -21,8 +22,9 @@ use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::term;
 
-/// Answer "same or different?" in the terminal, or on a local page with --web; every answer is kept in --ledger
-/// as it is given
+/// Answer "same or different?" in the terminal, or on a local page with --web
+///
+/// Every answer is kept in --ledger immediately.
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink label --data my.csv --id name --selector cobras --ledger answers.jsonl --out labels.csv
@@ -31,36 +33,45 @@ use crate::term;
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
-    /// Answer on a page of this machine, at the address that is printed
+    /// Answer on a local web page, at the address that is printed
     #[arg(long)]
     web: bool,
-    /// Port of the page on 127.0.0.1; 0: one that is free
+    /// Port of the page on 127.0.0.1; 0: any free port
     #[arg(long, value_name = "PORT", default_value_t = 0, requires = "web")]
     port: u16,
-    /// Columns of a CSV that are shown of an object; absent: its features
+    /// Columns to show of an object [default: its features]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     show: Vec<String>,
-    /// Column of a CSV with running text that is shown; it is no feature
+    /// Column with running text to show; it is not used as a feature
     #[arg(long, value_name = "COLUMN", conflicts_with = "display")]
     text: Option<String>,
-    /// Column of a CSV with files of images that are shown on the page, from the folder of the data or below; it
-    /// is no feature
+    /// Column with image files to show; it is not used as a feature
+    ///
+    /// Files are in the folder of the data, or below it.
     #[arg(long, value_name = "COLUMN")]
     image: Option<String>,
     /// Show the features of an object as one curve
     #[arg(long)]
     series: bool,
-    /// CSV i,j,answer of pairs that were answered elsewhere (same, different, unsure), as "mustlink select
-    /// --questions" writes them, or another ledger, whose objects are found by id where there are ids; taken
-    /// first, all or none
+    /// Show the method's guess before each answer; agreement is not counted then
+    #[arg(long)]
+    show_guess: bool,
+    /// CSV of answers from elsewhere, or another ledger
+    ///
+    /// Columns i,j,answer with same, different or unsure, as "mustlink select --questions" writes them.
+    /// Objects of a ledger are found by id if there are ids. All answers are taken before the first question,
+    /// or none.
     #[arg(long, value_name = "FILE")]
     import: Option<String>,
-    /// TOML file of keys in place of the usual ones: same = "j"
+    /// TOML file with other keys: same = "j"
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
     /// CSV id,label to write at the end, one row per object
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
+    /// CSV of each constraint that is violated or overruled, with its source
+    #[arg(long, value_name = "FILE", requires = "out")]
+    violations: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
@@ -72,17 +83,18 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             "--oracle: here you answer; \"mustlink select\" asks an oracle",
         ));
     }
-    // Who only imports needs nobody at the keys.
+    // A session that only imports answers needs no terminal.
     if !args.web && !is_there() && args.import.is_none() {
         return Err(Failure::usage(
-            "nobody sits at this terminal: standard input or output is redirected; --web shows a page, and \
-             --import takes answers from a file",
+            "standard input or output is not a terminal; --web shows a page, and --import takes answers from a \
+             file",
         ));
     }
     let mut named = args.job.inputs().to_vec();
     named.push(("--import", args.import.as_deref()));
     named.push(("--keys", args.keys.as_deref().and_then(Path::to_str)));
-    check_outputs(&[("--out", args.out.as_deref())], &named)?;
+    let outputs = [("--out", args.out.as_deref()), ("--violations", args.violations.as_deref())];
+    check_outputs(&outputs, &named)?;
     let keys = match &args.keys {
         None => Keys::default(),
         Some(file) => {
@@ -102,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let answers = made.map_err(|e| job.named(&e))?;
     if !args.job.quiet {
         term::tell(&format!(
-            "{} in {}; the same command goes on where this one stopped",
+            "{} in {}; run the same command again to continue",
             count(answers, "answer"),
             path.display()
         ));
@@ -115,16 +127,24 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     let seen = job.seen()?;
     let imported = imported(args, job)?;
     let (session, work) = Session::new(&seen.problem, args.job.budget);
+    session.show_guess(args.show_guess);
+    let (columns, image) = (!args.show.is_empty(), args.image.is_some());
+    let looks = Looks { columns, image, series: args.series };
     let folder = Path::new(&args.job.data).parent().filter(|p| !p.as_os_str().is_empty());
     let objects = Objects {
-        id: &|object| job.called(object as usize),
-        find: &|text| find(job, text),
-        shown: &|object| shown(args, job, object),
+        id: &|object| called(job, object, &looks),
+        find: &|text| find(job, text, &looks),
+        shown: &|object| shown(job, object, &looks),
         folder: folder.unwrap_or(Path::new(".")),
     };
     let run = |work: Work| {
         let done = work.run(job, &seen.problem, path, &imported);
         done.map_err(|e| job.about_features(&seen, e))
+    };
+    let finish = |selection: Selection| {
+        // Ctrl-C ends the session like "save and quit". It must not also stop the writing of the labels.
+        interrupt::flag().store(false, Ordering::Relaxed);
+        write(args, job, &seen, &selection).map(|()| selection)
     };
     let selection = if args.web {
         let server = Server::bind(args.port, keys)?;
@@ -132,7 +152,10 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
             scope.spawn(|| serve(&server, &session, &objects));
             let address = server.address();
             term::tell(&format!("answer at {address} (Ctrl-C ends; nothing is lost)"));
-            let done = run(work);
+            let done = run(work).and_then(finish);
+            if done.is_ok() {
+                server.tell(&session, written(args, path));
+            }
             server.end();
             done
         })?
@@ -145,39 +168,54 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
             });
             let done = run(work);
             face.join().unwrap_or(Ok(())).and(done)
-        })?
+        })
+        .and_then(finish)?
     };
-    // Ctrl-C has ended the session as "save and quit" does, and not what follows.
-    interrupt::flag().store(false, Ordering::Relaxed);
-    if let Some(out) = &args.out {
-        let clustered = job.cluster(&seen, Some(&selection))?;
-        if let Some(clash) = job.clash(&selection, &seen.problem.constraints)? {
-            job.context().warn(clash);
-        }
-        let broken = clustered.run.violations.total();
-        if broken > 0 {
-            job.context().warn(format!(
-                "the labels in {out} break {broken} of the {} constraints that the answers make; a method that \
-                 promises them, as cop_kmeans, breaks none that can hold",
-                clustered.constraints.len()
-            ));
-        }
-        let labels = job.labels_and_noise(&clustered.run.clustering.labels);
-        mustlink_datasets::write_labels(out, &job.original, &labels)?;
-    }
     // What followed from the answers was asked of nobody.
     let paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
     Ok(selection.events.iter().filter(paid).count())
 }
 
-/// The object with this id, or the only one that is called so.
-fn find(job: &Job, text: &str) -> Option<u32> {
-    let objects = 0..job.set.n();
-    let by_id = objects.clone().find(|&o| job.id(o) == text);
-    let called = |&o: &usize| job.original.is_called(job.row(o as u32) as usize, text);
-    let mut called = objects.filter(called);
-    let only = || called.next().filter(|_| called.next().is_none());
-    by_id.or_else(only).map(|o| o as u32)
+/// Writes the labels.
+fn write(
+    args: &Args,
+    job: &Job,
+    seen: &Transformed,
+    selection: &Selection,
+) -> mustlink::Result<()> {
+    let Some(out) = &args.out else { return Ok(()) };
+    let given = &seen.problem.constraints;
+    let clustered = job.cluster(seen, Some(selection))?;
+    if let Some(clash) = job.clash(selection, given)? {
+        job.context().warn(clash);
+    }
+    if let Some(path) = &args.violations {
+        broken::write(path, &job.broken(&clustered, Some(selection), given)?)?;
+    }
+    let violated = clustered.run.violations.total();
+    if violated > 0 {
+        let list = args.violations.as_deref().unwrap_or("--violations FILE");
+        job.context().warn(format!(
+            "the labels in {out} break {violated} of {}; {list} lists them",
+            count(clustered.constraints.len(), "constraint")
+        ));
+    }
+    let labels = job.labels_and_noise(&clustered.run.clustering.labels);
+    mustlink_datasets::write_labels(out, &job.original, &labels)
+}
+
+/// The files of the session, and a command that uses the answers.
+fn written(args: &Args, path: &Path) -> Written {
+    let file = |what: &str, path: &str| (what.to_string(), path.to_string());
+    let ledger = path.display().to_string();
+    let mut files = vec![file("Answers", &ledger)];
+    files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
+    files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
+    let (ledger, data) = (shell_word(&ledger), shell_word(&args.job.data));
+    let (columns, dir) = (args.job.columns.shown(), args.job.data_dir.shown());
+    let next =
+        format!("mustlink ledger merge {ledger} --data {data}{columns}{dir} --out pairs.csv");
+    Written { files, next }
 }
 
 /// The answers of a file, about objects as they stand after the first transforms.
@@ -202,20 +240,13 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
 
 /// What a person said in another ledger, by the rows that were read.
 fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<FileAnswer>> {
-    let ids = job.original.ids.as_deref();
-    // Without ids objects are known by their numbers after the first transforms; rows may have been appended.
-    let n = match mustlink_ledger::Header::read(Path::new(file))? {
-        _ if ids.is_some() => job.original.n(),
-        then if job.begins_with(&then, job.seed) => then.n,
-        _ => job.set.n(),
-    };
-    let row = |object: u32| ids.map_or_else(|| job.row(object), |_| object) as usize;
-    let path = Path::new(file);
-    let said = mustlink_ledger::answers(path, n, ids)?.into_iter();
-    if let Some(cut) = mustlink_ledger::cut_off(path)? {
-        job.context().warn(cut);
-    }
-    let said = said.filter(|r| !r.retracted && is_own(&r.answer) && !is_later(&r.answer));
+    let (by_id, ctx) = (job.original.ids.is_some(), job.context().clone());
+    // Without ids, objects are known by their numbers after the first transforms.
+    let scene = if by_id { job.original.scene(ctx) } else { job.scene(&job.set.data, ctx) };
+    let row = |object: u32| if by_id { object as usize } else { job.row(object) as usize };
+    let (said, notices) = mustlink_ledger::answers(Path::new(file), &scene)?;
+    notices.into_iter().for_each(|text| job.context().warn(text));
+    let said = said.into_iter().filter(|r| is_own(&r.answer) && !is_later(&r.answer));
     let answer = |r: Recorded| FileAnswer {
         place: format!("{file}, line {}", r.line),
         i: row(r.subject),
@@ -223,52 +254,4 @@ fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<FileAnswer>> {
         reply: r.answer.reply,
     };
     Ok(said.map(answer).collect())
-}
-
-/// Features that are shown of a sparse object, the largest first.
-const LARGEST: usize = 40;
-
-/// An object as it was read: its image and its text, where there are columns of them; what --show names, else,
-/// where nothing else is shown, its features, of a sparse object as text.
-fn shown(args: &Args, job: &Job, object: u32) -> Shown {
-    let set = &job.original;
-    let row = job.row(object) as usize;
-    let mut text = set.display.as_ref().and_then(|texts| texts.get(row).cloned());
-    let mut cells: Vec<(String, String)> =
-        set.shown.iter().map(|(name, cells)| (name.clone(), cells[row].clone())).collect();
-    let image = args.image.is_some().then(|| cells.pop()).flatten().map(|(_, file)| file);
-    let series = args.series.then(|| match set.data.row(row) {
-        Row::Dense(values) => values.to_vec(),
-        Row::Sparse(..) => Vec::new(),
-    });
-    if args.show.is_empty() && text.is_none() && image.is_none() && series.is_none() {
-        let name = |feature: usize| {
-            let name = set.feature_names.get(feature).cloned();
-            name.unwrap_or_else(|| format!("#{}", feature + 1))
-        };
-        match set.data.row(row) {
-            Row::Dense(values) => {
-                let named = values.iter().enumerate();
-                cells = named.map(|(s, &value)| (name(s), cell(&set.data, s, value))).collect();
-            }
-            Row::Sparse(columns, values) => {
-                let mut terms: Vec<(u32, f64)> =
-                    columns.iter().copied().zip(values.iter().copied()).collect();
-                terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-                let term = |&(s, value): &(u32, f64)| format!("{} {value}", name(s as usize));
-                let terms: Vec<String> = terms.iter().take(LARGEST).map(term).collect();
-                text = Some(terms.join(", "));
-            }
-        }
-    }
-    Shown { id: set.id(row), cells, text, image, series }
-}
-
-/// A value as it was read: a word of a table; nothing where one is missing.
-fn cell(data: &Data, feature: usize, value: f64) -> String {
-    match data.words(feature) {
-        _ if value.is_nan() => String::new(),
-        Some(words) => words[value as usize].clone(),
-        None => value.to_string(),
-    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Subcommand, ValueEnum};
 use mustlink::constraints::Constraints;
 use mustlink::roles::Reply;
-use mustlink::{Constraint, Kind, Problem};
+use mustlink::{Constraint, Context, Kind, Problem};
 use mustlink_datasets::Dataset;
 use mustlink_kernels::agreement::annotators::{Cast, error_rates, log_odds};
 
@@ -16,7 +16,7 @@ use crate::files::{ColumnArgs, check_outputs, same};
 use crate::options::DataDir;
 use crate::term;
 
-/// Put together what several people answered
+/// Combine the answers of several annotators
 #[derive(Debug, clap::Args)]
 #[command(
     before_help = "Example: mustlink ledger merge ann.jsonl bob.jsonl --data my.csv --id name --out pairs.csv"
@@ -31,36 +31,38 @@ enum What {
     Merge(Merge),
 }
 
-/// Constraints from the ledgers of one person or several about one data set, with their disagreements
+/// Write constraints from the ledgers of one or more annotators
 #[derive(Debug, clap::Args)]
 struct Merge {
-    /// The ledgers, one for each person
+    /// The ledgers, one per annotator
     #[arg(required = true, num_args = 1..)]
     ledgers: Vec<PathBuf>,
-    /// Data set that the answers are about
+    /// Data set of the answers
     #[arg(long, value_name = "DATA")]
     data: String,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     data_dir: DataDir,
-    /// Which answer a pair gets
+    /// Rule that decides the answer of a pair
     #[arg(long, value_enum, default_value = "majority")]
     rule: Rule,
-    /// File of constraints i,j,type,weight to write; a weight is the share of votes by which the winner is ahead,
-    /// weighted: 2 p − 1, with p how probable it is
+    /// File of constraints i,j,type,weight to write
+    ///
+    /// The weight is the lead of the winner as a share of the votes; with --rule weighted it is 2p − 1, where
+    /// p is the probability of the answer.
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
-    /// CSV of the pairs on which answers differ
+    /// CSV of the pairs with different answers
     #[arg(long, value_name = "FILE")]
     disagreements: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rule {
-    /// That of most people; a pair that divides them equally gets none
+    /// The answer of most annotators; none if they are divided equally
     Majority,
-    /// Each vote counts by how seldom its giver errs, estimated from all votes
+    /// Votes weighted by each annotator's estimated accuracy
     Weighted,
 }
 
@@ -87,7 +89,7 @@ impl Rule {
     }
 }
 
-/// What was said of each pair: person and whether it was a must-link, in the order of the ledgers.
+/// The answers about each pair: person and whether it was a must-link, in the order of the ledgers.
 type Votes = BTreeMap<(u32, u32), Vec<Cast>>;
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
@@ -104,14 +106,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         }
     }
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
-    let people = names(&args.ledgers);
+    let (people, scene) = (names(&args.ledgers), set.scene(Context::new(0)));
     let (mut votes, mut given) = (Votes::new(), vec![0; people.len()]);
     for (person, ledger) in args.ledgers.iter().enumerate() {
-        let said = mustlink_ledger::answers(ledger, set.n(), set.ids.as_deref())?;
-        if let Some(cut) = mustlink_ledger::cut_off(ledger)? {
-            term::tell(&format!("warning: {cut}"));
-        }
-        for r in said.iter().filter(|r| !r.retracted) {
+        let (said, notices) = mustlink_ledger::answers(ledger, &scene)?;
+        notices.iter().for_each(|text| term::tell(&format!("warning: {text}")));
+        for r in said {
             // What followed from other answers of theirs is no vote of its own.
             let own = mustlink_label::is_own(&r.answer);
             let pair = (r.subject.min(r.reference), r.subject.max(r.reference));
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What each person is called: the name of the ledger, with its folder where two have one name.
+/// The name of each person: that of the ledger, with its folder if two ledgers have one name.
 fn names(ledgers: &[PathBuf]) -> Vec<String> {
     let stem = |l: &Path| l.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let twice = |name: &String| ledgers.iter().filter(|l| stem(l) == *name).count() > 1;

@@ -10,15 +10,17 @@ use crate::failure::Failure;
 use crate::options::{DataDir, Listing};
 use crate::term;
 
-/// List the plugins of a role, all plugins, or the named data sets
+/// List plugins by role, or the named data sets
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink list query-selectors")]
 pub(crate) struct Args {
-    /// A role (base-clusterers, ensemble-generators, consensus-functions, constraint-propagators,
-    /// query-selectors, oracles, metrics, transforms), or "datasets"; absent: every role
+    /// A role, or "datasets" [default: all roles]
+    ///
+    /// Roles: base-clusterers, ensemble-generators, consensus-functions, constraint-propagators,
+    /// query-selectors, oracles, metrics, transforms.
     #[arg(value_name = "ROLE", add = ArgValueCompleter::new(complete::listed))]
     what: Option<String>,
-    /// How to show it
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Listing::Table)]
     format: Listing,
     #[command(flatten)]

@@ -7,9 +7,9 @@ use mustlink_datasets::shell_word;
 use crate::failure::Failure;
 use crate::term;
 
-/// Put results directories of shards, or of parts of a study, together in a new one
+/// Combine results directories of shards, or of parts of a study
 ///
-/// Cells that several have must agree bit for bit, times aside.
+/// Cells that several of them have must be equal bit for bit, except for times.
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink merge results-a results-b --out results")]
 pub(crate) struct Args {

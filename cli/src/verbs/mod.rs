@@ -1,13 +1,12 @@
 //! One module per verb.
 
-pub(crate) mod book;
 pub(crate) mod check;
 pub(crate) mod cite;
 pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod consensus;
-pub(crate) mod describe;
+pub mod describe;
 pub(crate) mod diff;
 pub(crate) mod impute;
 pub(crate) mod init;
@@ -18,7 +17,6 @@ pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod plugin;
 pub(crate) mod predict;
-pub(crate) mod recommend;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod run;
@@ -48,7 +46,6 @@ pub(crate) enum Verb {
     Consensus(consensus::Args),
     Impute(impute::Args),
     SelectK(select_k::Args),
-    Recommend(recommend::Args),
     Init(init::Args),
     Score(score::Args),
     Check(check::Args),
@@ -64,7 +61,6 @@ pub(crate) enum Verb {
     Verdicts(verdicts::Args),
     Config(config::Args),
     Completions(completions::Args),
-    Book(book::Args),
     Plugin(plugin::Args),
 }
 
@@ -75,8 +71,6 @@ impl Verb {
             Verb::Cluster(_) | Verb::Select(_) | Verb::Label(_) | Verb::Consensus(_) => true,
             Verb::Impute(_) | Verb::SelectK(_) => true,
             Verb::Run(_) | Verb::Work(_) | Verb::Retry(_) | Verb::Verify(_) => true,
-            Verb::Plan(args) => args.measure.is_some(),
-            Verb::Verdicts(args) => args.null,
             Verb::Plugin(args) => args.is_test(),
             _ => false,
         }
@@ -97,7 +91,6 @@ impl Verb {
             Verb::Init(args) => init::run(args),
             Verb::Impute(args) => impute::run(args),
             Verb::SelectK(args) => select_k::run(args),
-            Verb::Recommend(args) => recommend::run(args),
             Verb::Score(args) => score::run(args),
             Verb::Check(args) => check::run(args),
             Verb::Plan(args) => plan::run(args),
@@ -112,7 +105,6 @@ impl Verb {
             Verb::Verdicts(args) => verdicts::run(args),
             Verb::Config(args) => config::run(args),
             Verb::Completions(args) => completions::run(args),
-            Verb::Book(args) => book::run(args),
             Verb::Plugin(args) => plugin::run(args),
         }
     }

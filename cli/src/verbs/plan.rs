@@ -3,30 +3,27 @@
 use std::path::PathBuf;
 
 use mustlink::Error;
-use mustlink_experiments::{Plan, plan, plan_timed};
+use mustlink_experiments::{Plan, plan};
 
 use crate::failure::Failure;
 use crate::file_kind;
-use crate::options::{DataDir, bytes, seconds};
+use crate::options::{DataDir, bytes};
 use crate::term;
 use crate::verbs::run::default_out;
 
-/// Show what running an experiment takes: data sets, cells, time, memory
+/// Show data sets, cells, time and memory of an experiment
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink plan experiments/quickstart.toml")]
 pub(crate) struct Args {
     /// The experiment file
     file: PathBuf,
-    /// Results directory, to see what is finished (default: mustlink-results/NAME)
+    /// Results directory, to see what is finished [default: mustlink-results/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Run a cell of each method and data set for so many seconds, and estimate the time from these
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) measure: Option<f64>,
-    /// Change a value first: experiment.seed=7 (may be repeated)
+    /// Change a value first: experiment.seed=7 (repeatable)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
-    /// Refuse methods that declare more memory than this
+    /// Reject methods that declare more memory
     #[arg(long, value_name = "4GiB", value_parser = bytes)]
     memory_limit: Option<u64>,
     #[command(flatten)]
@@ -36,11 +33,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let experiment = file_kind::experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
-    let source = args.data.source();
-    let plan = match args.measure {
-        Some(seconds) => plan_timed(&experiment, &source, Some(&out), seconds)?,
-        None => plan(&experiment, &source, Some(&out))?,
-    };
+    let plan = plan(&experiment, &args.data.source(), Some(&out))?;
     term::print(&plan.to_string())?;
     if let Some(limit) = args.memory_limit {
         within(&plan, limit)?;

@@ -9,7 +9,7 @@ use clap::Subcommand;
 
 use crate::failure::Failure;
 
-/// Test a plugin in another language, or begin a plugin of your own
+/// Begin a plugin of your own, or test one in another language
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink plugin new my_method --role clusterer

@@ -5,57 +5,67 @@ use std::path::PathBuf;
 use clap_complete::ArgValueCompleter;
 use mustlink::Error;
 use mustlink::clustering::NONE;
+use mustlink::prelude::{Context, SeedPath};
 use mustlink::text::count;
-use mustlink_datasets::Dataset;
+use mustlink_datasets::{Dataset, OpenOptions};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
 use crate::model::{Model, Predicted, require_numbers, sorted_out};
-use crate::options::{DataDir, Format};
+use crate::options::{self, DataDir, Format};
 use crate::{complete, term};
 
-/// Put new objects into the clusters of a saved model, by the rule of its method: labels to --out
+/// Assign new objects to the clusters of a saved model
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink cluster --data old.csv --k 3 --save-model model.json
   mustlink predict --model model.json --data new.csv --out labels.csv")]
 pub(crate) struct Args {
-    /// Model that `mustlink cluster --save-model` wrote
+    /// Model that "mustlink cluster --save-model" wrote
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Data set with the features of the model, of a CSV by name
+    /// Data set with the features of the model; those of a CSV by name
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     data: String,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
     data_dir: DataDir,
-    /// CSV id,label to write, one row per object; - is standard output [default: -; none with --format json]
+    /// CSV id,label to write, one row per object [default: -]
+    ///
+    /// With --format json the default is to write no file.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
-    /// Put an object that is nearest to noise into the nearest cluster
+    /// Assign objects that are nearest to noise to the nearest cluster
     #[arg(long)]
     assign_noise: bool,
-    /// Leave out rows without a number where the model needs one, and write them to this CSV
+    /// Leave out rows without needed numbers, and write them to this CSV
     #[arg(long, value_name = "FILE")]
     skip_bad: Option<String>,
-    /// End with status 5 if a larger share of the objects is farther off than any of the model
+    /// Exit with 5 if a larger share of objects is far
+    ///
+    /// An object is far if its distance is larger than that of all objects of the model.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     max_far: Option<f64>,
-    /// A column distance: to the centre, or to the nearest object of the model where that decides
+    /// Add a column distance, to the centre or the nearest object
+    ///
+    /// The distance is that to the object if the method has no centres. Not for auto.
     #[arg(long)]
     distances: bool,
-    /// A column probability: of the cluster, where the model is a Gaussian mixture
+    /// Add a column probability, for Gaussian mixtures
     #[arg(long)]
     probabilities: bool,
-    /// A column class: the class that most objects of the cluster had, where the model knows any
+    /// Add a column class: the most frequent class of the cluster
     #[arg(long)]
     classes: bool,
-    /// How to show the summary; as JSON it has the objects, too, unless --out names a file
+    /// Format of the summary; JSON includes the objects without --out
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Reject data that take more memory [default: 80 %]
+    #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
+    memory_limit: Option<u64>,
     /// No notes
     #[arg(long, short)]
     quiet: bool,
@@ -102,6 +112,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             model.rule()
         )));
     }
+    if args.distances && !model.has_distances() {
+        return Err(Failure::usage(format!(
+            "--distances: {} go by {}, and each method measures distances in its own way; leave the option out",
+            model.summary(),
+            model.rule()
+        )));
+    }
     if args.classes && model.names.is_empty() {
         return Err(Failure::usage(format!(
             "--classes: {} without a class; cluster again with --class or --labels and --save-model",
@@ -109,7 +126,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         )));
     }
     let mut warnings = Vec::new();
-    let set = match objects(args, &model, &mut warnings) {
+    let limit = args.memory_limit.or_else(crate::memory::default_limit);
+    let set = match objects(args, &model, limit, &mut warnings) {
         Ok(set) => Some(set),
         // A scheduled run may find nothing new, which is not an error.
         Err(Error::Data { message, .. }) if message == mustlink_datasets::NO_ROWS => None,
@@ -129,7 +147,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
                     "features are taken by their places, not by name: {nameless} has no names of features"
                 ));
             }
-            model.predict(set, args.assign_noise)?
+            let ctx = Context::builder(SeedPath::new(0)).memory_limit(limit).build();
+            model.predict(set, args.assign_noise, &ctx)?
         }
         None => Predicted::default(),
     };
@@ -148,7 +167,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             count(n, "object")
         ));
     }
-    let table = table(args, &model, &found);
+    let columns = columns(args, &model, &found);
     let out = match (&args.out, args.format) {
         (Some(out), _) => Some(out.as_str()),
         (None, Format::Json) => None,
@@ -156,10 +175,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     };
     let id = |i: usize| set.as_ref().map_or_else(String::new, |set| set.id(i));
     if let Some(out) = out {
-        let head = ["id"].into_iter().chain(table.iter().map(|(name, _)| *name));
+        let head = ["id"].into_iter().chain(columns.iter().map(|(name, _)| *name));
         let head = head.map(String::from).collect();
         let row = |i: usize| -> Vec<String> {
-            std::iter::once(id(i)).chain(table.iter().map(|(_, cells)| cells[i].clone())).collect()
+            std::iter::once(id(i)).chain(columns.iter().map(|(_, cell)| cell(i))).collect()
         };
         mustlink_datasets::write_rows(out, std::iter::once(head).chain((0..n).map(row)))?;
     }
@@ -172,7 +191,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     if args.format == Format::Json {
         let object = |i: usize| {
-            let cells = table.iter().map(|(name, cells)| ((*name).into(), value(name, &cells[i])));
+            let cells = columns.iter().map(|(name, cell)| ((*name).into(), value(name, &cell(i))));
             std::iter::once(("id".into(), id(i).into())).chain(cells).collect()
         };
         let summary = Summary {
@@ -225,31 +244,39 @@ fn without_bad(
         set.data.row(i).add_to(&mut x, 1.0);
         std::iter::once(set.id(i)).chain(x.iter().enumerate().map(cell)).collect()
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(bad.iter().map(row)).collect();
-    mustlink_datasets::write_rows(file, rows)?;
+    mustlink_datasets::write_rows(file, std::iter::once(head).chain(bad.iter().map(row)))?;
     if !bad.is_empty() && !args.quiet {
         term::tell(&format!("warning: {} left out, see {file}", count(bad.len(), "row")));
     }
     Ok((left, bad.len()))
 }
 
+/// The cell of each object in a column, made when it is written.
+type Cell<'a> = Box<dyn Fn(usize) -> String + 'a>;
+
 /// The columns of the output after the ids.
-fn table(args: &Args, model: &Model, found: &Predicted) -> Vec<(&'static str, Vec<String>)> {
-    let label = |&l: &u32| if l == NONE { "-1".into() } else { l.to_string() };
-    let numbers = |all: &[f64]| all.iter().map(f64::to_string).collect::<Vec<_>>();
-    let mut columns = vec![("label", found.labels.iter().map(label).collect())];
+fn columns<'a>(
+    args: &Args,
+    model: &'a Model,
+    found: &'a Predicted,
+) -> Vec<(&'static str, Cell<'a>)> {
+    let label = move |i: usize| match found.labels[i] {
+        NONE => "-1".into(),
+        label => label.to_string(),
+    };
+    let mut columns: Vec<(&str, Cell<'a>)> = vec![("label", Box::new(label))];
     if args.classes {
-        let class = |l: &u32| match *l {
+        let class = move |i: usize| match found.labels[i] {
             NONE => "noise".into(),
-            l => model.names.get(l as usize).cloned().flatten().unwrap_or_default(),
+            label => model.names.get(label as usize).cloned().flatten().unwrap_or_default(),
         };
-        columns.push(("class", found.labels.iter().map(class).collect()));
+        columns.push(("class", Box::new(class)));
     }
     if args.distances {
-        columns.push(("distance", numbers(&found.distances)));
+        columns.push(("distance", Box::new(move |i| found.distances[i].to_string())));
     }
     if let Some(probabilities) = found.probabilities.as_ref().filter(|_| args.probabilities) {
-        columns.push(("probability", numbers(probabilities)));
+        columns.push(("probability", Box::new(move |i| probabilities[i].to_string())));
     }
     columns
 }
@@ -261,8 +288,14 @@ fn value(column: &str, cell: &str) -> Value {
 }
 
 /// The data set, with the features of the model in its order as far as their names say.
-fn objects(args: &Args, model: &Model, warnings: &mut Vec<String>) -> mustlink::Result<Dataset> {
-    let mut open = args.columns.open_options(&args.data_dir);
+fn objects(
+    args: &Args,
+    model: &Model,
+    limit: Option<u64>,
+    warnings: &mut Vec<String>,
+) -> mustlink::Result<Dataset> {
+    let open = args.columns.open_options(&args.data_dir);
+    let mut open = OpenOptions { memory_limit: limit, ..open };
     let sorted = |names: &[String]| {
         let mut names = names.to_vec();
         names.sort();

@@ -7,7 +7,7 @@ use mustlink_report::Report;
 use crate::failure::Failure;
 use crate::term;
 
-/// Make tables, figures and the report of a results directory anew
+/// Write tables, figures and the report of a results directory again
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink report mustlink-results/quickstart")]
 pub(crate) struct Args {

@@ -8,19 +8,21 @@ use crate::failure::Failure;
 use crate::verbs::run::{How, carry_out, limits};
 use crate::{options, term, trust};
 
-/// Run the failed cells of a results directory again; ends with 1 when cells fail again
+/// Run the failed cells of a results directory again
+///
+/// Exits with 1 if cells fail again.
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink retry mustlink-results/quickstart")]
 pub(crate) struct Args {
     /// The results directory
     dir: PathBuf,
-    /// Only the failed cell with this identity, which the report and cells.csv name
+    /// Only the failed cell with this identity, as in the report and cells.csv
     #[arg(long, value_name = "IDENTITY")]
     cell: Option<String>,
-    /// Seconds after which a cell counts as failed (default: as in the run)
+    /// Seconds after which a cell fails [default: as in the run]
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     cell_timeout: Option<f64>,
-    /// Memory that one cell may declare, its data included (default: as in the run)
+    /// Largest memory that one cell may declare [default: as in the run]
     #[arg(long, value_name = "2GiB", value_parser = options::bytes)]
     cell_memory: Option<u64>,
     #[command(flatten)]

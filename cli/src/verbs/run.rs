@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use mustlink::Error;
+use mustlink::text::{count, form};
 use mustlink_datasets::shell_word;
 use mustlink_experiments::slurm::{self, SlurmOptions};
 use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard};
@@ -16,33 +17,39 @@ use crate::progress::{duration, watched};
 use crate::verbs::report::stale;
 use crate::{interrupt, program, term, trust};
 
-/// Run an experiment, or go on where it stopped: a table to standard output, everything to --out; ends
-/// with 1 when cells failed
+/// Run an experiment, or continue it
+///
+/// Prints a table and writes everything to --out. Exits with 1 if cells failed.
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink run experiments/quickstart.toml --out results")]
 pub(crate) struct Args {
     /// The experiment file
     file: PathBuf,
-    /// Results directory (default: mustlink-results/NAME)
+    /// Results directory [default: mustlink-results/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Change a value first: experiment.seed=7 (may be repeated)
+    /// Change a value first: experiment.seed=7 (repeatable)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
-    /// Seconds after which a cell counts as failed: --set run.cell_timeout_s=SECONDS
+    /// Seconds after which a cell fails
+    ///
+    /// The same as --set run.cell_timeout_s=SECONDS.
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     cell_timeout: Option<f64>,
-    /// Memory that one cell may declare, its data included; one that needs more counts as failed:
-    /// --set run.cell_memory_bytes=BYTES
+    /// Largest memory that one cell may declare, data included
+    ///
+    /// The same as --set run.cell_memory_bytes=BYTES. A cell that needs more fails.
     #[arg(long, value_name = "2GiB", value_parser = options::bytes)]
     cell_memory: Option<u64>,
-    /// Only the i-th of N parts; parts share --out and know nothing of each other
+    /// Run part i of N
+    ///
+    /// Parts share --out and do not depend on each other.
     #[arg(long, value_name = "i/N")]
     shard: Option<Shard>,
-    /// Keep finished cells that another build made, instead of making them again
+    /// Keep finished cells that another build computed
     #[arg(long, conflicts_with = "force")]
     keep_stale: bool,
-    /// Make all cells again
+    /// Compute all cells again
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -55,20 +62,23 @@ pub(crate) struct Args {
 /// How the work is done. Nothing here changes a score.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct How {
-    /// Threads (default: what the experiment says, else one per core)
+    /// Number of threads [default: that of the experiment, or one per core]
     #[arg(long, value_name = "N", value_parser = options::threads)]
     pub(crate) threads: Option<usize>,
-    /// Memory for the data sets and the methods under way (default: 80 % of what the machine, its
-    /// control groups and ulimit -v allow)
+    /// Memory for data sets and running methods [default: 80 %]
+    ///
+    /// The default is 80 % of what the machine, its control groups and ulimit -v allow.
     #[arg(long, value_name = "4GiB", value_parser = options::bytes)]
     pub(crate) memory_limit: Option<u64>,
-    /// Stop when so many cells have failed; those under way finish, and the same command goes on
+    /// Stop after this number of failed cells
+    ///
+    /// Cells that are running finish, and the same command continues.
     #[arg(long, value_name = "N", value_parser = options::threads)]
     max_fails: Option<usize>,
-    /// Stop at the first cell that fails: --max-fails 1
+    /// Stop at the first failed cell, as --max-fails 1
     #[arg(long, conflicts_with = "max_fails")]
     fail_fast: bool,
-    /// On Ctrl-C let the cells under way finish
+    /// On Ctrl-C, wait for the cells that are running
     #[arg(long)]
     finish: bool,
     #[command(flatten)]
@@ -91,18 +101,20 @@ enum Executor {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Cluster")]
 struct Cluster {
-    /// Where the cells are run; slurm needs an --out that all machines of the cluster share
+    /// Where to run the cells; slurm needs an --out that all machines share
     #[arg(long, value_enum, default_value = "local")]
     executor: Executor,
-    /// Partition of the cluster (default: the cluster's)
+    /// Partition [default: that of the cluster]
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
-    /// Time limit of a task, as Slurm writes it: 30 (minutes), 2:00:00, 1-12:00:00 (default: the
-    /// partition's)
+    /// Time limit of a task [default: that of the partition]
+    ///
+    /// As Slurm writes it: 30 (minutes), 2:00:00, 1-12:00:00.
     #[arg(long, value_name = "TIME", value_parser = slurm_time)]
     time: Option<String>,
-    /// Cells per task: a number, or auto for tasks of half a minute to ten by their estimated time
-    /// (default: auto)
+    /// Cells per task: a number, or auto [default: auto]
+    ///
+    /// auto: tasks of half a minute to ten minutes by their estimated time.
     #[arg(long, value_name = "N", value_parser = cells_per_task)]
     cells_per_task: Option<CellsPerTask>,
 }
@@ -123,7 +135,7 @@ fn slurm_time(text: &str) -> Result<String, String> {
     slurm::time_limit(text).map(|_| text.to_string())
 }
 
-/// What the cluster is told; `None` without one.
+/// Options of the jobs on a Slurm cluster; `None` for runs on this machine.
 fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
     let Cluster { executor, partition, time, cells_per_task } = &args.cluster;
     if *executor == Executor::Local {
@@ -184,7 +196,7 @@ pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
 }
 
 /// The folder of an experiment among others: its name, without what leads elsewhere.
-pub(crate) fn folder_of(experiment: &Experiment) -> String {
+fn folder_of(experiment: &Experiment) -> String {
     let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = experiment.head.name.chars().map(keep).collect();
     if name.trim_matches('.').is_empty() { "unnamed".into() } else { name }
@@ -241,7 +253,7 @@ pub(crate) fn carry_out(
         term::tell(&if outcome.forced > 0 {
             format!(
                 "interrupted: {finished} of {total} cells are made again in {out}, the others are as they \
-                 were; the same command begins anew, without --force nothing more is made again"
+                 were; the same command starts over, without --force nothing more is made again"
             )
         } else {
             format!(
@@ -259,7 +271,7 @@ pub(crate) fn carry_out(
     Ok(u8::from(!outcome.failed.is_empty() || !outcome.lost.is_empty()))
 }
 
-/// Says what is done, what failed and what is left, of a run that nobody interrupted.
+/// Prints what is done, what failed and what is left of a run that was not interrupted.
 fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report>) {
     let finished = outcome.skipped + outcome.done;
     if !how.quiet {
@@ -291,15 +303,17 @@ fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report
     }
     if finished < outcome.total {
         let missing = outcome.total - finished;
+        let (cells, are) = (count(missing, "cell"), form(missing, "is", "are"));
+        let them = form(missing, "it", "them");
         term::tell(&if outcome.stopped && outcome.forced > 0 {
             format!(
-                "{missing} cells are left; the same command begins anew, without --force it goes on with those \
-                 that are not there"
+                "{cells} {are} left; the same command starts over, without --force it goes on with those \
+                 that are missing"
             )
         } else if outcome.stopped {
-            format!("{missing} cells are left; the same command goes on with them")
+            format!("{cells} {are} left; the same command goes on with {them}")
         } else {
-            format!("{missing} cells are missing; the same command tries them again")
+            format!("{cells} {are} missing; the same command tries {them} again")
         });
     }
     let failed = outcome.failed.len();
@@ -310,8 +324,10 @@ fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report
     let late = outcome.failed.iter().any(|cell| cell.message.contains("the time limit of"));
     let more = if late { ", with --cell-timeout SECONDS for longer" } else { "" };
     term::tell(&format!(
-        "{failed} cells failed{stopped}; mustlink retry {}{} runs them again{more}",
+        "{} failed{stopped}; mustlink retry {}{} runs {} again{more}",
+        count(failed, "cell"),
         shell_word(&out.display().to_string()),
-        how.data.shown()
+        how.data.shown(),
+        form(failed, "it", "them")
     ));
 }

@@ -6,7 +6,7 @@ use mustlink::registry::{Catalogue, suggestion};
 use crate::failure::Failure;
 use crate::{complete, schema, term};
 
-/// Print the JSON Schema of experiment files, of method files, or of one plugin
+/// Print the JSON Schema of experiment files, method files or a plugin
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink schema experiment > mustlink.schema.json")]
 pub(crate) struct Args {
@@ -14,7 +14,7 @@ pub(crate) struct Args {
     #[arg(value_name = "WHAT", default_value = "experiment")]
     #[arg(add = ArgValueCompleter::new(complete::schemas))]
     what: String,
-    /// Of a plugin only its own options, not those of the plugins that its slots may hold
+    /// Only the options of the plugin itself, without those of its parts
     #[arg(long)]
     own: bool,
 }

@@ -3,7 +3,7 @@
 use mustlink::registry::{self, Catalogue, Role, suggestion};
 use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
-use mustlink::text::count;
+use mustlink::text::{count, form};
 use mustlink::{Error, Result};
 use mustlink_datasets::{Classes, LabelColumn, read_labels};
 use serde::Serialize;
@@ -39,11 +39,13 @@ const AGREEMENT: [&str; 17] = [
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink score --truth iris --labels labels.csv")]
 pub(crate) struct Args {
-    /// The classes: a CSV (column "label" or "class", or the only one; matched by a column "id" or --id,
-    /// row by row where neither has ids), - for standard input, or a named data set
+    /// Classes: a CSV, a named data set, or - for standard input
+    ///
+    /// The classes are the column "label" or "class", or the only one. Rows are matched by a column "id" or
+    /// --id, or by their order if neither file has ids.
     #[arg(long, value_name = "FILE")]
     truth: String,
-    /// The labels: a CSV as `mustlink cluster --out` writes it, or - for standard input
+    /// Labels: a CSV as "mustlink cluster --out" writes it, or -
     #[arg(long, value_name = "FILE")]
     labels: String,
     /// Column of --truth that holds the classes
@@ -52,14 +54,14 @@ pub(crate) struct Args {
     /// Column of --labels that holds the labels
     #[arg(long, value_name = "COLUMN")]
     labels_column: Option<String>,
-    /// Column that holds the ids, in one file or both (default: one named "id")
+    /// Column that holds ids in one file or both [default: one named "id"]
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
-    /// Metric to print (may be repeated). Default: every agreement metric
+    /// Metric to print (repeatable) [default: all that compare with classes]
     #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
     #[arg(add = complete::plugins(Role::Metric))]
     metrics: Vec<String>,
-    /// How to show the scores
+    /// Format of the scores
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
@@ -159,10 +161,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let labels: Vec<u32> = labels.iter().map(|l| l.unwrap_or_default()).collect();
     let unknown = classes.labels.iter().filter(|l| l.is_none()).count();
     if unknown > 0 {
-        term::tell(&format!(
-            "{} of {n} objects have a class; the others are left out",
-            n - unknown
-        ));
+        let (known, all) = (n - unknown, count(n, "object"));
+        let have = form(known, "has", "have");
+        term::tell(&format!("{known} of {all} {have} a class; the others are left out"));
     }
     let input = MetricInput {
         labels: &labels,

@@ -11,7 +11,7 @@ use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::term;
 
-/// Select constraints by asking, without clustering: a CSV i,j,type,weight to --out
+/// Ask questions without clustering, and write the constraints
 #[derive(Debug, clap::Args)]
 #[command(
     before_help = "Example: mustlink select --data iris --selector min_max_selection --budget 50 --out pairs.csv"
@@ -19,14 +19,18 @@ use crate::term;
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
-    /// File to write; objects by row number from 0, or by id with --id. Default: standard output
+    /// File to write [default: standard output]
+    ///
+    /// Objects are row numbers from 0, or ids with --id.
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
-    /// Ask nobody: write the questions, with a column "answer" to be filled in a spreadsheet; "mustlink label
-    /// --import" takes the answers. A selector that learns from answers goes on as if each were unsure
+    /// Write the questions without asking
+    ///
+    /// Fill in the column "answer" in a spreadsheet; "mustlink label --import" reads it. A selector that
+    /// learns from answers continues as if each answer were unsure.
     #[arg(long, conflicts_with_all = ["oracle", "ledger"], requires = "budget")]
     questions: bool,
-    /// With --questions, columns of a CSV that are written beside each question
+    /// Columns to write next to each question, with --questions
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "questions")]
     show: Vec<String>,
 }

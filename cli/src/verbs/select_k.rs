@@ -14,7 +14,7 @@ use crate::options::{Format, count, in_pool};
 use crate::progress::duration;
 use crate::term;
 
-/// How many clusters? Four criteria over a range of k, from the data alone
+/// Compare numbers of clusters by four criteria
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink select-k --data iris
@@ -22,32 +22,34 @@ use crate::term;
   mustlink select-k --data my.csv --clusterer gaussian_mixture --to 6
 
 Each criterion has its own idea of a cluster: silhouette (objects nearer to their own than to the next),
-gap (tighter than in data without clusters; says 1 where there are none), stability (the same on other
+gap (tighter than in data without clusters; chooses 1 for such data), stability (the same on other
 subsamples), consensus (few pairs that some subsamples part and some do not). With answers about pairs,
-cluster --clusterer auto without --k chooses k by them, and cobras finds it by asking.")]
+cluster --clusterer auto without --k takes the number with which most methods meet them, and warns if
+several numbers fit equally well; cobras finds the number by asking.")]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
-    /// Smallest number tried
+    /// Smallest number to try
     #[arg(long, value_name = "K", default_value_t = 2)]
     #[arg(value_parser = count, allow_negative_numbers = true)]
     from: usize,
-    /// Largest number tried (default: 8 more than --from, or as many as a subsample has
-    /// objects)
+    /// Largest number to try [default: 8 more than --from]
+    ///
+    /// At most the number of objects of a subsample.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     to: Option<usize>,
-    /// Subsamples, and data sets without clusters to compare with
+    /// Number of subsamples, and of data sets without clusters to compare with
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = count, allow_negative_numbers = true)]
     draws: usize,
-    /// Most objects looked at: of more a sample is drawn
+    /// Largest number of objects; of more, a sample is drawn
     #[arg(long, value_name = "N", default_value_t = 3000)]
     #[arg(value_parser = count, allow_negative_numbers = true)]
     objects: usize,
-    /// CSV to write with every number, a row per k; - is standard output
+    /// CSV of all numbers to write, one row per k; - is standard output
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
-    /// How to show the summary
+    /// Format of the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(option) = args.job.given(&refused) {
         return Err(Failure::usage(format!(
             "{option}: select-k looks at the data alone, each object once, from --from to --to; with answers, \
-             \"mustlink cluster --clusterer auto\" without --k chooses k by them"
+             \"mustlink cluster --clusterer auto\" without --k compares numbers by them"
         )));
     }
     // Chosen by nobody: k is what is looked for. All data have one cluster; the range is judged by itself.
@@ -162,7 +164,13 @@ fn text(job: &Job, clusterer: &str, s: &Selected, seconds: f64) -> String {
     }
     let mut out = format!("{}: {}\n", job.original.name, job.original.summary());
     if s.objects < job.set.n() {
-        out += &format!("a sample of {} objects\n", s.objects);
+        let n = job.set.n();
+        out += &format!(
+            "a sample of {} of {n} objects; clusters of fewer than {} objects have on average fewer than 10 in it, and \
+             may be missed\n",
+            s.objects,
+            (10 * n).div_ceil(s.objects)
+        );
     }
     out += &format!("{clusterer}\n\n{table}\n\n");
     let said = [

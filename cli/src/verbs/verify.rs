@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mustlink::text::{count, form};
 use mustlink_experiments::{RunOptions, verify};
 
 use crate::failure::Failure;
@@ -9,21 +10,22 @@ use crate::options::{self, DataDir};
 use crate::progress::watched;
 use crate::{term, trust};
 
-/// Make some finished cells of a results directory again and compare them bit for bit, times aside; ends
-/// with 1 when one differs or none could be compared
+/// Recompute some finished cells, and compare them bit for bit
+///
+/// Times are not compared. Exits with 1 if a cell differs or none could be compared.
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink verify mustlink-results/quickstart
          mustlink verify results --share 1")]
 pub(crate) struct Args {
     /// The results directory
     dir: PathBuf,
-    /// Which share of the finished cells, in (0, 1]; at least one cell
+    /// Share of the finished cells, above 0 and at most 1; at least one cell
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
     share: f64,
-    /// Which cells are drawn
+    /// Seed that draws the cells
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Threads (default: one per core)
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = options::threads)]
     threads: Option<usize>,
     #[command(flatten)]
@@ -52,17 +54,19 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let verified = watched(args.quiet, options, work)?;
     if verified.stale > 0 {
         term::tell(&format!(
-            "{} cells were made by another build (changed: {}) and are not tried; mustlink run makes them again",
-            verified.stale,
-            verified.changed.join(", ")
+            "{} {} made by another build (changed: {}) and not tried; mustlink run makes {} again",
+            count(verified.stale, "cell"),
+            form(verified.stale, "was", "were"),
+            verified.changed.join(", "),
+            form(verified.stale, "it", "them")
         ));
     }
     for why in &verified.strayed {
-        term::tell(&format!("{why}: its cells are not tried; mustlink run makes them anew"));
+        term::tell(&format!("{why}: its cells are skipped; mustlink run computes them again"));
     }
     verified.differing.iter().try_for_each(|line| term::print(line))?;
     if verified.stopped {
-        term::tell(&format!("interrupted after {} cells", verified.tried));
+        term::tell(&format!("interrupted after {}", count(verified.tried, "cell")));
         return Ok(130);
     }
     if verified.tried == 0 {

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::trust;
 use crate::verbs::run::{How, carry_out};
 
-/// Do the cells of one task of an array, which run --executor slurm has submitted
+/// Run one task of an array that run --executor slurm submitted
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub(crate) struct Args {

@@ -17,16 +17,16 @@ struct Source {
     text: String,
 }
 
-/// A value in a configuration, with where it stands.
+/// A value in a configuration, with its position in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Kind of the node.
     pub kind: NodeKind,
     source: Arc<Source>,
     span: Option<Range<usize>>,
 }
 
-/// What a node is.
+/// Kinds of nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
     /// Named values, in the order of the file.
@@ -56,7 +56,7 @@ impl Entry {
 }
 
 impl Node {
-    /// A plain value that stands in no file.
+    /// A plain value that does not come from a file.
     pub fn synthetic(value: &Value) -> Node {
         Node::from_json(value, &Arc::new(Source { name: String::new(), text: String::new() }))
     }
@@ -71,7 +71,7 @@ impl Node {
         Node { kind, source: self.source.clone(), span: self.span.clone() }
     }
 
-    /// Where it stands: file and line, or what it was given by; `None` for what stands nowhere.
+    /// Place of the node: file and line, or the argument that gave it; `None` without a place.
     pub fn place(&self) -> Option<String> {
         let Diagnostic { source, position, .. } = self.diagnostic("", "");
         match position {
@@ -315,7 +315,7 @@ impl Document {
             let twice = e.span().filter(|_| e.message().contains("duplicate key"));
             let again = twice.and_then(|span| section_at(text, span.start));
             let way = again.map_or(String::new(), |name| {
-                format!("; sections of which there are several are written [[{name}]]")
+                format!("; repeated sections are written [[{name}]]")
             });
             let message = format!("not TOML: {}{way}", e.message());
             Error::Config(vec![complaint(&source, e.span(), "", message)])
@@ -411,7 +411,7 @@ impl<'de> Visitor<'de> for Builder {
         let mut map = Map::new();
         while let Some(key) = object.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format!("the key \"{key}\" stands twice")));
+                return Err(de::Error::custom(format!("the key \"{key}\" occurs twice")));
             }
             let Unambiguous(value) = object.next_value()?;
             map.insert(key, value);

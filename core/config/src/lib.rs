@@ -20,7 +20,7 @@ pub use resolve::{
     build, instantiate, own_names, resolve, resolve_plugin, substitute_k, without_null,
 };
 #[doc(hidden)]
-pub use schema::{alternatives, chosen, deref, range, slot_role};
+pub use schema::{alternatives, chosen, deref, slot_role};
 pub use schema::{classes_offset, expected};
 pub use set::path_steps;
 pub use validate::{Check, axes, complaints, validate};

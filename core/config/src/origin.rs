@@ -12,7 +12,7 @@ use mustlink_core::registry::Catalogue;
 pub struct Origin {
     /// Its path: `method[0].clusterer.k`.
     pub path: String,
-    /// What it is.
+    /// The value itself.
     pub value: Value,
     /// File and line, `--set …`, or `None` for a default.
     pub place: Option<String>,
@@ -40,7 +40,7 @@ pub fn origins(resolved: &Value, tree: Option<&Node>, path: &str, out: &mut Vec<
     }
 }
 
-/// What is written for an option: under its name or an alias; for the type of a plugin also its bare
+/// The value written for an option: under its name or an alias; for the type of a plugin also its bare
 /// name.
 fn written<'a>(table: &'a Node, key: &str) -> Option<&'a Node> {
     if key == "type" && table.as_str().is_some() {

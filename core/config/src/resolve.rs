@@ -172,7 +172,7 @@ pub fn resolve_plugin(value: &Value) -> Result<Value> {
     let tag = map.get("type").and_then(Value::as_str).unwrap_or_default();
     let d = Catalogue::get()?
         .find(tag)
-        .ok_or_else(|| Error::NotLinked { role: "plugin", tag: tag.into() })?;
+        .ok_or_else(|| Error::NotLinked { role: None, tag: tag.into() })?;
     let schema = d.schema_value();
     let mut out = resolved_table(&map, schema, schema)?;
     // Whatever alias it was given by.

@@ -60,7 +60,7 @@ fn listed(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("enum").and_then(Value::as_array)
 }
 
-/// Whether a number is among those that a schema lists, where it lists any.
+/// True if a number is among those that a schema lists, where it lists any.
 fn among(v: &Value, schema: &Value) -> bool {
     listed(schema).is_none_or(|all| all.iter().any(|one| one.as_f64() == v.as_f64()))
 }
@@ -90,8 +90,8 @@ pub(super) fn one_step_below(
     found.map(|(name, _)| format!("{name}.{key}")).collect()
 }
 
-/// The option called `key` of a plugin that stands in a slot of `table`, as a path: `clusterer.restarts` for what
-/// was written a level too high.
+/// The option called `key` of a plugin in a slot of `table`, as a path: `clusterer.restarts` for an option
+/// written a level too high.
 pub(super) fn of_a_plugin(
     table: &Node,
     properties: &Map<String, Value>,
@@ -116,7 +116,7 @@ pub(super) fn of_a_plugin(
     slots.find_map(|(slot, schema)| has(slot, schema))
 }
 
-/// What a schema (inside the schema `root`) accepts, in words.
+/// Description of the values that a schema (inside the schema `root`) accepts.
 pub fn expected(schema: &Value, root: &Value) -> String {
     let schema = deref(schema, root);
     if let Some(role) = slot_role(schema, root) {
@@ -135,13 +135,8 @@ pub fn expected(schema: &Value, root: &Value) -> String {
         }
         for t in types(s) {
             let text = match t {
-                "integer" => {
-                    "an integer".to_string()
-                        + &range(s).map(|r| format!(" {r}")).unwrap_or_default()
-                }
-                "number" => {
-                    "a number".to_string() + &range(s).map(|r| format!(" {r}")).unwrap_or_default()
-                }
+                "integer" => declared(s).number("an integer"),
+                "number" => declared(s).number("a number"),
                 "string" => "a string".into(),
                 "boolean" => "true or false".into(),
                 "array" => "a list".into(),
@@ -175,18 +170,12 @@ fn declared(schema: &Value) -> Range {
     }
 }
 
-/// The declared range of numbers, in words.
-pub fn range(schema: &Value) -> Option<String> {
-    declared(schema).words()
-}
-
 /// The range that `schema` declares, where the number `v` is outside of it.
 pub(crate) fn out_of_range(v: &Value, schema: &Value) -> Option<String> {
-    let (x, declared) = (v.as_f64()?, declared(schema));
-    declared.words().filter(|_| !declared.holds(x))
+    declared(schema).refusal(v.as_f64()?)
 }
 
-/// Whether a schema takes numbers, whole ones or others.
+/// True if a schema takes numbers, whole ones or others.
 pub(super) fn takes_numbers(schema: &Value, root: &Value) -> bool {
     let schema = deref(schema, root);
     let any = alternatives(schema).is_some_and(|list| list.iter().any(|s| takes_numbers(s, root)));
@@ -217,7 +206,7 @@ pub(super) fn fitting<'a>(node: &Node, list: &'a [Value], root: &Value) -> Vec<&
     if knowing.is_empty() { fitting } else { knowing }
 }
 
-/// The word by which the tables of a schema are told apart: `type = "kfold"`.
+/// The word that distinguishes the tables of a schema: `type = "kfold"`.
 pub(super) fn type_word<'a>(schema: &'a Value, root: &'a Value) -> Option<&'a str> {
     deref(schema, root).pointer("/properties/type/const").and_then(Value::as_str)
 }
@@ -266,8 +255,8 @@ pub(super) fn fits(node: &Node, schema: &Value, root: &Value) -> bool {
     })
 }
 
-/// How far `k = "classes"`, `"classes+1"`, `"classes-2"`, … is from the number of classes; `None` for
-/// other words, and for what is further than any number of clusters.
+/// Distance of `k = "classes"`, `"classes+1"`, `"classes-2"`, … from the number of classes; `None` for
+/// other words, and for a distance larger than any number of clusters.
 pub fn classes_offset(word: &str) -> Option<i64> {
     let rest = word.strip_prefix("classes")?;
     match rest.as_bytes() {

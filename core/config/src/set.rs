@@ -9,10 +9,10 @@ use mustlink_core::registry::{Catalogue, suggestion};
 
 impl Document {
     /// Carries out `--set a.b[0].c=value`: the value is TOML, or else a string. Items of a list may be
-    /// called by their id: `method.cobra.k=3`.
+    /// referred to by their id: `method.cobra.k=3`.
     ///
     /// # Errors
-    /// `Config` when there is no `=` or the path leads into a value.
+    /// `Config` when the `=` is missing or the path leads into a value.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
         let name = format!("--set {assignment}");
         let fail = |message: String| Error::Config(vec![Diagnostic::new(&name, "", message)]);
@@ -33,15 +33,15 @@ impl Document {
     }
 }
 
-/// More steps of a path are refused: whoever walks a tree recurses, and no configuration is as deep.
+/// More steps of a path are rejected, because functions that walk a tree are recursive; no configuration is as deep.
 const MOST_STEPS: usize = 64;
 
 impl Node {
-    /// Puts `node` at a dotted path below this one. A plugin that stands there by its name alone, or that
-    /// a slot left empty stands for, is written out as a table on the way.
+    /// Puts `node` at a dotted path below this one. On the way, a plugin given by its name alone, or the default
+    /// plugin of an empty slot, is written out as a table.
     ///
     /// # Errors
-    /// What is wrong with the path.
+    /// A description of the fault in the path.
     pub fn set_at(&mut self, path: &str, node: Node) -> std::result::Result<(), String> {
         let steps = path_steps(path);
         if steps.len() > MOST_STEPS {
@@ -80,13 +80,13 @@ impl Node {
         }
         let here = shown(before);
         Err(if entries.is_empty() {
-            format!("there is no list {here} yet; write it whole: {here}=[…]")
+            format!("{here} is not a list yet; write all of it: {here}=[…]")
         } else {
             format!("{here} is a table, it has no {place}")
         })
     }
 
-    /// What stands at one step below; in a table, `fresh` where nothing does.
+    /// The node one step below; in a table, `fresh` if the key is missing.
     fn child(
         &mut self,
         step: &str,
@@ -123,7 +123,9 @@ impl Node {
             };
             return Err(format!("{here} is a list, it has no \"{step}\"{known}"));
         };
-        items.get_mut(index).ok_or_else(|| format!("{here} has {n} items, there is no [{index}]"))
+        items
+            .get_mut(index)
+            .ok_or_else(|| format!("{here} has no item [{index}]; its length is {n}"))
     }
 
     /// A bare name in a plugin slot stands for a table with that type.
@@ -137,7 +139,7 @@ impl Node {
     }
 }
 
-/// The plugin that stands in the slot `key` of the one in `table` when nothing is written there.
+/// The default plugin of the slot `key` of the plugin in `table`.
 fn default_plugin(table: &Node, key: &str) -> Option<Value> {
     let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
     let (_, option) = property(d.schema_value().get("properties")?.as_object()?, key)?;
@@ -147,7 +149,7 @@ fn default_plugin(table: &Node, key: &str) -> Option<Value> {
     }
 }
 
-/// The name under which the option `step` stands in the table of a plugin: an alias, where the file has that.
+/// The name of the option `step` in the table of a plugin: an alias, if the file uses one.
 fn as_written(table: &Node, step: &str) -> String {
     let written = || {
         let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
@@ -159,7 +161,7 @@ fn as_written(table: &Node, step: &str) -> String {
     written().unwrap_or_else(|| step.into())
 }
 
-/// Both sides of `a.b=value`: at the first sign that does not stand in quotes.
+/// Both sides of `a.b=value`, split at the first `=` that is not in quotes.
 fn path_and_value(assignment: &str) -> Option<(&str, &str)> {
     let mut quoted = false;
     let (at, _) = assignment.char_indices().find(|&(_, c)| {
@@ -243,13 +245,13 @@ mod tests {
         };
         for (assignment, said) in [
             ("transforms[0].deviation.x=1", "transforms[0].deviation is a value, it has no \"x\""),
-            ("transforms[1]=pca", "transforms has 1 items, there is no [1]"),
+            ("transforms[1]=pca", "transforms has no item [1]; its length is 1"),
             (
                 "transforms[0].deviation[0].x=1",
                 "transforms[0].deviation is a value, it has no \"0\"",
             ),
-            ("selector[0]=pca", "there is no list selector yet; write it whole: selector=[…]"),
-            ("a.b[0].c=3", "there is no list a.b yet; write it whole: a.b=[…]"),
+            ("selector[0]=pca", "selector is not a list yet; write all of it: selector=[…]"),
+            ("a.b[0].c=3", "a.b is not a list yet; write all of it: a.b=[…]"),
             ("transforms[0][1]=3", "transforms[0] is a table, it has no [1]"),
         ] {
             let message = set(assignment);

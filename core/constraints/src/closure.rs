@@ -25,11 +25,11 @@ mod feasibility;
 
 pub use entailed::EntailedWeight;
 
-/// What to do with contradictions.
+/// Treatment of contradictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnConflict {
-    /// Refuse, with the number of contradictions and a witness for each of the first few.
+    /// Return an error with the number of contradictions and chains for the first few.
     #[default]
     Error,
     /// Keep contradicting cannot-links as costs; they are not extended to other pairs.
@@ -218,7 +218,7 @@ impl Closure {
         &self.all_edges()[p]
     }
 
-    /// Whether anything must be apart from `p`.
+    /// True if anything must be apart from `p`.
     pub fn is_apart(&self, p: usize) -> bool {
         !self.edges[p].is_empty() || !self.cliques_of.of(p).is_empty()
     }
@@ -228,7 +228,7 @@ impl Closure {
         &self.cliques
     }
 
-    /// Whether nothing is said of the objects of clique `g` but that they are apart from each other.
+    /// True if no other constraint touches the objects of clique `g`.
     pub fn is_alone(&self, g: usize) -> bool {
         let alone = |&p: &u32| {
             let p = p as usize;
@@ -238,7 +238,7 @@ impl Closure {
         self.cliques[g].iter().all(alone)
     }
 
-    /// What must be apart from each component, without those of groups that are alone.
+    /// Components that must be apart from each component, without those of groups that are alone.
     pub fn apart_beside_lone_groups(&self) -> Lists {
         self.edges_with(|g| !self.is_alone(g))
     }
@@ -285,7 +285,7 @@ impl Closure {
         &self.dropped
     }
 
-    /// What is known about the pair.
+    /// Relation of the pair that is known or follows.
     pub fn relation(&self, i: usize, j: usize) -> Option<Kind> {
         let (p, q) = (self.component[i], self.component[j]);
         if p == q {
@@ -421,7 +421,7 @@ impl Closure {
         (must, cannot + self.violated_contradictions(labels))
     }
 
-    /// How many cannot-links inside components `labels` violate, those of groups without being listed.
+    /// Number of cannot-links inside components that `labels` violate; those of groups are not listed.
     fn violated_contradictions(&self, labels: &[u32]) -> u64 {
         let listed = self.constraints.listed();
         let inside = self.conflicts.partition_point(|&at| at < listed.len());
@@ -455,7 +455,7 @@ impl Closure {
         conflicts.into_iter().map(witness)
     }
 
-    /// What an error says of some of [`Closure::conflicts`]: their number, and a chain for the first few.
+    /// Report on some of [`Closure::conflicts`] for an error: their number, and a chain for the first few.
     pub fn contradicting(&self, conflicts: &[usize]) -> Contradictions {
         let shown = conflicts.iter().copied().take(Contradictions::SHOWN);
         Contradictions { shown: self.witnesses_of(shown).collect(), count: conflicts.len() }

@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use crate::lists::Lists;
 use crate::witness::Infeasible;
 
-/// Whether k clusters can satisfy the cannot-links.
+/// Result of the check whether k clusters can satisfy the cannot-links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Feasibility {
     /// A colouring of the components with at most k colours.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Together or apart.
+/// Kind of a constraint: the two objects belong together or apart.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -33,13 +33,13 @@ impl Kind {
     }
 }
 
-/// How binding a constraint is, where its giver says so.
+/// Mark of a constraint as hard or soft, if given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// Violation costs the weight.
+    /// A violation costs the weight.
     Soft,
-    /// Must hold.
+    /// The constraint must hold.
     Hard,
 }
 
@@ -54,16 +54,16 @@ impl Strength {
     }
 }
 
-/// Where a constraint comes from. No arithmetic reads it.
+/// Origin of a constraint. It does not affect any computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Handed in with the problem.
+    /// Given with the problem.
     #[default]
     Given,
     /// A reply of an oracle.
     Queried,
-    /// Invented by a method from an ensemble.
+    /// Imputed by a method from an ensemble.
     Imputed,
     /// Concluded from replies.
     Entailed,
@@ -71,7 +71,7 @@ pub enum Origin {
     Propagated,
 }
 
-/// One statement about a pair.
+/// A must-link or cannot-link between two objects, with its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Constraint {
     /// Smaller object.
@@ -80,17 +80,22 @@ pub struct Constraint {
     pub j: u32,
     /// Together or apart.
     pub kind: Kind,
-    /// Multiplier of the clusterer's penalty, finite, >= 0; 1 unless given.
+    /// Multiplier of the clusterer's penalty, finite, >= 0, for methods at most [`Constraint::MAX_WEIGHT`]; 1 unless
+    /// given.
     pub weight: f64,
-    /// How binding; absent means whatever the method enforces.
+    /// Mark as hard or soft; if absent, the method decides.
     pub strength: Option<Strength>,
-    /// Where it comes from.
+    /// Origin of the constraint.
     pub origin: Origin,
 }
 
 impl Constraint {
-    /// A statement of weight 1 without strength. Of an object beyond the numbers there are it is about the
-    /// last number, which no data has.
+    /// The largest weight that methods take, as it is the largest value of data: products with squares of values, and
+    /// their sums, are numbers.
+    pub const MAX_WEIGHT: f64 = 1e100;
+
+    /// A constraint of weight 1 without strength. An index too large for the type becomes the
+    /// largest index, which no data has.
     pub fn new(i: usize, j: usize, kind: Kind) -> Self {
         let object = |o: usize| u32::try_from(o).unwrap_or(u32::MAX);
         let (i, j) = (object(i.min(j)), object(i.max(j)));

@@ -17,7 +17,7 @@ pub use crate::groups::{Group, MAX_GROUP_PAIRS};
 use crate::union_find::UnionFind;
 pub use crate::witness::Witness;
 
-/// What to do with the same pair and kind given twice.
+/// Treatment of the same pair and kind given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Duplicates {
@@ -28,7 +28,7 @@ pub enum Duplicates {
     Sum,
     /// Keep the first.
     First,
-    /// Refuse.
+    /// Return an error.
     Error,
 }
 
@@ -52,7 +52,7 @@ impl Violations {
     }
 }
 
-/// What is known about pairs, in canonical form.
+/// Knowledge about pairs, in canonical form.
 ///
 /// ```
 /// use mustlink_core::{Constraint, Constraints, Kind};
@@ -172,10 +172,11 @@ impl Constraints {
         self
     }
 
-    /// The same with these groups whose members must all be apart, over `n` objects.
+    /// The same constraints with these groups whose members must all be apart, over `n` objects.
     ///
-    /// A group of which a pair stands in another group too, or is listed with a larger weight or a more binding
-    /// mark, becomes pairs; a pair that a group says is not listed beside it.
+    /// A group becomes pairs if one of its pairs is also in another group, or is listed with a larger weight or a
+    /// more binding
+    /// mark. A pair of a group is not listed separately.
     ///
     /// # Errors
     /// `IndexOutOfRange`, `BadWeight`; `TooManyGroupPairs` where a large group would become pairs.
@@ -216,7 +217,7 @@ impl Constraints {
         self.pairs.get_or_init(|| self.listed.iter().copied().chain(grouped()).collect())
     }
 
-    /// The pairs that are said one by one.
+    /// The pairs that are listed one by one.
     pub fn listed(&self) -> &[Constraint] {
         &self.listed
     }
@@ -257,27 +258,34 @@ impl Constraints {
         self.summed
     }
 
-    /// Number of pairs marked soft, with those of groups.
-    pub fn soft_pairs(&self) -> u64 {
-        let is_soft = |strength| strength == Some(Strength::Soft);
-        let listed = self.listed.iter().filter(|c| is_soft(c.strength)).count() as u64;
-        let grouped = self.groups.iter().filter(|g| is_soft(g.strength));
+    /// Number of pairs of these kinds marked soft, with those of groups.
+    pub fn soft_pairs(&self, kinds: &[Kind]) -> u64 {
+        let is_soft = |kind: Kind, strength: Option<Strength>| {
+            kinds.contains(&kind) && strength == Some(Strength::Soft)
+        };
+        let listed = self.listed.iter().filter(|c| is_soft(c.kind, c.strength)).count() as u64;
+        let grouped = self.groups.iter().filter(|g| is_soft(Kind::CannotLink, g.strength));
         listed + grouped.map(Group::pair_count).sum::<u64>()
     }
 
-    /// The constraints with the marks of soft ones removed (`kept`), or without the soft ones.
-    pub fn soft_settled(&self, kept: bool) -> Self {
-        let stays = |strength| kept || strength != Some(Strength::Soft);
-        let unmarked = |strength: Option<Strength>| strength.filter(|s| *s == Strength::Hard);
-        let listed = self.listed.iter().filter(|c| stays(c.strength));
-        let listed = listed.map(|c| Constraint { strength: unmarked(c.strength), ..*c }).collect();
-        let groups = self.groups.iter().filter(|g| stays(g.strength)).cloned();
-        let groups = groups.map(|g| Group { strength: unmarked(g.strength), ..g }).collect();
+    /// The constraints with the marks of soft ones of these kinds removed (`kept`), or without these.
+    pub fn soft_settled(&self, kinds: &[Kind], kept: bool) -> Self {
+        let settled = |kind: Kind, strength: Option<Strength>| match strength {
+            Some(Strength::Soft) if kinds.contains(&kind) => kept.then_some(None),
+            other => Some(other),
+        };
+        let pair =
+            |c: &Constraint| Some(Constraint { strength: settled(c.kind, c.strength)?, ..*c });
+        let group = |g: &Group| {
+            Some(Group { strength: settled(Kind::CannotLink, g.strength)?, ..g.clone() })
+        };
+        let listed = self.listed.iter().filter_map(pair).collect();
+        let groups = self.groups.iter().filter_map(group).collect();
         let neighbourhoods = self.neighbourhoods.clone();
         Constraints { listed, groups, neighbourhoods, summed: self.summed, ..Default::default() }
     }
 
-    /// Whether any is marked hard.
+    /// True if any is marked hard.
     pub fn any_hard(&self) -> bool {
         let hard = Some(Strength::Hard);
         self.listed.iter().any(|c| c.strength == hard)
@@ -289,7 +297,7 @@ impl Constraints {
         self.pair_at(at).0
     }
 
-    /// The objects of which anything is said, ascending.
+    /// The objects in any constraint, ascending.
     pub fn objects(&self) -> Vec<usize> {
         let listed = self.listed.iter().flat_map(|c| [c.i, c.j]);
         let grouped = self.groups.iter().flat_map(|group| group.members.iter().copied());
@@ -315,7 +323,7 @@ impl Constraints {
         self.listed.iter().filter(|c| c.kind == kind).count() + grouped as usize
     }
 
-    /// What `labels` violate.
+    /// Number and weight of the constraints that `labels` violate.
     pub fn violations(&self, labels: &[u32]) -> Violations {
         let mut v = Violations::default();
         for c in self.listed.iter().filter(|c| c.is_violated(labels)) {

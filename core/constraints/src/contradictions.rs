@@ -6,7 +6,7 @@ use crate::witness::Witness;
 /// Searches for shortest must-link chains, over lists that are made once.
 pub(crate) struct ShortestChains<'a> {
     constraints: &'a Constraints,
-    /// Where the must-links of each object begin.
+    /// Index of the first must-link of each object.
     starts: Vec<usize>,
     /// The must-links of each object as neighbour and place in the list, neighbours in index order.
     links: Vec<(u32, usize)>,
@@ -68,9 +68,10 @@ impl<'a> ShortestChains<'a> {
     }
 }
 
-/// What is given up so that nothing contradicts: of each contradiction in turn, while it is one, the weakest of
-/// the cannot-link and a shortest chain; of equal ones the last. `conflicts`: the cannot-links inside components,
-/// ascending. Gives for each pair of the list whether it is given up.
+/// Marks the pairs to drop so that no contradiction remains. For each remaining contradiction in turn, this is the
+/// weakest
+/// of the cannot-link and a shortest chain; of equal ones the last. `conflicts`: the cannot-links inside components,
+/// ascending. For each pair of the list, true if it is dropped.
 pub(crate) fn weakest(constraints: &Constraints, n: usize, conflicts: &[usize]) -> Vec<bool> {
     let pairs = constraints.listed();
     let mut gone = vec![false; pairs.len()];

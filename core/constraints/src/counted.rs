@@ -3,7 +3,7 @@
 use crate::groups::{pairs_among, share};
 use crate::lists::Lists;
 
-/// Components that are apart: the pairs of the edges and of each clique, without those that are said twice.
+/// Components that are apart: the pairs of the edges and of each clique, without duplicates.
 pub struct Counted<'a> {
     /// The components apart from each, ascending; none of these pairs is inside a clique.
     pub edges: &'a Lists,
@@ -67,6 +67,7 @@ impl Overlapping {
         Overlapping { edges: Lists::distinct(edges.len(), all), cliques: kept, twice }
     }
 
+    /// A view of these components from which each pair can be counted once.
     pub fn counted(&self) -> Counted<'_> {
         Counted { edges: &self.edges, cliques: &self.cliques, twice: &self.twice }
     }

@@ -27,7 +27,7 @@ pub struct Diagnostic {
     pub span: Option<std::ops::Range<usize>>,
     /// Dotted path of the option: `method[0].clusterer.k`.
     pub path: String,
-    /// What is wrong, what is accepted, what to do.
+    /// Message with the fault, the accepted values, and the remedy.
     pub message: String,
 }
 
@@ -40,6 +40,18 @@ impl Diagnostic {
     ) -> Self {
         let (source, path, message) = (source.into(), path.into(), message.into());
         Diagnostic { source, position: None, span: None, path, message }
+    }
+
+    /// The same with the slot `place` in front of the path. In a file the path is whole already.
+    fn at(self, place: &str) -> Self {
+        if !self.source.is_empty() {
+            return self;
+        }
+        let path = match self.path.as_str() {
+            "" => place.into(),
+            path => format!("{place}.{path}"),
+        };
+        Diagnostic { path, ..self }
     }
 }
 
@@ -97,7 +109,7 @@ pub enum Error {
     Feature {
         /// Feature, from 0.
         feature: usize,
-        /// What is wrong with it, what to do.
+        /// Message with the fault and the remedy.
         message: String,
     },
     /// An error about a feature, in words that call it what a person does.
@@ -111,7 +123,7 @@ pub enum Error {
     MalformedCsr {
         /// Row, from 0.
         row: usize,
-        /// What is wrong with it.
+        /// Description of the fault.
         reason: String,
     },
     /// A distance or affinity matrix that is not symmetric.
@@ -133,7 +145,7 @@ pub enum Error {
         /// The object.
         object: usize,
     },
-    /// A weight that is negative, NaN or infinite.
+    /// A weight that is negative, NaN or above 1e100.
     BadWeight {
         /// First object.
         i: usize,
@@ -168,7 +180,7 @@ pub enum Error {
     InfeasibleConstraints {
         /// Number of clusters.
         k: usize,
-        /// Why.
+        /// Proof that it is infeasible.
         witness: Infeasible,
     },
     /// Cannot-links of which a search did not find out in time whether k clusters can satisfy them.
@@ -187,7 +199,7 @@ pub enum Error {
     },
     /// Groups that would be turned into more pairs than is sensible.
     TooManyGroupPairs {
-        /// What takes pairs alone.
+        /// Name of the component that takes only pairs.
         what: String,
         /// Pairs of the groups.
         pairs: u64,
@@ -212,12 +224,12 @@ pub enum Error {
         name: String,
         /// The value given.
         value: String,
-        /// What is accepted.
+        /// Description of the accepted values.
         legal: String,
     },
     /// Arithmetic that has no answer (a singular matrix, an empty mixture …).
     NumericalFailure {
-        /// What was being computed.
+        /// Name of the computation.
         place: String,
     },
     /// A plugin was given a kind of data it does not take.
@@ -245,8 +257,8 @@ pub enum Error {
     },
     /// A plugin slot was left empty and its default is not linked.
     NotLinked {
-        /// Role of the slot.
-        role: &'static str,
+        /// Role of the slot, if it is known.
+        role: Option<Role>,
         /// Tag that is missing.
         tag: String,
     },
@@ -263,7 +275,7 @@ pub enum Error {
     Data {
         /// File, with line where known.
         place: String,
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
     },
     /// Wrong use of the command line.
@@ -308,7 +320,8 @@ impl Error {
             Error::BadParam { name, value, legal } => {
                 Error::BadParam { name: format!("{place}.{name}"), value, legal }
             }
-            Error::Cancelled | Error::TimedOut { .. } | Error::Config(_) => self,
+            Error::Config(all) => Error::Config(all.into_iter().map(|d| d.at(place)).collect()),
+            Error::Cancelled | Error::TimedOut { .. } => self,
             // It begins with that word.
             Error::Oracle(_) if place == "oracle" => self,
             other => Error::At { place: place.into(), source: Box::new(other) },
@@ -373,6 +386,31 @@ mod tests {
         let expected =
             ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "3.0 TiB", "16777216.0 TiB"];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn places_are_in_front_of_each_complaint_of_a_plugin() {
+        let wrong = |source, path| Diagnostic::new(source, path, "must be at least 1, got 0");
+        let all = vec![wrong("", "k"), wrong("", ""), wrong("m.toml", "start.k")];
+        assert_eq!(
+            Error::Config(all).at("start").at("selector").to_string(),
+            "selector.start.k: must be at least 1, got 0\n\
+             selector.start: must be at least 1, got 0\n\
+             m.toml: start.k: must be at least 1, got 0"
+        );
+    }
+
+    #[test]
+    fn a_missing_plugin_names_the_crate_of_its_role() {
+        let said = |role| Error::NotLinked { role, tag: "e2cp".into() }.to_string();
+        assert_eq!(
+            said(Some(Role::ConstraintPropagator)),
+            "no constraint propagator \"e2cp\" is linked; add the crate that holds it (use \
+             mustlink_constraint_propagators as _;)"
+        );
+        assert!(
+            said(None).starts_with("no plugin \"e2cp\"") && said(None).contains("use mustlink as")
+        );
     }
 
     #[test]

@@ -17,15 +17,15 @@ pub const MAX_GROUP_PAIRS: u64 = 20_000_000;
 /// Objects that are all in different clusters: people in one photo, voices that overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// What its giver calls it; in messages alone.
+    /// Name of the group; used only in messages.
     pub name: String,
     /// Its objects, ascending, each once.
     pub members: Vec<u32>,
     /// Weight of each of its pairs, finite, > 0; 1 unless given.
     pub weight: f64,
-    /// How binding its pairs are; absent means whatever the method enforces.
+    /// Mark of its pairs as hard or soft; if absent, the method decides.
     pub strength: Option<Strength>,
-    /// Where it comes from.
+    /// Origin of the group.
     pub origin: Origin,
 }
 
@@ -91,7 +91,7 @@ impl Group {
         self.pair(a, self.members.len() - 1 - (left - row * (row + 1) / 2))
     }
 
-    /// How many of its pairs `labels` put into one cluster.
+    /// Number of its pairs that `labels` put into one cluster.
     pub fn violated(&self, labels: &[u32]) -> u64 {
         let mut own: Vec<u32> = self.members.iter().map(|&i| labels[i as usize]).collect();
         own.sort_unstable();
@@ -150,7 +150,7 @@ pub(crate) fn pairs_among(members: usize) -> u64 {
     members * members.saturating_sub(1) / 2
 }
 
-/// Whether two ascending lists share anything.
+/// True if two ascending lists share anything.
 pub fn share(a: &[u32], b: &[u32]) -> bool {
     common(a, b).is_some()
 }
@@ -205,8 +205,8 @@ fn parted(n: usize, groups: Vec<Group>) -> Result<(Vec<Group>, Vec<Constraint>)>
     Ok((kept, listed))
 }
 
-/// Canonical groups and what is to be listed beside them: `pairs`, those of groups that share pairs, and
-/// those of groups of which a pair is said otherwise by itself.
+/// Canonical groups, and the pairs to list in addition: `pairs`, those of groups that share pairs, and
+/// those of groups that contain a pair with another weight or mark.
 pub(crate) fn canonical(
     n: usize,
     mut pairs: Vec<Constraint>,

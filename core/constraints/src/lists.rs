@@ -58,7 +58,7 @@ impl Lists {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Whether there is no list.
+    /// True if it contains no lists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -73,7 +73,7 @@ impl Lists {
         self.iter().zip(0..).flat_map(|(list, x)| list.iter().map(move |&item| (x, item)))
     }
 
-    /// The list of `x`; empty where there is none.
+    /// The list of `x`; empty if it has none.
     pub fn of(&self, x: usize) -> &[u32] {
         match self.starts.get(x..x + 2) {
             Some(ends) => &self.items[ends[0]..ends[1]],

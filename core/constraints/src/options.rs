@@ -22,14 +22,14 @@ pub trait Options {
     fn look(&self, _path: &str, _declared: &Range, _found: &mut Found) {}
 }
 
-/// What going through the options of a plugin has found.
+/// Result of going through the options of a plugin.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The numbers that are out of range.
     pub errors: Vec<Error>,
-    /// Whether the plugin or some value makes the origin of the data matter (`origin = true`).
+    /// True if the plugin or some value makes the origin of the data matter (`origin = true`).
     pub origin_matters: bool,
-    /// Whether to go through the plugins that slots hold by default as well. Their numbers are in range.
+    /// True if the default plugins of slots are visited as well. Their numbers are in range.
     pub defaults: bool,
 }
 
@@ -40,11 +40,11 @@ pub struct Range {
     pub min: Option<f64>,
     /// The largest that is legal.
     pub max: Option<f64>,
-    /// What it must be larger than.
+    /// Value that it must exceed.
     pub above: Option<f64>,
-    /// What it must be smaller than.
+    /// Value that it must stay below.
     pub below: Option<f64>,
-    /// Whether the word "auto" may stand in its place.
+    /// True if the word "auto" is allowed instead.
     pub auto: bool,
 }
 
@@ -59,7 +59,7 @@ impl Range {
         Range { min: low.min, max: high.max, above: low.above, below: high.below, auto: self.auto }
     }
 
-    /// Whether `x` lies in it.
+    /// True if `x` lies in it.
     pub fn holds(&self, x: f64) -> bool {
         self.min.is_none_or(|b| x >= b)
             && self.max.is_none_or(|b| x <= b)
@@ -67,23 +67,44 @@ impl Range {
             && self.below.is_none_or(|b| x < b)
     }
 
-    /// The range in words; absent where every number is legal.
+    /// The range in words, such as "between 0 and 1". Absent if every number is legal. A largest number that only keeps
+    /// values computable is not part of it.
     pub fn words(&self) -> Option<String> {
-        let [low, high, low_open, high_open] =
-            [self.min, self.max, self.above, self.below].map(|bound| bound.map(plain));
-        match (low, low_open, high, high_open) {
-            (Some(a), None, Some(b), None) => Some(format!("in {a}..={b}")),
-            (Some(a), None, None, Some(b)) => Some(format!("in [{a}, {b})")),
-            (None, Some(a), Some(b), None) => Some(format!("in ({a}, {b}]")),
-            (None, Some(a), None, Some(b)) => Some(format!("in ({a}, {b})")),
-            (Some(a), None, None, None) => Some(format!(">= {a}")),
-            (None, Some(a), None, None) => Some(format!("> {a}")),
-            (None, None, Some(b), None) => Some(format!("<= {b}")),
-            (None, None, None, Some(b)) => Some(format!("< {b}")),
-            _ => None,
+        let high = self.max.filter(|&b| b < CEILING);
+        match (self.min, self.above, high, self.below) {
+            (Some(a), None, Some(b), None) => {
+                Some(format!("between {} and {}", plain(a), plain(b)))
+            }
+            (low, above, high, below) => {
+                let bound =
+                    |word, bound: Option<f64>| bound.map(|b| format!("{word} {}", plain(b)));
+                let low = bound("at least", low).or(bound("above", above));
+                let high = bound("at most", high).or(bound("below", below));
+                let both: Vec<String> = low.into_iter().chain(high).collect();
+                (!both.is_empty()).then(|| both.join(" and "))
+            }
+        }
+    }
+
+    /// The range that `x` must be in, in words. Absent if `x` is legal.
+    pub fn refusal(&self, x: f64) -> Option<String> {
+        let ceiling = self.max.filter(|&b| b >= CEILING && x > b);
+        let words = || ceiling.map(|b| format!("at most {}", plain(b))).or_else(|| self.words());
+        if self.holds(x) { None } else { words() }
+    }
+
+    /// A number of this kind in the range: "an integer, at least 1".
+    pub fn number(&self, kind: &str) -> String {
+        match self.words() {
+            Some(words) if words.starts_with("at ") => format!("{kind}, {words}"),
+            Some(words) => format!("{kind} {words}"),
+            None => kind.into(),
         }
     }
 }
+
+/// A largest number from which on people need not read of it.
+const CEILING: f64 = 1e9;
 
 /// A number as people write it: 3 for 3.0.
 pub fn plain(x: f64) -> String {
@@ -91,17 +112,13 @@ pub fn plain(x: f64) -> String {
 }
 
 fn number(x: f64, shown: String, path: &str, declared: &Range, found: &mut Found) {
-    let legal = declared.words();
     if !x.is_finite() {
-        let legal = match (declared.auto, legal) {
-            (true, legal) => {
-                let range = legal.map(|r| format!(" {r}")).unwrap_or_default();
-                format!("\"auto\" or a number{range}")
-            }
-            (false, legal) => legal.unwrap_or_else(|| "a number".into()),
+        let legal = match declared.words() {
+            _ if declared.auto => format!("\"auto\" or {}", declared.number("a number")),
+            words => words.unwrap_or_else(|| "a number".into()),
         };
         found.errors.push(Error::bad_param(path, "NaN or an infinity", legal));
-    } else if let Some(legal) = legal.filter(|_| !declared.holds(x)) {
+    } else if let Some(legal) = declared.refusal(x) {
         found.errors.push(Error::bad_param(path, shown, legal));
     }
 }
@@ -147,7 +164,7 @@ impl<T: Options + ?Sized> Options for Box<T> {
 }
 
 /// A struct of options as a table: `#[options]` implements it. Reading and writing go through this one
-/// kind of value, whatever the format, so that little of serde is compiled anew for each plugin.
+/// kind of value, whatever the format, so that little of serde is compiled again for each plugin.
 #[doc(hidden)]
 pub trait Table: Sized {
     /// Takes the options out of `table`; those that are absent have their defaults.
@@ -161,6 +178,14 @@ pub use serde_json::Error as Unfit;
 #[doc(hidden)]
 pub type Map = serde_json::Map<String, Value>;
 type Fits<T> = std::result::Result<T, Unfit>;
+
+/// The options of a struct and of those flattened into it, in the order of the source.
+#[doc(hidden)]
+pub fn names<T: Table>() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    T::names(&mut names);
+    names
+}
 
 /// The option of the first of these names, which the others are aliases of.
 #[doc(hidden)]
@@ -184,9 +209,7 @@ pub fn read<'de, T: Table, D: Deserializer<'de>>(from: D) -> std::result::Result
     let mut table = Map::deserialize(from)?;
     let made = T::take(&mut table).map_err(D::Error::custom)?;
     let Some(unknown) = table.keys().next() else { return Ok(made) };
-    let mut names = Vec::new();
-    T::names(&mut names);
-    let names = names.join("`, `");
+    let names = names::<T>().join("`, `");
     Err(D::Error::custom(format!("unknown field `{unknown}`, accepted: `{names}`")))
 }
 
@@ -227,8 +250,8 @@ pub fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.into() } else { format!("{path}.{name}") }
 }
 
-/// Whether every number of a plugin lies in its declared range, those of the plugins it holds
-/// included. `#[plugin]` puts this before the required method of every role.
+/// Checks that every number of a plugin, and of the plugins it contains, lies in its declared range.
+/// `#[plugin]` puts this before the required method of every role.
 ///
 /// # Errors
 /// `BadParam` for one number out of range, `Config` with all of them for more; NaN and infinities
@@ -259,11 +282,11 @@ mod tests {
         let declared = Range { above: Some(0.0), ..Range::ANY };
         let inner = Range { min: Some(1.0), max: Some(9.0), ..Range::ANY };
         let both = declared.over(&inner);
-        assert_eq!(both.words().as_deref(), Some("in (0, 9]"));
+        assert_eq!(both.words().as_deref(), Some("above 0 and at most 9"));
         let mut found = Found::default();
         Options::look(&-1.0_f64, "width", &both, &mut found);
         assert_eq!(found.errors.len(), 1);
-        assert_eq!(Range::ANY.over(&inner).words().as_deref(), Some("in 1..=9"));
+        assert_eq!(Range::ANY.over(&inner).words().as_deref(), Some("between 1 and 9"));
     }
 
     #[test]
@@ -273,27 +296,31 @@ mod tests {
         let (a, b) = (Some(1.0), Some(2.5));
         // Whether 0, 1, 2, 2.5 and 3 are legal.
         for (range, words, legal) in [
-            (both(a, b), "in 1..=2.5", [false, true, true, true, false]),
+            (both(a, b), "between 1 and 2.5", [false, true, true, true, false]),
             (
                 Range { min: a, below: b, ..Range::ANY },
-                "in [1, 2.5)",
+                "at least 1 and below 2.5",
                 [false, true, true, false, false],
             ),
             (
                 Range { above: a, max: b, ..Range::ANY },
-                "in (1, 2.5]",
+                "above 1 and at most 2.5",
                 [false, false, true, true, false],
             ),
-            (open(a, b), "in (1, 2.5)", [false, false, true, false, false]),
-            (both(a, None), ">= 1", [false, true, true, true, true]),
-            (open(a, None), "> 1", [false, false, true, true, true]),
-            (both(None, b), "<= 2.5", [true, true, true, true, false]),
-            (open(None, b), "< 2.5", [true, true, true, false, false]),
+            (open(a, b), "above 1 and below 2.5", [false, false, true, false, false]),
+            (both(a, None), "at least 1", [false, true, true, true, true]),
+            (open(a, None), "above 1", [false, false, true, true, true]),
+            (both(None, b), "at most 2.5", [true, true, true, true, false]),
+            (open(None, b), "below 2.5", [true, true, true, false, false]),
         ] {
             assert_eq!(range.words().as_deref(), Some(words));
             assert_eq!([0.0, 1.0, 2.0, 2.5, 3.0].map(|x| range.holds(x)), legal, "{words}");
         }
         assert_eq!(Range::ANY.words(), None);
+        // A ceiling that only keeps values computable is named to those who pass it.
+        let wide = both(Some(0.0), Some(1e100));
+        assert_eq!(wide.words().as_deref(), Some("at least 0"));
+        assert_eq!(wide.refusal(1e200).as_deref(), Some("at most 1e+100"));
         assert_eq!([3.0, 0.5, 1e15, 1e16].map(plain), ["3", "0.5", "1000000000000000", "1e+16"]);
     }
 
@@ -311,10 +338,10 @@ mod tests {
         }
         let said = |widths: &[f64]| check(&Widths(widths.to_vec())).map_err(|e| e.to_string());
         assert_eq!(said(&[1.0, 2.0]), Ok(()));
-        assert_eq!(said(&[1.0, 0.0]), Err("width[1]: must be > 0, got 0".into()));
+        assert_eq!(said(&[1.0, 0.0]), Err("width[1]: must be above 0, got 0".into()));
         let both = said(&[-1.0, 1.0, f64::NAN]).unwrap_err();
-        assert!(both.contains("width[0]: must be > 0, got -1"), "{both}");
-        assert!(both.contains("width[2]: must be > 0, got NaN"), "{both}");
+        assert!(both.contains("width[0]: must be above 0, got -1"), "{both}");
+        assert!(both.contains("width[2]: must be above 0, got NaN"), "{both}");
         // Plugins in a list are looked at with their places.
         let found = check(&vec![Widths(vec![0.0]), Widths(vec![1.0]), Widths(vec![1.0, 0.0])]);
         let both = found.unwrap_err().to_string();

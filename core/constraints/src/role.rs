@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The eight roles.
+/// Role of a plugin in a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -54,6 +54,11 @@ impl Role {
     /// The word on the command line and the folder: `base-clusterers`.
     pub fn plural(self) -> String {
         format!("{}s", self.name().replace(' ', "-"))
+    }
+
+    /// The crate of its plugins: `mustlink_base_clusterers`.
+    pub fn crate_name(self) -> String {
+        format!("mustlink_{}s", self.name().replace(' ', "_"))
     }
 
     /// The usual key in configs: `clusterer`.

@@ -9,6 +9,11 @@ pub fn count(n: usize, word: &str) -> String {
     }
 }
 
+/// The form of a word that fits a number of things: `1 cell was`, `2 cells were`.
+pub fn form<'a>(n: usize, one: &'a str, many: &'a str) -> &'a str {
+    if n == 1 { one } else { many }
+}
+
 /// The text with `?` for control characters, which steer a terminal, and for those that turn the direction of
 /// writing. Messages and reports quote cells of files and words of other programs.
 pub fn visible(text: &str) -> String {
@@ -24,6 +29,13 @@ pub fn visible(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_is_not_many() {
+        let said = |n| format!("{} {} left", count(n, "cell"), form(n, "is", "are"));
+        assert_eq!([0, 1, 2].map(said), ["0 cells are left", "1 cell is left", "2 cells are left"]);
+        assert_eq!([1, 2].map(|n| count(n, "query")), ["1 query", "2 queries"]);
+    }
 
     #[test]
     fn control_characters_steer_no_terminal() {

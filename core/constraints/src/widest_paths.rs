@@ -9,11 +9,11 @@ use crate::union_find::UnionFind;
 
 /// A maximum spanning forest, a tree for each component, with objects as places in their component.
 pub(crate) struct WidestPaths {
-    /// Where the tree of each component begins in the lists below.
+    /// Index of the tree of each component in the lists below.
     offsets: Vec<usize>,
     /// The objects of a tree, each behind the one that it hangs on.
     order: Vec<u32>,
-    /// What the object of this place in `order` hangs on, and by how strong a link; the root on itself.
+    /// Parent of the object at this place in `order`, and the strength of the link; the root is its own parent.
     hangs_on: Vec<(u32, f64)>,
 }
 

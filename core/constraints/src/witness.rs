@@ -21,7 +21,7 @@ pub struct Contradictions {
     /// The first of them: all, or [`Contradictions::SHOWN`], for each is a search of its own; none where they
     /// are too many for a few to help.
     pub shown: Vec<Witness>,
-    /// How many there are.
+    /// Number of contradictions.
     pub count: usize,
 }
 
@@ -37,7 +37,7 @@ impl From<Vec<Witness>> for Contradictions {
     }
 }
 
-/// Why a set of cannot-links cannot be satisfied with k clusters.
+/// Reason why a set of cannot-links cannot be satisfied with k clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Infeasible {
     /// More than k objects, all of which must be in different clusters.
@@ -60,7 +60,7 @@ pub enum Infeasible {
     Surrounded {
         /// The objects.
         unit: Vec<u32>,
-        /// What stood in their way, with its cluster.
+        /// Objects that blocked it, with their clusters.
         by: Vec<(u32, u32)>,
     },
 }

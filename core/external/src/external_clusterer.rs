@@ -10,62 +10,61 @@ use mustlink_core::prelude::*;
 use mustlink_core::serde_json::json;
 
 const TAG: &str = "external_clusterer";
-/// What it is greeted with.
+/// Name of the protocol in the first message.
 const PROTOCOL: &str = "clusterer";
 
-/// A clusterer in any language: a command that is given files and replies with labels.
+/// A clusterer in any language: a command that gets files and replies with labels.
 ///
 /// # Method
-/// The command is started once per clustering and speaks JSON lines on its standard input and
-/// output. Greetings first: `{"v":1,"type":"hello","protocol":"clusterer"}`, answered by
-/// `{"v":1,"type":"hello","name":"…"}`, with `"again":true` if it takes one request after another
-/// and need not be started for each. Then one request:
+/// The command is started once per clustering and exchanges JSON lines on its standard input and output. The first
+/// message is `{"v":1,"type":"hello","protocol":"clusterer"}`. The command answers
+/// `{"v":1,"type":"hello","name":"…"}`, with `"again":true` if it accepts several requests, so that it need not be
+/// started for each. Then comes one request:
 /// `{"type":"cluster","n":…,"d":…,"k":…,"seed":…,"data":{"kind":"dense","values":PATH},
-/// "constraints":PATH,"neighbourhoods":[…],"eligible":PATH,"directory":PATH,"options":{…}}`. Arrays are NumPy files, sparse data three
-/// of them (`indptr`, `indices`, `values`), constraints a CSV `i,j,type,weight`. The reply is
-/// `{"type":"clustering","labels":[…]}`, where labels may be the path of a NumPy vector, with `k`
-/// and `objective` if it likes. Before it may come `{"type":"progress","done":3,"total":10}` and
+/// "constraints":PATH,"neighbourhoods":[…],"eligible":PATH,"directory":PATH,"options":{…}}`. Arrays are NumPy files,
+/// sparse data three of them (`indptr`, `indices`, `values`), constraints a CSV `i,j,type,weight`. The reply is
+/// `{"type":"clustering","labels":[…]}`, with optional `k` and `objective`; labels may be the path of a NumPy vector.
+/// Before it may come `{"type":"progress","done":3,"total":10}` and
 /// `{"type":"warning","message":"…"}`; instead of it `{"type":"error","message":"…"}`, or
 /// `{"type":"infeasible","objects":[…]}` when constraints cannot be satisfied.
 /// # Input and output
 /// The kinds of data in `accepts`. One label per object.
 /// # Errors
-/// `BadParam` without a command that starts; `TimedOut` at `timeout_seconds`; `Plugin` for a reply that
-/// is none (with its line), an early end (with the last words on standard error) and reported errors.
-/// With hard promises, `InconsistentConstraints` before the command starts.
+/// `BadParam` if the command does not start; `TimedOut` at `timeout_seconds`; `Plugin` for an invalid reply (with its
+/// line), an early end (with the last lines of standard error) and reported errors. With `hard_must` or
+/// `hard_cannot`, `InconsistentConstraints` before the command starts.
 /// # Cost and randomness
-/// One process, unless it takes several requests, and a copy of the data on disk per clustering. The seed, below
-/// 2³², is handed over.
+/// One process, unless it accepts several requests, and a copy of the data on disk per clustering. The request
+/// contains the seed, which is below 2³².
 #[options]
 pub struct ExternalClusterer {
-    /// The program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the file
-    /// that names them.
+    /// Program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the configuration file.
     #[option(program = true)]
     pub command: Vec<String>,
-    /// Options of the program's own, handed over with the request: `{ step = 0.5 }`.
+    /// Options of the program itself, sent with the request: `{ step = 0.5 }`.
     #[schemars(with = "BTreeMap<String, PlainValue>")]
     pub options: BTreeMap<String, Value>,
-    /// Its name in messages; absent: `external_clusterer`.
+    /// Name of the program in messages. If absent, `external_clusterer`.
     pub name: Option<String>,
-    /// Seconds for each reply; 0: as long as it takes.
+    /// Longest wait for each reply, in seconds; 0 = any time.
     #[option(min = 0.0, inert = INERT_FACT)]
     pub timeout_seconds: f64,
-    /// Kinds of data it takes.
+    /// Kinds of data that the program accepts.
     #[option(default = vec![DataKind::Dense])]
     pub accepts: Vec<DataKind>,
-    /// Whether it cannot run without k.
+    /// True if the program cannot run without k.
     #[option(default = true, inert = INERT_FACT)]
     pub needs_k: bool,
-    /// Whether it looks at constraints at all.
+    /// True if the program uses constraints.
     #[option(inert = INERT_FACT)]
     pub reads_constraints: bool,
-    /// Whether every must-link holds in what it returns.
+    /// True if every must-link holds in the result of the program.
     #[option(inert = INERT_FACT)]
     pub hard_must: bool,
-    /// Whether every cannot-link holds in what it returns.
+    /// True if every cannot-link holds in the result of the program.
     #[option(inert = INERT_FACT)]
     pub hard_cannot: bool,
-    /// Whether it uses the weights of constraints.
+    /// True if the program uses the weights of constraints.
     #[option(inert = INERT_FACT)]
     pub soft_weights: bool,
 }
@@ -202,12 +201,12 @@ fn clustering(reply: &Value, problem: &Problem, scratch: &Scratch) -> Result<Clu
         k => {
             let legal = used.k as u64..=n as u64;
             let told = k.as_u64().filter(|k| legal.contains(k));
-            told.ok_or_else(|| format!("k = {k} is not in {}..={n}", used.k))? as usize
+            told.ok_or_else(|| format!("k = {k} is not between {} and {n}", used.k))? as usize
         }
     };
     let objective = match &reply["objective"] {
         Value::Null => None,
-        value => Some(value.as_f64().ok_or_else(|| format!("objective {value} is no number"))?),
+        value => Some(value.as_f64().ok_or_else(|| format!("objective {value} is not a number"))?),
     };
     Ok(Clustering { k, objective, ..used })
 }
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(verdicts, [("missing_setup_is_named", Ok(()))]);
     }
 
-    /// There is no file for words: the values of pairs were looked for, which a table has not.
+    /// Tables are rejected, because words have no file format.
     #[test]
     fn tables_are_for_transforms() {
         let reads = ExternalClusterer { accepts: vec![DataKind::Table], ..sh("cat > /dev/null") };
@@ -422,11 +421,11 @@ mod tests {
         let unknown = says(r#"{"type":"labels"}"#);
         assert!(unknown.contains("unknown type \"labels\"; accepted: clustering, progress"));
         let noise = says(r#"{"type":"clustering","labels":[0,-1]}"#);
-        assert!(noise.contains("label -1 of object 1 is not in 0..45"), "{noise}");
+        assert!(noise.contains("label -1 of object 1 is not between 0 and 44"), "{noise}");
         let few = says(r#"{"type":"clustering","labels":[0,2]}"#);
         assert!(few.contains("2 labels for 45 objects, on line 2 of its output"), "{few}");
         let large = says(r#"{"type":"clustering","labels":[0,2],"k":2}"#);
-        assert!(large.contains("k = 2 is not in 3..=45"), "{large}");
+        assert!(large.contains("k = 2 is not between 3 and 45"), "{large}");
         let none = says(r#"{"type":"clustering"}"#);
         assert!(none.contains("no \"labels\""), "{none}");
         assert_eq!(

@@ -9,16 +9,16 @@ use mustlink_core::prelude::*;
 use mustlink_core::serde_json::{self, json};
 
 const TAG: &str = "external_selector";
-/// What it is greeted with.
+/// Name of the protocol in the first message.
 const PROTOCOL: &str = "selector";
 
-/// A selector in any language: a command that says which pair to ask next.
+/// A selector in any language: a command that chooses the next pair to ask.
 ///
 /// # Method
-/// The command is started once per selection, or with `"again":true` in its greeting once for many:
-/// then another `start` may come at any time, and ends the selection before it. It speaks JSON lines on
-/// its standard input and output. Greetings first: `{"v":1,"type":"hello","protocol":"selector"}`,
-/// answered by `{"v":1,"type":"hello","name":"…"}`. Then every message has one reply:
+/// The command is started once per selection, or once for many if its greeting contains `"again":true`. Another
+/// `start` may then come at any time, and ends the selection before it. The command exchanges JSON lines on its
+/// standard input and output. The first message is `{"v":1,"type":"hello","protocol":"selector"}`, answered by
+/// `{"v":1,"type":"hello","name":"…"}`. Then every message has one reply:
 ///
 /// * `{"type":"start","n":…,"d":…,"k":…,"seed":…,"data":{…},"constraints":PATH,"eligible":PATH,"options":{…},…}`,
 ///   files as for `external_clusterer`: `{"type":"started"}`;
@@ -29,45 +29,45 @@ const PROTOCOL: &str = "selector";
 ///   `{"type":"told"}`;
 /// * `{"type":"provide","k":3,"labels":PATH}`, the clustering it needed: `{"type":"provided"}`.
 ///
-/// Replies to `start`, `tell` and `provide` may carry `"events"`: what was inferred
-/// (`{"type":"inferred","i":…,"j":…,"kind":"must_link","rule":"entailed"}`) and who joined a
+/// Replies to `start`, `tell` and `provide` may carry `"events"`: inferred pairs
+/// (`{"type":"inferred","i":…,"j":…,"kind":"must_link","rule":"entailed"}`) and objects that joined a
 /// neighbourhood (`{"type":"joined","object":…,"neighbourhood":…,"representative":…}`). Any reply
-/// may be `{"type":"error","message":"…"}`. Questions are numbered here, and `step` is sent once per
-/// question: the command needs no memory of what it said.
+/// may be `{"type":"error","message":"…"}`. mustlink numbers the questions and sends `step` once per
+/// question, so the command need not store its questions.
 /// # Input and output
 /// Dense data, sparse if `accepts_sparse`.
 /// # Errors
-/// `BadParam` without a command that starts; `TimedOut` at `timeout_seconds`; `Plugin` for a reply that
-/// is none (with its line), an early end (with the last words on standard error) and reported errors.
+/// `BadParam` if the command does not start; `TimedOut` at `timeout_seconds`; `Plugin` for an invalid reply (with its
+/// line), an early end (with the last lines of standard error) and reported errors.
 /// # Cost and randomness
-/// One process and a copy of the data on disk per selection. The seed, below 2³², is handed over.
+/// One process and a copy of the data on disk per selection. The `start` message contains the seed, which is below
+/// 2³².
 #[options]
 pub struct ExternalSelector {
-    /// The program and its arguments: `["python3", "my_selector.py"]`. Relative paths start at the file
-    /// that names them.
+    /// Program and its arguments: `["python3", "my_selector.py"]`. Relative paths start at the configuration file.
     #[option(program = true)]
     pub command: Vec<String>,
-    /// Options of the program's own, handed over with `start`: `{ step = 0.5 }`.
+    /// Options of the program itself, sent with `start`: `{ step = 0.5 }`.
     #[schemars(with = "BTreeMap<String, PlainValue>")]
     pub options: BTreeMap<String, Value>,
-    /// Its name in messages; absent: `external_selector`.
+    /// Name of the program in messages. If absent, `external_selector`.
     pub name: Option<String>,
-    /// Seconds for each reply; 0: as long as it takes.
+    /// Longest wait for each reply, in seconds; 0 = any time.
     #[option(min = 0.0, inert = INERT_FACT)]
     pub timeout_seconds: f64,
-    /// Whether it cannot run without k.
+    /// True if the program cannot run without k.
     #[option(inert = INERT_FACT)]
     pub needs_k: bool,
-    /// Whether it asks for clusterings between questions.
+    /// True if the program requests clusterings between questions.
     #[option(inert = INERT_FACT)]
     pub needs_clustering: bool,
-    /// Whether it never asks what earlier replies entail.
+    /// True if the program never asks pairs that earlier replies entail.
     #[option(inert = INERT_FACT)]
     pub skips_entailed: bool,
-    /// Whether it concludes memberships, which is sound only when k is the number of classes.
+    /// True if the program concludes memberships. This is correct only if k is the number of classes.
     #[option(inert = INERT_FACT)]
     pub infers: bool,
-    /// Whether it takes sparse data.
+    /// True if the program accepts sparse data.
     #[option(inert = INERT_FACT)]
     pub accepts_sparse: bool,
 }
@@ -122,13 +122,13 @@ struct Run {
     /// The name in messages.
     tag: String,
     n: u32,
-    /// Absent once it failed, or was given to whoever asks next.
+    /// Absent after a failure, or if it was returned for later use.
     child: Option<Child>,
     /// Its command, where it takes another selection after this one.
     again: Option<Vec<String>>,
     scratch: Scratch,
     ctx: Context,
-    /// What the child said last and still waits for.
+    /// Last message of the child that waits for an answer.
     open: Option<Step>,
     asked: QueryId,
     requested: RequestId,
@@ -174,7 +174,7 @@ impl Run {
 
     fn event(&self, value: &Value) -> Result<Event, String> {
         let event: Event = serde_json::from_value(value.clone())
-            .map_err(|e| format!("the event {value} is none: {e}"))?;
+            .map_err(|e| format!("the event {value} is invalid: {e}"))?;
         let fits = match &event {
             Event::Inferred { i, j, .. } => i != j && *i < self.n && *j < self.n,
             Event::Joined { object, neighbourhood, representative } => {
@@ -194,7 +194,8 @@ impl Run {
             "ask" => {
                 let object = |end: &str| {
                     let object = reply[end].as_u64().filter(|&o| o < u64::from(self.n));
-                    let wrong = || format!("{end} {} is not in 0..{}", reply[end], self.n);
+                    let wrong =
+                        || format!("{end} {} is not between 0 and {}", reply[end], self.n - 1);
                     object.map(|o| o as u32).ok_or_else(wrong)
                 };
                 Ok(Step::Ask {
@@ -389,7 +390,7 @@ mod tests {
     #[test]
     fn wrong_replies_are_named() {
         let far = step_fails(r#"{"type":"ask","subject":45,"reference":3}"#);
-        assert!(far.contains("line 3 of its output: subject 45 is not in 0..45"), "{far}");
+        assert!(far.contains("line 3 of its output: subject 45 is not between 0 and 44"), "{far}");
         let odd = step_fails(r#"{"type":"question"}"#);
         assert!(odd.contains("unknown type \"question\"; accepted: ask"), "{odd}");
         let reason = step_fails(r#"{"type":"done","reason":"tired"}"#);

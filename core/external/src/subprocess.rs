@@ -11,33 +11,32 @@ use mustlink_core::serde_json::{self, json};
 /// Asks another program, in any language, over JSON lines on its standard input and output.
 ///
 /// # Input and output
-/// First `hello` goes out and one comes back:
+/// First mustlink and the program each send one `hello`:
 /// `{"v":1,"type":"hello","protocol":"pairwise-oracle","dataset":"iris","n":150,"replies":["must_link","cannot_link","dont_know"]}`,
 /// `{"v":1,"type":"hello","name":"my-oracle"}`. Then each question
 /// `{"v":1,"type":"ask","id":"q000001","i":{"index":3,"id":"row-3","display":{…}},"j":{…},"context":{"purpose":"explore","subject":3}}`
 /// is answered by `{"v":1,"type":"answer","id":"q000001","reply":"cannot_link"}`, with `annotator`,
-/// `confidence` (0.5 to 1) and `note` if the program likes. At the end comes
+/// is answered by `{"v":1,"type":"answer","id":"q000001","reply":"cannot_link"}`, with optional `annotator`,
+/// `confidence` (0.5 to 1) and `note`. At the end comes
 /// `{"v":1,"type":"bye","reason":"closed"}`. With `sort` questions are sets of objects around a pair,
 /// `{"v":1,"type":"sort","id":"q000001","objects":[{"index":3,"id":"row-3","display":{…}},…],"context":{…}}`, and
-/// `{"v":1,"type":"sorted","id":"q000001","groups":[[3,17],[20]]}` is their answer, every index in one group; what
-/// it says of other pairs is free when they are asked. The program must flush its output after every line; what it
-/// writes to standard error is passed through. Fields that are not known are ignored. On Unix the
+/// `{"v":1,"type":"sorted","id":"q000001","groups":[[3,17],[20]]}` is their answer, every index in one group; its
+/// answers about other pairs are free when they are asked. The program must flush its output after every line. Its
+/// standard error is passed through. Unknown fields are ignored. On Unix the
 /// program runs in a process group of its own, which cannot read from the terminal.
 /// # Errors
-/// `BadParam` for a program that cannot be started; `Oracle` for a line that is none of these, naming
-/// it, for a time-out, and for a program that fails. One that ends with status 0 leaves its question open,
-/// to be asked again later.
+/// `BadParam` for a program that cannot be started; `Oracle` for an invalid line (with the line), for a time-out, and
+/// for a program that fails. A program that ends with status 0 leaves its question open, to be asked again later.
 #[options]
 pub struct Subprocess {
-    /// Program and arguments: `["python3", "oracle.py"]`. Relative paths start at the file that names
-    /// them.
+    /// Program and its arguments: `["python3", "oracle.py"]`. Relative paths start at the configuration file.
     #[option(program = true)]
     pub command: Vec<String>,
     /// Longest wait for a line, in seconds; 0 = any time.
     #[option(min = 0.0)]
     pub timeout_seconds: f64,
-    /// Objects that the program sorts at once, around the pair that is asked: at least 3. Absent: it is asked pair
-    /// by pair.
+    /// Number of objects (at least 3) that the program sorts together, around the pair in question. If absent, it is
+    /// asked pair by pair.
     #[option(default = None, min = 3, max = 64)]
     pub sort: Option<usize>,
 }
@@ -84,7 +83,7 @@ impl Oracle for Subprocess {
     }
 }
 
-/// What a wait brought.
+/// Result of a wait.
 enum Received {
     Line(Value),
     /// The program ended; how.
@@ -99,7 +98,7 @@ struct Conversation {
     failed: bool,
     /// Objects that are sorted at once.
     sort: Option<usize>,
-    /// Whether sorted pairs belong together.
+    /// For each sorted pair, true if it belongs together.
     sorted: HashMap<(u32, u32), bool>,
 }
 
@@ -229,7 +228,7 @@ impl Conversation {
             Some(given) => {
                 let legal = given.as_f64().filter(|c| (0.5..=1.0).contains(c));
                 Some(legal.ok_or_else(|| {
-                    self.bad_line(format!("confidence must be in 0.5..=1, got {given}"))
+                    self.bad_line(format!("confidence must be between 0.5 and 1, got {given}"))
                 })?)
             }
         };

@@ -86,7 +86,7 @@ fn wrong_lines_are_named() {
         ),
         (
             r#"{"v":1,"type":"answer","id":"q000007","reply":"must_link","confidence":0.2}"#,
-            "confidence must be in 0.5..=1, got 0.2",
+            "confidence must be between 0.5 and 1, got 0.2",
         ),
     ] {
         assert_eq!(say(line), format!("{start}{message}"));
@@ -178,7 +178,7 @@ fn a_program_that_does_not_start_is_said() {
     let ended = shell("exit 3", 20.0).err().unwrap().to_string();
     assert_eq!(ended, "oracle: sh: ended (exit status: 3) before it said hello");
     let negative = Subprocess { command: vec!["sh".into()], timeout_seconds: -1.0, sort: None };
-    assert!(message(negative).starts_with("timeout_seconds: must be >= 0"));
+    assert!(message(negative).starts_with("timeout_seconds: must be at least 0"));
 }
 
 #[cfg(unix)]

@@ -69,6 +69,17 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
                 promises::soft_marks_refuse_nothing(&problem(p, 1).0, run)
             },
         ),
+        Law::when(
+            "enforced_soft_marks_cause_a_warning",
+            |p| p.properties().reads_constraints && !p.properties().soft_weights,
+            |p| {
+                let run = |problem: &Problem| {
+                    let ctx = fixtures::context(1);
+                    attempt(p, problem, &ctx).map(|run| (run.clustering, ctx.warnings()))
+                };
+                promises::enforced_soft_marks_cause_a_warning(&problem(p, 1).0, run)
+            },
+        ),
         Law::when("contradictions_are_survived", soft, |p| {
             labels(p, &promises::contradictory(problem(p, 1).0), 1).map(drop)
         }),
@@ -84,7 +95,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         ),
         Law::when(
             "what_was_tried_is_declared",
-            |p| !p.properties().tries_others,
+            |p| p.attempts(&noise(p, 1).shape()).is_empty(),
             what_was_tried_is_declared,
         ),
         Law::when(
@@ -236,7 +247,7 @@ fn same_bits_on_several_blocks(p: &Plugin) -> Verdict {
     runs::same_on_threads(7, |ctx| attempt(p, &problem, ctx).map(|run| run.clustering))
 }
 
-/// Of whatever kind the data are: what is not declared is refused by the framework.
+/// Kinds of data that are not declared are rejected by the framework.
 fn every_declared_kind_is_taken(p: &Plugin) -> Verdict {
     let (dense, _) = fixtures::dense(1);
     for kind in p.properties().accepts {
@@ -429,7 +440,7 @@ fn learned_weights_are_declared(p: &Plugin) -> Verdict {
 
 fn what_was_tried_is_declared(p: &Plugin) -> Verdict {
     let tried = labels(p, &problem(p, 1).0, 1)?.extras.tried;
-    ensure!(tried.is_empty(), "it tells what it tried, and tries_others is not declared");
+    ensure!(tried.is_empty(), "it tells what it tried, and attempts() is empty");
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-const OURS: &str = include_str!("../../../book/references.bib");
+const OURS: &str = include_str!("references.bib");
 
 /// The bibliography of the package whose laws are run: `references.bib` next to its manifest.
 fn of_the_package() -> Option<PathBuf> {

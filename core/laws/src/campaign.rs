@@ -20,7 +20,7 @@ use mustlink_core::run;
 use mustlink_core::witness::{Infeasible, Witness};
 use ndarray::Array2;
 
-/// What became of the sets that one method was given.
+/// Results of one method on the sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sets that can be met and were.
@@ -31,7 +31,7 @@ pub struct Counts {
     pub undecided: u64,
 }
 
-/// What a method promises to hold.
+/// Kinds of constraints that a method promises to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promise {
     /// Every constraint.
@@ -116,11 +116,11 @@ pub fn methods(but: &[&str]) -> Result<Vec<Method>, Error> {
 struct Set {
     problem: Problem,
     ensemble: Ensemble,
-    /// What was given, one by one.
+    /// The given constraints, one by one.
     given: Vec<Constraint>,
     groups: Vec<Group>,
     k: usize,
-    /// Whether k clusters can hold the constraints.
+    /// True if k clusters can hold the constraints.
     feasible: bool,
 }
 
@@ -154,7 +154,7 @@ impl Set {
         Ok(set)
     }
 
-    /// Whether labels that begin so can go on without a broken constraint.
+    /// True if labels that begin so can go on without a broken constraint.
     fn can_be_met(&self, labels: &mut Vec<u32>) -> bool {
         if labels.len() == self.problem.n() {
             return true;
@@ -186,13 +186,13 @@ impl Set {
         })
     }
 
-    /// Whether a must-link was given between two objects.
+    /// True if a must-link was given between two objects.
     fn must(&self, i: u32, j: u32) -> bool {
         let is = |c: &Constraint| c.kind == Kind::MustLink && (c.i, c.j) == (i.min(j), i.max(j));
         i == j || self.given.iter().any(is)
     }
 
-    /// Whether two objects were given to be apart.
+    /// True if two objects were given to be apart.
     fn cannot(&self, i: u32, j: u32) -> bool {
         let is = |c: &Constraint| c.kind == Kind::CannotLink && (c.i, c.j) == (i.min(j), i.max(j));
         let grouped = |g: &Group| g.members.contains(&i) && g.members.contains(&j);
@@ -211,7 +211,7 @@ impl Set {
         name
     }
 
-    /// Whether anything in one set of joined objects was given to be apart from anything in another.
+    /// True if anything in one set of joined objects was given to be apart from anything in another.
     fn apart(&self, joined: &[u32], i: u32, j: u32) -> bool {
         let of = |i: u32| {
             let all = 0..joined.len() as u32;
@@ -220,7 +220,7 @@ impl Set {
         of(i).any(|a| of(j).any(|b| self.cannot(a, b)))
     }
 
-    /// What is wrong about a contradiction that was named.
+    /// Error in the reported chain of a contradiction, if any.
     fn wrong_chain(&self, w: &Witness) -> Option<String> {
         let (first, last) = (w.path.first().copied(), w.path.last().copied());
         let ends = [(first, last), (last, first)].contains(&(Some(w.cannot.0), Some(w.cannot.1)));
@@ -229,7 +229,7 @@ impl Set {
         (!right).then(|| format!("the chain {w:?} is not among the constraints"))
     }
 
-    /// What is wrong about objects that k clusters are said not to hold.
+    /// Error in the objects reported as impossible for k clusters, if any.
     fn wrong_reason(&self, witness: &Infeasible) -> Option<String> {
         let joined = self.joined();
         let all_apart = |objects: &[u32]| {
@@ -267,7 +267,7 @@ impl Set {
         (!right).then(|| format!("{witness:?} does not show that {} clusters are too few", self.k))
     }
 
-    /// What a method does with the set: a fault, in words, or what is counted.
+    /// Result of a method on the set: a fault, in words, or a count.
     fn try_on(&self, method: &Method, counts: &mut Counts) -> Result<(), String> {
         let fault = |what: String| {
             let Set { given, groups, k, problem, .. } = self;
@@ -309,7 +309,7 @@ impl Set {
     }
 }
 
-/// What is left of constraints where a method promises no more.
+/// Constraints that remain under the promises of a method.
 fn promised(
     mut given: Vec<Constraint>,
     mut groups: Vec<Group>,
@@ -350,7 +350,7 @@ fn group(at: usize, n: usize, hidden: Option<&[usize]>, s: &mut Stream) -> Group
     Group::new(format!("g{at}"), members)
 }
 
-/// What becomes of the sets with these numbers, by method.
+/// Results on the sets with these numbers, by method.
 ///
 /// # Errors
 /// The first fault, with the number of its set.

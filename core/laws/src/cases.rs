@@ -18,7 +18,7 @@ pub struct Case {
     pub name: String,
     /// File and line of the plugin.
     pub place: String,
-    /// Why the plugin is excused from the law.
+    /// Reason why the plugin is excused from the law.
     pub waiver: Option<&'static str>,
     run: Box<dyn Fn() -> Verdict + Send + Sync>,
     /// The smallest problem on which the law is broken.
@@ -79,7 +79,7 @@ where
     }
 }
 
-/// Why the plugin is excused from a law, if it is.
+/// Reason why the plugin is excused from a law, if it is.
 fn waiver(descriptor: &Descriptor, law: &str) -> Option<&'static str> {
     descriptor.waivers.iter().find(|(name, _)| *name == law).map(|(_, reason)| *reason)
 }

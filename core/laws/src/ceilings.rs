@@ -31,7 +31,7 @@ pub(super) fn limit_address_space() {
     }
 }
 
-/// What an option may be: all words, the smallest number, and the largest if it is a whole number.
+/// Values of an option: all words, the smallest number, and the largest if it is a whole number.
 fn ends(option: &Value, root: &Value) -> Vec<Value> {
     let option = config::deref(option, root);
     if let Some(list) = config::alternatives(option) {

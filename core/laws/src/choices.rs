@@ -21,11 +21,11 @@ const LOOKS: u64 = 20_000;
 /// The name of this law; behind a dot stands the option that a plugin excuses.
 pub(crate) const LAW: &str = "every_option_changes_something";
 
-/// What to do about a legal value with which a plugin panics.
+/// Remedy for a legal value with which a plugin panics.
 pub(crate) const REMEDY: &str =
     "handle this value, or exclude it: #[option(min = …)], or an error that names it";
 
-/// How a plugin broke its contract, if this is why it failed.
+/// Description of the broken contract, if this is why a plugin failed.
 pub(crate) fn broken(error: &Error) -> Option<&str> {
     match error.root() {
         Error::Contract { broken, .. } => Some(broken),
@@ -81,7 +81,7 @@ fn legal(schema: &Value, root: &Value, name: &str, now: &Value) -> Vec<Value> {
     once
 }
 
-/// What came out, or that nothing did.
+/// Result of a run, or nothing if it failed.
 type Outcome<T> = Result<T, ()>;
 
 /// The options of `config` that differ from `plain`: `restarts = 0`.
@@ -92,9 +92,9 @@ fn changes(config: &Value, plain: &Value) -> String {
     if changed.is_empty() { "as it is".into() } else { changed.join(", ") }
 }
 
-/// Sets each option to other legal values, by itself and then beside one other option that is not
-/// at its default, on each of `worlds` settings: some result must be another one. Options that hold
-/// plugins, lists and free text are not tried. An option that changes nothing there says why
+/// Sets each option to other legal values, by itself and then together with one other option that is not
+/// at its default, on each of `worlds` settings. Some result must change. Options that hold
+/// plugins, lists and free text are not tried. An option that changes nothing there gives the reason
 /// (`#[option(inert = "…")]`). A panic with a legal value is a defect, not a change.
 pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
     p: &R,

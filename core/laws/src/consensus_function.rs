@@ -97,6 +97,19 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
                 promises::soft_marks_refuse_nothing(&problem, |problem| attempt(p, &e, problem))
             },
         ),
+        Law::when(
+            "enforced_soft_marks_cause_a_warning",
+            |p| p.needs().reads_constraints,
+            |p| {
+                let (e, problem) = noisy(1);
+                let run = |problem: &Problem| {
+                    let ctx = fixtures::context(5);
+                    let made = combine_within(p, &e, problem, &ctx);
+                    made.map(|clustering| (clustering, ctx.warnings()))
+                };
+                promises::enforced_soft_marks_cause_a_warning(&problem, run)
+            },
+        ),
         Law::always("order_of_constraints_is_nothing", order_of_constraints),
         Law::always("hard_ensembles_have_an_outcome", hard_ensembles),
         Law::always("memory_covers_the_result", memory_covers),
@@ -320,7 +333,7 @@ fn missing_labels_are_legal(p: &Plugin) -> Verdict {
     combine(p, &with_gaps(&e), &problem).map(|_| ())
 }
 
-/// What is refused for its size is refused by the framework before there are members.
+/// The framework rejects too large problems before members are made.
 fn size_is_refused_in_time(p: &Plugin) -> Verdict {
     let needs = p.needs();
     let Some(limit) = needs.max_n else { return Ok(()) };
@@ -368,7 +381,7 @@ fn options_count(p: &Plugin) -> Verdict {
     })
 }
 
-/// Whether constraints of the problem, of one kind where it says which, change the result anywhere.
+/// True if constraints of the problem (of one kind, if given) change the result anywhere.
 fn reads(p: &Plugin, kind: Option<Kind>) -> Result<bool, String> {
     for (seed, (e, problem)) in [noisy(1), chance(1), chance(2)].into_iter().enumerate() {
         let given = of_chance(&problem, 40, seed as u64);

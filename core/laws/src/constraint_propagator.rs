@@ -44,7 +44,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
     laws
 }
 
-/// What the plugin makes of constraints on a problem with this partition of its objects.
+/// Result of the plugin for constraints on a problem with this partition of its objects.
 fn made(
     p: &Plugin,
     problem: &Problem,

@@ -152,7 +152,7 @@ fn constraints_are_not_read(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// What is made, without who made it.
+/// The members, without their provenance.
 fn members(p: &Plugin, problem: &Problem, ctx: &Context) -> Result<Vec<Member>, Error> {
     let members = attempt(p, problem, ctx)?.members().to_vec();
     Ok(members.into_iter().map(|m| Member { provenance: String::new(), ..m }).collect())

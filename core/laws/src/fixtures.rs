@@ -30,7 +30,7 @@ impl Limits {
         Limits { objects: usize::MAX, features: usize::MAX, constraints: usize::MAX };
 }
 
-/// How long a plugin may work on a fixture, in seconds.
+/// Longest time that a plugin may work on a fixture, in seconds.
 pub const PATIENCE: f64 = 60.0;
 
 thread_local! {
@@ -112,8 +112,8 @@ pub fn several_blocks(seed: u64) -> (Problem, Vec<u32>) {
     three_groups(833, seed)
 }
 
-/// Whether the declared memory grows like the number of objects, and stays below 4 KiB for each.
-/// What needs memory for pairs of objects, or many vectors of all objects, takes too long for the laws
+/// True if the declared memory grows like the number of objects, and stays below 4 KiB for each.
+/// Plugins that need memory for pairs of objects, or many vectors of all objects, take too long for the laws
 /// on [`several_blocks`].
 pub fn is_linear(memory: impl Fn(&Shape) -> u64) -> bool {
     let at = |n: usize| memory(&Shape { n, d: 4, k: 3, entries: 4 * n, constraints: 30 });

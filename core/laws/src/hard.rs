@@ -118,7 +118,7 @@ pub fn hard(seed: u64) -> Vec<(&'static str, Problem)> {
     ]
 }
 
-/// What is not finite among what a clustering says besides its labels.
+/// Name of a value that is not finite in a clustering, apart from its labels.
 pub(super) fn not_finite(c: &Clustering) -> Option<&'static str> {
     let Extras { centers, weights, metrics, mixing, memberships, distances, diagnostics, .. } =
         &c.extras;

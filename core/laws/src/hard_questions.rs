@@ -73,7 +73,7 @@ pub(super) fn with_few_members(s: &Plugin) -> Result<Box<Plugin>, String> {
     <Plugin as RoleObject>::from_value(options)
 }
 
-/// All that happens in 40 queries, and what the selector stands at on the way.
+/// All events in 40 queries, and the clusterings of the selector on the way.
 type Asked = (Vec<Event>, Vec<(usize, Clustering)>);
 
 fn asked(s: &Plugin, problem: &Problem, truth: &Replies, ctx: &Context) -> Result<Asked, Error> {
@@ -135,7 +135,7 @@ fn other_kinds_are_refused(s: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// Replies that agree with the constraints of a problem: objects are alike where must-links say so.
+/// Replies that agree with the constraints of a problem: objects are alike if must-links join them.
 fn consistent(problem: &Problem) -> Replies {
     let mut groups = UnionFind::new(problem.n());
     for c in problem.constraints.pairs().iter().filter(|c| c.kind == Kind::MustLink) {

@@ -11,7 +11,7 @@ use libtest_mimic::{Arguments, Completion, Trial};
 use super::cases::{Case, cases, cases_for};
 use super::{ceilings, watchdog};
 
-/// Where each panic happened, by its message.
+/// Place of each panic, by its message.
 static PANICS: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
 
 /// A test harness over all laws of all plugins, with the usual arguments of `cargo test`.

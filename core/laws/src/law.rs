@@ -11,14 +11,14 @@ use mustlink_core::registry::Descriptor;
 use mustlink_core::roles::RoleObject;
 use mustlink_core::run::STACK;
 
-/// What a broken law says.
+/// Result of a law: an error describes how it is broken.
 pub type Verdict = Result<(), String>;
 
 /// One law of a role.
 pub struct Law<R: ?Sized> {
     /// Its name in test names and waivers.
     pub name: &'static str,
-    /// Whether it speaks about this plugin.
+    /// True if it applies to this plugin.
     pub applies: fn(&R) -> bool,
     /// The check.
     pub check: fn(&R) -> Verdict,
@@ -36,7 +36,7 @@ pub trait Lawful: RoleObject + 'static {
     /// The message of the deserialiser.
     fn from_toml(text: &str) -> Result<Box<Self>, String>;
 
-    /// The plugin cannot run as it stands; then it is tried only whether it says so.
+    /// True if the plugin needs setup to run; then only the error that it reports is checked.
     fn needs_setup(&self) -> bool {
         false
     }
@@ -44,7 +44,7 @@ pub trait Lawful: RoleObject + 'static {
 
 /// A role whose plugins run on a small setting of the laws.
 pub(crate) trait Runs: Lawful {
-    /// What comes out.
+    /// Result type.
     type Made;
 
     /// Runs the plugin on it.
@@ -85,10 +85,10 @@ impl<R: ?Sized> Law<R> {
 }
 
 impl<R: Lawful + ?Sized> Law<R> {
-    /// Whether `plugin` keeps it. A panic breaks it.
+    /// Checks that `plugin` keeps it. A panic breaks it.
     ///
     /// # Errors
-    /// What is broken.
+    /// A description of the broken law.
     pub fn try_on(&self, plugin: &R) -> Verdict {
         if !is_counted() {
             return self.tried(plugin);
@@ -127,11 +127,11 @@ pub(crate) fn as_tried(descriptor: &Descriptor) -> serde_json::Value {
     config
 }
 
-/// Whoever measures memory is alone: what others hold would be measured, too.
+/// A measurement of memory runs alone, because the memory of others would be measured too.
 static MEASURING: RwLock<()> = RwLock::new(());
 
-/// Does `work` while nobody measures memory.
-pub(crate) fn beside_others<T>(work: impl FnOnce() -> T) -> T {
+/// Does `work` while no memory is measured. For work outside of laws, such as building plugins.
+pub fn beside_others<T>(work: impl FnOnce() -> T) -> T {
     let _not_measured = MEASURING.read().unwrap_or_else(PoisonError::into_inner);
     work()
 }

@@ -55,6 +55,8 @@ mod weights;
 
 pub use cases::{Case, cases, cases_for};
 pub use harness::{main, main_of};
+#[doc(hidden)]
+pub use law::beside_others;
 pub use law::{Law, Lawful, Verdict, laws_for};
 pub use peak_alloc::PeakAlloc;
 pub use shrink::{Small, shrink};

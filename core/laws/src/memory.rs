@@ -29,10 +29,10 @@ pub const LAW: &str = MEASURED;
 /// Objects, features, clusters, and members of an ensemble.
 const SIZES: [usize; 4] = [600, 8, 4, 10];
 
-/// Messages, names and small lists, which nobody declares.
+/// Messages, names and small lists, which are not declared.
 const SMALL: u64 = 1 << 18;
 
-/// What a run may leave behind: names that are kept, buffers of threads.
+/// Memory that a run may leave behind: names that are kept, buffers of threads.
 const LEFT: u64 = 1 << 14;
 
 /// The law, for a role whose plugins declare memory.
@@ -48,7 +48,7 @@ fn peak<T>(work: impl FnOnce() -> T) -> (u64, T) {
     (PeakAlloc.peak_usage().saturating_sub(before) as u64, made)
 }
 
-/// Whether so many bytes are covered within a quarter. Two more forms of the data are kept with the data,
+/// True if so many bytes are covered within a quarter. Two more forms of the data are kept with the data,
 /// where all who read them find them.
 fn covers(declared: u64, held: u64) -> bool {
     let data = (8 * SIZES[0] * SIZES[1]) as u64;

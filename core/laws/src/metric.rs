@@ -197,7 +197,7 @@ fn score_is_in_range(metric: &dyn Metric) -> Verdict {
         ensure!(value.is_finite(), "world {at}: {value}");
         ensure!(
             value >= p.min && value <= p.max,
-            "world {at}: {value} is not in {}..={}",
+            "world {at}: {value} is not between {} and {}",
             p.min,
             p.max
         );
@@ -339,7 +339,7 @@ fn unknown_class_leaves_the_scope(metric: &dyn Metric) -> Verdict {
     Ok(())
 }
 
-/// What is not declared as needed is not looked at; what is needed and missing gives no score.
+/// Input that is not declared as needed is not used; if needed input is missing, the score is absent.
 fn needs_are_declared(metric: &dyn Metric) -> Verdict {
     let p = metric.properties();
     let world = World::random(40, 4, 3, 9);

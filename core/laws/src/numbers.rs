@@ -14,7 +14,7 @@ use mustlink_core::run::guarded;
 /// A number that an option may not be, with the options around it.
 #[derive(Debug, Clone, PartialEq)]
 struct Wrong {
-    /// Where it stands: `annotators[0].flip_rate`.
+    /// Path of the number: `annotators[0].flip_rate`.
     path: String,
     /// The first step of the way.
     option: String,
@@ -89,7 +89,7 @@ fn with<R: Lawful + ?Sized>(p: &R, options: &toml::Table) -> Option<Box<R>> {
     R::from_toml(&toml::to_string(&table).ok()?).ok()
 }
 
-/// Whether the plugin holds the value as it was given: a negative count may be read as a share.
+/// True if the plugin holds the value as it was given: a negative count may be read as a share.
 fn holds<R: Lawful + ?Sized>(p: &R, options: &toml::Table) -> bool {
     fn inside(whole: &Value, part: &Value) -> bool {
         match (whole, part) {
@@ -146,7 +146,7 @@ fn are_errors<R: Runs + ?Sized>(p: &R) -> Verdict {
     Ok(())
 }
 
-/// Of several options out of range each is named in the one error.
+/// If several options are out of range, one error reports all of them.
 fn are_named_at_once<R: Runs + ?Sized>(p: &R) -> Verdict {
     let small = p.smaller()?;
     let p = small.as_deref().unwrap_or(p);

@@ -73,7 +73,7 @@ fn config(oracle: &dyn Oracle) -> serde_json::Value {
     serde_json::to_value(oracle).expect("plugins serialise to plain tables")
 }
 
-/// Whether it has an option of this name: one that is absent is not written.
+/// True if it has an option of this name: one that is absent is not written.
 fn takes(oracle: &dyn Oracle, option: &str) -> bool {
     let descriptor = Catalogue::get().ok().and_then(|c| c.find(oracle.typetag_name()));
     descriptor.is_some_and(|d| d.schema_value()["properties"].get(option).is_some())
@@ -164,7 +164,7 @@ fn replies(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<BTreeMap<Pair, Reply>,
     Ok(out)
 }
 
-/// What all pairs are answered, in order, and what each was to cost.
+/// Results for all pairs, in order, with the announced cost of each.
 fn outcomes(oracle: &dyn Oracle, scene: &Scene) -> Result<Vec<(f64, Outcome)>, Error> {
     let mut respondent = oracle.open(scene)?;
     let mut out = Vec::new();
@@ -256,7 +256,7 @@ fn costs_are_announced(oracle: &dyn Oracle) -> Verdict {
                 "{pair:?} was to cost at most {announced} and cost {cost}"
             );
             let sure = answer.confidence.is_none_or(|c| (0.5..=1.0).contains(&c));
-            ensure!(sure, "confidence {:?} is not in 0.5..=1", answer.confidence);
+            ensure!(sure, "confidence {:?} is not between 0.5 and 1", answer.confidence);
         }
     }
     Ok(())
@@ -296,7 +296,7 @@ fn limit_is_kept(oracle: &dyn Oracle) -> Verdict {
     Ok(())
 }
 
-/// A respondent that is told what another one answered goes on like that one: replies, costs, refusals.
+/// A respondent that gets the answers of another one continues in the same way: replies, costs, refusals.
 fn recalled_answers_count(oracle: &dyn Oracle) -> Verdict {
     let small =
         if takes_queries(oracle) { Some(with(oracle, "queries", 30.into())?) } else { None };
@@ -328,7 +328,7 @@ fn missing_classes_are_said(oracle: &dyn Oracle) -> Verdict {
     Ok(())
 }
 
-/// The oracles that may stand in a slot, at their defaults.
+/// The oracles that are allowed in a slot, at their defaults.
 fn linked() -> Result<Vec<Box<dyn Oracle>>, String> {
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
     let configs = catalogue.role(Role::Oracle).map(|d| d.default_config());
@@ -361,7 +361,7 @@ fn wrapping_order_is_kept(oracle: &dyn Oracle) -> Verdict {
     Ok(())
 }
 
-/// Whether a person answers, and whether classes are needed, is decided by what is wrapped.
+/// A wrapper reports the facts of its source: if a person answers, and if classes are needed.
 fn wrappers_pass_facts_on(oracle: &dyn Oracle) -> Verdict {
     for source in linked()? {
         let inner = source.properties();

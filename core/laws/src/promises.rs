@@ -70,6 +70,50 @@ pub(super) fn soft_marks_refuse_nothing(
     Ok(())
 }
 
+/// Objects of a cluster that must-links hold together.
+const HELD: usize = 5;
+
+/// A method that enforces must-links marked soft warns about it: they always hold, however little they weigh. Each of
+/// them takes an object out of its cluster, in which unmarked must-links hold others together.
+pub(super) fn enforced_soft_marks_cause_a_warning(
+    problem: &Problem,
+    run: impl Fn(&Problem) -> Result<(Clustering, Vec<String>), Error>,
+) -> Verdict {
+    let n = problem.n();
+    let (found, _) = run(problem).map_err(|e| e.to_string())?;
+    let members = |h: u32| (0..n).filter(|&i| found.labels[i] == h).collect::<Vec<usize>>();
+    let clusters: Vec<Vec<usize>> =
+        (0..found.k as u32).map(members).filter(|members| members.len() > HELD).collect();
+    if clusters.len() < 2 {
+        return Ok(());
+    }
+    let chain = |members: &Vec<usize>| {
+        members[..HELD].windows(2).map(|w| Constraint::must(w[0], w[1])).collect::<Vec<_>>()
+    };
+    let others: Vec<Constraint> = clusters.iter().flat_map(chain).collect();
+    let mut is_reported = false;
+    for (at, members) in clusters.iter().enumerate() {
+        let other = &clusters[(at + clusters.len() - 1) % clusters.len()];
+        let (i, j) = (members[members.len() - 1], other[0]);
+        let link = Constraint::must(i, j).weighing(1e-6);
+        let soft = Constraint { strength: Some(Strength::Soft), ..link };
+        let given = Constraints::new(n, others.iter().copied().chain([soft]));
+        let given = given.map_err(|e| e.to_string())?;
+        let (made, warnings) =
+            run(&problem.clone().with_constraints(given)).map_err(|e| e.to_string())?;
+        if made.labels[i] != made.labels[j] {
+            return Ok(());
+        }
+        is_reported |= warnings.iter().any(|warning| warning.contains("marked soft"));
+    }
+    ensure!(
+        is_reported,
+        "must-links marked soft hold, however little they weigh, and no warning says so; run the method in \
+         soft_marks::obeying"
+    );
+    Ok(())
+}
+
 /// The chain of must-links that a cannot-link contradicts is named.
 pub(super) fn contradictions_are_named<T>(
     problem: &Problem,

@@ -133,7 +133,7 @@ fn never_asks_entailed(selector: &dyn QuerySelector) -> Verdict {
     Ok(())
 }
 
-/// What is given as groups leads to the questions that their pairs lead to.
+/// Given groups lead to the same questions as their pairs.
 fn groups_are_their_pairs(selector: &dyn QuerySelector) -> Verdict {
     let (problem, classes) = fixtures::dense(2);
     let given = fixtures::true_constraints(&classes, 12, 2);
@@ -258,7 +258,7 @@ fn true_constraints(selector: &dyn QuerySelector) -> Verdict {
     (1..4).map(some_eligible).try_for_each(|(problem, truth)| all_true(selector, &problem, &truth))
 }
 
-/// What k says of the classes is no knowledge, unless it is declared that memberships are concluded from it.
+/// Memberships are concluded from k only if this is declared.
 fn concludes_only_if_declared(selector: &dyn QuerySelector) -> Verdict {
     // There are three classes.
     (1..4).map(some_eligible).try_for_each(|(problem, truth)| {

@@ -8,13 +8,13 @@ use super::law::{Law, Lawful};
 use mustlink_core::data::Row;
 use mustlink_core::problem::Problem;
 
-/// How long making a failure smaller may take.
+/// Longest time for making a failure smaller.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A broken law on a small problem.
 #[derive(Debug, Clone)]
 pub struct Small {
-    /// What is broken there.
+    /// Description of the broken law there.
     pub complaint: String,
     /// The problem the plugin was tried on last, if the law tried it on any.
     pub problem: Option<Problem>,

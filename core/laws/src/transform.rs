@@ -108,7 +108,7 @@ fn pairwise(x: &Array2<f64>) -> Array2<f64> {
 const KINDS: [DataKind; 5] =
     [DataKind::Dense, DataKind::Csr, DataKind::Distances, DataKind::Affinity, DataKind::Table];
 
-/// What the transform makes of a problem, run as the framework runs it.
+/// A problem after the transform, run as the framework runs it.
 fn transformed(t: &Plugin, problem: &Problem, seed: u64) -> Result<Problem, Error> {
     let steps = [dyn_clone::clone_box(t)];
     run::transform(&steps, problem, &Context::new(seed)).map(|made| made.problem)
@@ -155,7 +155,7 @@ fn memory_covers(t: &Plugin) -> Verdict {
     hard::memory_covers(&problem, |shape| t.memory(shape), returned)
 }
 
-/// Where a transform says what shape it makes, of every kind of data that it takes.
+/// A declared shape of the result holds for every kind of data that the transform takes.
 fn shape_covers(t: &Plugin) -> Verdict {
     for problem in accepted(t) {
         let (before, made) = (problem.shape(), transformed(t, &problem, 7));
@@ -209,7 +209,7 @@ fn applies_the_same_twice(t: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// What is kept of it in a model does the same.
+/// A transform restored from a model does the same.
 fn saved_is_restored(t: &Plugin) -> Verdict {
     for problem in accepted(t) {
         let fitted = t.fit(&problem, &Context::new(7)).map_err(|e| e.to_string())?;
@@ -239,7 +239,7 @@ fn a_list_of_rows_is_a_copy(t: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// What becomes of an object does not hang on those that it comes with: new ones may come alone.
+/// The result for an object does not depend on the other objects: new ones may come alone.
 fn objects_stand_for_themselves(t: &Plugin) -> Verdict {
     for kind in t.properties().accepts.into_iter().filter(|&kind| has_features(kind)) {
         let problem = problem(kind, 1);
@@ -265,7 +265,7 @@ fn has_features(kind: DataKind) -> bool {
     kind.is_rows() || kind == DataKind::Table
 }
 
-/// Features that are said to be those before it, or some of those, can be; a metric weighs each of those.
+/// Features declared as those before the transform, or as some of them, are these; a metric weighs each of them.
 fn features_are_as_said(t: &Plugin) -> Verdict {
     for problem in accepted(t).into_iter().filter(|problem| has_features(problem.data.kind())) {
         let before = problem.d();

@@ -10,7 +10,7 @@ const LIMIT: &str = "MUSTLINK_LAW_SECONDS";
 /// Without it: some thirty times as long as the slowest law takes.
 const SECONDS: u64 = 300;
 
-/// How often the watchdog looks.
+/// Time between two checks of the watchdog.
 const TURN: Duration = Duration::from_millis(250);
 
 /// A law that waits instead of computing may take so many times as long.

@@ -8,8 +8,8 @@ use mustlink_core::problem::Problem;
 use super::law::Verdict;
 use crate::ensure;
 
-/// Weights of 1 are none; others decide: centres are means in which each object counts by its weight, and
-/// one of weight 0 counts nothing.
+/// Weights of 1 change nothing; others do: centres are means in which each object counts by its weight, and
+/// an object of weight 0 does not count.
 pub(super) fn weights_count(
     problems: [Problem; 3],
     run: impl Fn(&Problem) -> Result<Clustering, Error>,

@@ -90,7 +90,7 @@ impl BaseClusterer for Matrix {
     }
 }
 
-/// What the laws that `filter` picks print, with these variables, and whether they hold.
+/// Output of the laws that `filter` selects, with these variables, and true if they hold.
 fn laws(filter: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);

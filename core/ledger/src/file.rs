@@ -13,11 +13,12 @@ use crate::replay::{Report, State};
 use mustlink_core::error::{Error, Result};
 use mustlink_core::roles::{Answer, Event, QueryId};
 use mustlink_core::selection::{Record, Recorded};
+use mustlink_core::text::count;
 
 /// When a line must have reached the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Before anything else happens: for people, whose answers are dear.
+    /// Before anything else happens: for people, whose answers are expensive.
     Every,
     /// After this many lines: for simulated oracles.
     Batch(usize),
@@ -25,7 +26,7 @@ pub enum Durability {
     None,
 }
 
-/// What can be done with a ledger of another selection.
+/// Advice for a ledger of another selection.
 const WAYS_OUT: &str = "choose another file; \"mustlink label --import\" takes these answers there, \"mustlink ledger \
                         merge\" makes constraints of them, and the oracle replay serves them";
 
@@ -61,14 +62,29 @@ impl Ledger {
         Self::open(path, header, durability)
     }
 
-    /// Goes on with a ledger, or begins one where there is none.
+    /// Continues a ledger, or begins one if the file does not exist.
     ///
-    /// A last line that was cut off is removed; [`Ledger::notices`] says so.
+    /// A last line that was cut off is removed; [`Ledger::notices`] reports it.
     ///
     /// # Errors
-    /// `Data` when the file belongs to another selection (the first difference is named), when a line
-    /// other than the last is no line of a ledger, or nothing in it is one, when another process writes it.
+    /// `Data` when the file belongs to another selection (with the first difference), when a line other than the last
+    /// is
+    /// invalid, when the file has no valid line, or when another process writes it.
     pub fn open(path: &Path, header: Header, durability: Durability) -> Result<Self> {
+        Self::open_grown(path, header, durability, &|_| false)
+    }
+
+    /// The same for data to which rows may have been appended: `begins` is true if the data begin with those of an
+    /// earlier header. The file then gets the header of now, and the selection begins again with the answers so far.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`]; `Data` if an object has another id now.
+    pub fn open_grown(
+        path: &Path,
+        header: Header,
+        durability: Durability,
+        begins: &dyn Fn(&Header) -> bool,
+    ) -> Result<Self> {
         let mut notices = Vec::new();
         if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
             return Err(bad(path, 0, "its folder does not exist"));
@@ -127,13 +143,23 @@ impl Ledger {
             cursor: 0,
             notices,
         };
+        let mut grown = None;
+        let refused = |message: &str| bad(path, 1, format!("{message}; {WAYS_OUT}"));
         match content.header {
             Some(then) => {
-                if let Some(message) = then.refuses(&ledger.header) {
-                    return Err(bad(path, 1, format!("{message}; {WAYS_OUT}")));
-                }
                 ledger.lines = 1;
-                ledger.header = Header { ids: ledger.header.ids.take(), ..then };
+                match then.refuses(&ledger.header) {
+                    Some(message) if then.grows(&ledger.header) => {
+                        if !begins(&then) {
+                            let n = then.n;
+                            let why = format!("{message}, and its rows are not the first {n} here");
+                            return Err(refused(&why));
+                        }
+                        grown = Some((message, ledger.header.n - then.n));
+                    }
+                    Some(message) => return Err(refused(&message)),
+                    None => ledger.header = Header { ids: ledger.header.ids.take(), ..then },
+                }
             }
             None => {
                 ledger.write(&[Line::Header(ledger.header.clone())])?;
@@ -147,15 +173,26 @@ impl Ledger {
             let at = ledger.lines;
             ledger.state.take(at, line).map_err(|m| bad(path, at, m))?;
         }
+        if let Some((message, rows)) = grown {
+            if !ledger.state.has_ids(ledger.header.ids.as_deref()) {
+                return Err(refused(&format!("{message}, and its objects have other ids here")));
+            }
+            ledger.append(&[Line::Header(ledger.header.clone())])?;
+            ledger.notices.push(format!(
+                "{}: the data have {} more than before; the answers are kept, and the selection begins again",
+                path.display(),
+                count(rows, "row")
+            ));
+        }
         Ok(ledger)
     }
 
-    /// What happened on opening that a person should know.
+    /// Events on opening that the user should know.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// What the ledger belongs to.
+    /// Description of the selection that the ledger belongs to.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -183,12 +220,12 @@ impl Ledger {
         Ok(())
     }
 
-    /// Writes down answers that nobody was asked for, given at once for this `purpose`, beside query `with`
-    /// where one was asked for: pairs of an object and the one it is compared with. The next run of the
-    /// selection has them from its beginning, and is served them where it asks.
+    /// Records answers that were not asked themselves, given together for this `purpose`, in addition to query `with`
+    /// if that was asked. They are pairs of an object and the one it is compared with. The next run of the
+    /// selection has them from its beginning, and gets them when it asks.
     ///
     /// # Errors
-    /// `Data` for a pair that has its reply, and when they cannot be written; then none stays.
+    /// `Data` for a pair that has its reply, and when they cannot be written; then none is kept.
     pub fn state(
         &mut self,
         purpose: &str,
@@ -318,7 +355,7 @@ impl Ledger {
     }
 }
 
-/// Makes the name of a file last. Where folders cannot be opened (Windows) there is no such call.
+/// Makes the name of a file durable. If folders cannot be opened (Windows), it does nothing.
 ///
 /// # Errors
 /// `Data` for a folder that cannot be written to disk.
@@ -431,8 +468,8 @@ impl Drop for Ledger {
     }
 }
 
-/// Keeps two writers apart: a file beside the ledger that holds the number of its process and is
-/// locked by it. The system lets go of the lock of a dead process.
+/// Prevents two writers: a file next to the ledger that holds the number of its process and is
+/// locked by it. The system releases the lock of a dead process.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,

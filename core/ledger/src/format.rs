@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use mustlink_core::constraints::Kind;
 use mustlink_core::context::Context;
+use mustlink_core::data::Data;
 use mustlink_core::error::{Error, Result};
 use mustlink_core::roles::{
     Answer, Done, Event, Oracle, QueryId, QuerySelector, Reply, RoleObject, Scene,
@@ -19,10 +20,10 @@ use mustlink_core::roles::{
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 
-/// How every ledger begins.
+/// First bytes of every ledger.
 const BEGINNING: &[u8] = br#"{"v":1,"type":"header""#;
 
-/// Whether the file at `path` begins as a ledger does.
+/// True if the file at `path` begins as a ledger does.
 pub fn is_ledger(path: &Path) -> bool {
     let mut first = Vec::new();
     let most = (MARK.len() + BEGINNING.len()) as u64;
@@ -30,7 +31,7 @@ pub fn is_ledger(path: &Path) -> bool {
     read.is_ok() && unmarked(&first).starts_with(BEGINNING)
 }
 
-/// What some editors write in front of UTF-8.
+/// Byte-order mark that some editors write in front of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The bytes without the mark of an editor.
@@ -38,14 +39,14 @@ pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
-/// Whether bytes without a whole line may be what was written of a header before the program was killed. Where
+/// True if bytes without a whole line may be what was written of a header before the program was killed. Where
 /// the end of it reached the disk alone, there are zeros in front.
 pub(super) fn may_begin(bytes: &[u8]) -> bool {
     let first = &bytes[..bytes.len().min(BEGINNING.len())];
     BEGINNING.starts_with(first) || first.iter().all(|&b| b == 0)
 }
 
-/// What a ledger belongs to: its first line.
+/// Description of the selection that a ledger belongs to: its first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Name of the data set.
@@ -54,6 +55,9 @@ pub struct Header {
     pub fingerprint: String,
     /// Number of objects.
     pub n: usize,
+    /// Hash of the values of the objects as they were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<String>,
     /// When it was begun, UTC.
     pub created: String,
     /// Hash of the seed path of the selector.
@@ -63,7 +67,7 @@ pub struct Header {
     pub selector: Value,
     /// Configuration of the oracle at the beginning; another one may go on.
     pub oracle: Value,
-    /// Id of each object, written beside its number.
+    /// Id of each object, written next to its number.
     #[serde(skip)]
     pub ids: Option<Arc<[String]>>,
 }
@@ -93,29 +97,28 @@ impl Header {
             dataset: scene.name.clone().unwrap_or_default(),
             fingerprint: short(h.finalize()),
             n: scene.n,
+            values: scene.read.as_ref().map(|read| first_values(read, scene.n)),
             created: utc(SystemTime::now()),
-            seed: Some(Header::seed_of(ctx)),
+            seed: Some(short(blake3::hash(ctx.path().as_bytes()))),
             selector: selector.to_value(),
             oracle: oracle.to_value(),
             ids: scene.ids.clone(),
         }
     }
 
-    /// The header of the ledger at `path`.
-    ///
-    /// # Errors
-    /// `Data` for a file that is not a ledger.
-    pub fn read(path: &Path) -> Result<Header> {
-        let bytes = std::fs::read(path).map_err(io(path))?;
-        content(unmarked(&bytes), path)?.header.ok_or_else(|| no_ledger(path))
+    /// True if the ledger is about the first objects of `scene`, or all of them, by their values; `None` if ledger or
+    /// `scene` lacks the values that were read.
+    pub fn is_about(&self, scene: &Scene) -> Option<bool> {
+        let (read, values) = (scene.read.as_ref()?, self.values.as_ref()?);
+        Some(self.n <= read.n() && *values == first_values(read, self.n))
     }
 
-    /// Hash of the seed path of a selector that runs in `ctx`; the values of a data set that is a file are in it.
-    pub fn seed_of(ctx: &Context) -> String {
-        short(blake3::hash(ctx.path().as_bytes()))
+    /// True if `now` is the same selection of more objects, and the values are all that can differ.
+    pub(super) fn grows(&self, now: &Header) -> bool {
+        self.n < now.n && self.selector == now.selector
     }
 
-    /// What of `now` does not fit this header of an existing ledger.
+    /// First difference of `now` from this header of an existing ledger, if any.
     pub(super) fn refuses(&self, now: &Header) -> Option<String> {
         let differs = |what: &str, then: &dyn std::fmt::Display, now: &dyn std::fmt::Display| {
             Some(format!("belongs to another selection: its {what} is {then}, this one's is {now}"))
@@ -125,6 +128,11 @@ impl Header {
         }
         if self.fingerprint != now.fingerprint {
             return differs("fingerprint of the data", &self.fingerprint, &now.fingerprint);
+        }
+        if let (Some(then), Some(now)) = (&self.values, &now.values)
+            && then != now
+        {
+            return differs("hash of the values of the data", then, now);
         }
         if self.selector != now.selector {
             return differs("selector", &self.selector, &now.selector);
@@ -137,6 +145,10 @@ impl Header {
             _ => None,
         }
     }
+}
+
+fn first_values(read: &Data, n: usize) -> String {
+    short(read.digest_of_first(n).into())
 }
 
 fn short(hash: blake3::Hash) -> String {
@@ -215,7 +227,7 @@ pub(super) struct Told {
     pub(super) cached: bool,
 }
 
-/// An answer that nobody was asked for: its question and its reply on one line.
+/// An answer that was not asked itself: its question and its reply on one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stated {
     #[serde(flatten)]
@@ -278,6 +290,7 @@ pub(super) fn told(id: QueryId, answer: &Answer, cached: bool) -> Told {
 
 /// The bytes of a file, taken apart.
 pub(super) struct Content {
+    /// The last header: each after the first is about more rows.
     pub(super) header: Option<Header>,
     pub(super) lines: Vec<Line>,
     /// Bytes of whole lines; what follows was cut off.
@@ -336,6 +349,13 @@ pub(super) fn content(bytes: &[u8], path: &Path) -> Result<Content> {
         match (at, line) {
             (0, Line::Header(header)) => out.header = Some(header),
             (0, _) => return Err(invalid("the first line must be the header".into())),
+            (_, Line::Header(header)) => {
+                if !out.header.as_ref().is_some_and(|before| before.grows(&header)) {
+                    return Err(invalid("a second header".into()));
+                }
+                out.header = Some(header.clone());
+                out.lines.push(Line::Header(header));
+            }
             (_, line) => out.lines.push(line),
         }
     }
@@ -355,6 +375,7 @@ mod tests {
             dataset: "iris".into(),
             fingerprint: String::new(),
             n: 150,
+            values: None,
             created: String::new(),
             seed: None,
             selector: Value::Null,

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use mustlink_core::error::{Error, Result};
 
-/// Whether others may hold the same lock.
+/// Mode of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Nobody else.
+    /// No other process may hold it.
     Exclusive,
     /// Others who also share it.
     Shared,

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::format::{Asked, Id, Line, Stated, Told, bad, content, io, no_ledger, unmarked};
+use crate::format::{Asked, Header, Id, Line, Stated, Told, bad, content, io, no_ledger, unmarked};
 use mustlink_core::error::{Error, Result};
-use mustlink_core::roles::{Answer, QueryId, Reply};
+use mustlink_core::roles::{Answer, QueryId, Reply, Scene};
 use mustlink_core::selection::Recorded;
 
 /// One query with its answer, where it has one.
@@ -16,20 +16,20 @@ pub(super) struct Query {
     pub(super) asked: Asked,
     pub(super) answer: Option<Answer>,
     pub(super) retracted: bool,
-    /// The first of the answers that were stated with it, where nobody asked for it.
+    /// The first of the answers stated together with it, if it was not asked itself.
     pub(super) with: Option<QueryId>,
-    /// Where its answer stands.
+    /// Line of its answer.
     pub(super) line: usize,
 }
 
-/// What the lines of a file come to.
+/// Content of the lines of a file.
 #[derive(Debug, Default, Clone)]
 pub(super) struct State {
     pub(super) n: usize,
     pub(super) queries: BTreeMap<QueryId, Query>,
     /// Live replies by pair.
     pub(super) by_pair: HashMap<(u32, u32), QueryId>,
-    /// What a replay does, with the line each event stands on; retractions have been carried out.
+    /// Events to replay, each with its line; retractions have been carried out.
     pub(super) tape: Vec<(usize, Line)>,
     pub(super) cached: usize,
     pub(super) closed: Option<String>,
@@ -55,7 +55,10 @@ impl State {
     }
 
     fn follow(&mut self, at: usize, line: Line) -> Result<(), String> {
-        let closes = matches!(&line, Line::Closed(_) | Line::Retracted(_) | Line::Stated(_));
+        let closes = matches!(
+            &line,
+            Line::Header(_) | Line::Closed(_) | Line::Retracted(_) | Line::Stated(_)
+        );
         let open = self.open();
         match (&line, open) {
             (Line::Told(told), Some(open)) if told.id.0 == open => {}
@@ -64,7 +67,11 @@ impl State {
             _ => {}
         }
         match &line {
-            Line::Header(_) => return Err("a second header".into()),
+            // Rows were appended. The selection begins again, and is served the answers so far.
+            Line::Header(_) => {
+                self.tape.clear();
+                return Ok(());
+            }
             Line::Asked(asked) => self.asked(asked)?,
             Line::Told(told) => self.told(at, told)?,
             Line::Retracted(retracted) => return self.retracted(retracted.id),
@@ -89,6 +96,19 @@ impl State {
         }
         self.tape.push((at, line));
         Ok(())
+    }
+
+    /// The queries whose answers were not taken back.
+    fn standing(&self) -> impl Iterator<Item = &Query> {
+        self.by_pair.values().map(|id| &self.queries[id])
+    }
+
+    /// True if the objects of all answers that were not taken back have the ids that they had.
+    pub(super) fn has_ids(&self, ids: Option<&[String]>) -> bool {
+        let same =
+            |object: u32, id: &Option<String>| id.as_ref() == ids.map(|ids| &ids[object as usize]);
+        let mut asked = self.standing().map(|query| &query.asked);
+        asked.all(|asked| same(asked.i, &asked.i_id) && same(asked.j, &asked.j_id))
     }
 
     fn object(&self, i: u32) -> Result<(), String> {
@@ -258,57 +278,47 @@ fn is_cost(cost: f64) -> Result<(), String> {
     well.then_some(()).ok_or_else(|| format!("cost must be finite and >= 0, got {cost}"))
 }
 
-/// What is to be said of the ledger at `path` where its last line was cut off, which [`answers`] passes over.
+/// The answers of the ledger at `path` about the objects of `scene`, in the order of their queries, without those that
+/// were taken back; and warnings. The file is not changed.
+///
+/// Objects that were recorded with ids are looked up by id, so rows may have another order now. Others are row numbers:
+/// of all objects, or of the first ones if others were appended.
 ///
 /// # Errors
-/// `Data` as [`answers`].
-pub fn cut_off(path: &Path) -> Result<Option<String>> {
+/// `Data` for a file that is not a ledger, an unknown id, ids if `scene` has none, row numbers of another number of
+/// objects unless their values are those of the first ones.
+pub fn answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, Vec<String>)> {
     let bytes = std::fs::read(path).map_err(io(path))?;
     let bytes = unmarked(&bytes);
-    let left_out = bytes.len() - content(bytes, path)?.whole;
-    let said = || {
-        format!(
-            "{}: the last line was cut off and is left out ({left_out} bytes); an answer in it is not there",
-            path.display()
-        )
-    };
-    Ok((left_out > 0).then(said))
-}
-
-/// The answers of the ledger at `path`, in the order of their queries. The file is not changed.
-///
-/// Objects that were recorded with ids are looked up by id among `ids`: the rows may stand in another
-/// order now. Others are row numbers among as many objects as there were then.
-///
-/// # Errors
-/// `Data` for a file that is no ledger, an id that is unknown, ids where none are given, row numbers among other
-/// than `n` objects.
-pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Recorded>> {
-    let bytes = std::fs::read(path).map_err(io(path))?;
-    let content = content(unmarked(&bytes), path)?;
+    let content = content(bytes, path)?;
     let header = content.header.ok_or_else(|| no_ledger(path))?;
-    let other = || {
-        let mut message =
-            format!("is about {} objects (data set {}), not {n}", header.n, header.dataset);
-        if header.n < n {
-            message += &format!(
-                "; if its session dropped or merged rows, as deduplicate does, \"mustlink select\" with the \
-                 options of that session, --oracle none and --ledger {} writes its constraints",
-                path.display()
-            );
-        }
-        if header.n == n { Ok(()) } else { Err(bad(path, 0, message)) }
-    };
-    if ids.is_none() {
-        other()?;
-    }
     let mut state = State { n: header.n, ..State::default() };
     for (at, line) in content.lines.into_iter().enumerate() {
         state.take(at + 2, line).map_err(|m| bad(path, at + 2, m))?;
     }
+    let mut notices = Vec::new();
+    if content.whole < bytes.len() {
+        notices.push(format!(
+            "{}: the last line was cut off and is left out ({} bytes); an answer in it is not there",
+            path.display(),
+            bytes.len() - content.whole
+        ));
+    }
+    let (n, ids) = (scene.n, scene.ids.as_deref());
+    let numbered = state.standing().any(|query| query.asked.i_id.is_none());
     // Row numbers say nothing of rows that were added or left out, whatever ids there are now.
-    if state.queries.values().any(|q| q.asked.i_id.is_none()) {
-        other()?;
+    if ids.is_none() || numbered {
+        let same = header.is_about(scene);
+        if header.n != n && (header.n > n || same != Some(true)) {
+            return Err(bad(path, 0, other_objects(&header, n, same, path)));
+        }
+        if numbered && same == Some(false) {
+            notices.push(format!(
+                "{}: names rows by number, and its rows had other values; check that the rows are the same, or use ids \
+                 (--id)",
+                path.display()
+            ));
+        }
     }
     let rows: Option<HashMap<&str, u32>> =
         ids.map(|ids| ids.iter().map(String::as_str).zip(0..).collect());
@@ -330,20 +340,34 @@ pub fn answers(path: &Path, n: usize, ids: Option<&[String]>) -> Result<Vec<Reco
         _ => Err(bad(path, 0, format!("object {object} does not exist, there are {n}"))),
     };
     let mut out = Vec::new();
-    for (id, query) in state.queries {
-        let Some(answer) = query.answer else { continue };
-        let asked = &query.asked;
-        let i = row(asked.i, &asked.i_id, query.line)?;
-        let j = row(asked.j, &asked.j_id, query.line)?;
-        let turned = asked.subject != asked.i;
-        let (subject, reference) = if turned { (j, i) } else { (i, j) };
-        let Query { retracted, with, line, .. } = query;
-        out.push(Recorded { id, subject, reference, answer, retracted, with, line });
+    for recorded in state.answers().into_iter().filter(|r| !r.retracted) {
+        let asked = &state.queries[&recorded.id].asked;
+        let i = row(asked.i, &asked.i_id, recorded.line)?;
+        let j = row(asked.j, &asked.j_id, recorded.line)?;
+        let (subject, reference) = if asked.subject == asked.i { (i, j) } else { (j, i) };
+        out.push(Recorded { subject, reference, ..recorded });
     }
-    Ok(out)
+    Ok((out, notices))
 }
 
-/// What a selection cost and brought.
+/// The message about row numbers of other objects than the `n` of now.
+fn other_objects(header: &Header, n: usize, same: Option<bool>, path: &Path) -> String {
+    let mut message =
+        format!("is about {} objects (data set {}), not {n}", header.n, header.dataset);
+    if header.n < n {
+        if same == Some(false) {
+            message += &format!(", and the first {} rows had other values then", header.n);
+        }
+        message += &format!(
+            "; if its session dropped or merged rows, as deduplicate does, \"mustlink select\" with the \
+             options of that session, --oracle none and --ledger {} writes its constraints",
+            path.display()
+        );
+    }
+    message
+}
+
+/// Costs and results of a selection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
     /// Questions that were answered, those taken back included.

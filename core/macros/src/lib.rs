@@ -1,22 +1,22 @@
-//! The two attributes of a plugin file, `#[options]` and `#[plugin]`, and digests of sources.
+//! The two attributes of a plugin file, `#[options]` and `#[plugin]`, and the digest of the sources of a crate.
 //!
 //! They write nothing that could not be written by hand: derives, serde and schemars attributes,
 //! `Default`, and one `register!` call. The chapter "Add a method in one file" of the manual shows
 //! what a file expands to. Both need the prelude in scope (`use mustlink::prelude::*;`), which
 //! names the crates that the generated code refers to.
 
-mod imports;
 mod options;
 mod plugin;
 mod sources;
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::OnceLock;
 
-use proc_macro::{Delimiter, TokenStream, TokenTree};
+use proc_macro::TokenStream;
 
-/// Options of a plugin: each one stands with its meaning, default and range in one place.
+/// Options of a plugin, each with its meaning, default and range in one place.
 ///
-/// On a struct with named fields, every field is an option. What may stand in `#[option(…)]`:
+/// On a struct with named fields, every field is an option. `#[option(…)]` accepts:
 ///
 /// | word | meaning |
 /// |---|---|
@@ -30,11 +30,12 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 /// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
 /// | `alias = "old_name"` | another name that configurations may use |
 /// | `inert = "reason"` | why it changes nothing on the small problems of the laws |
-/// | `flatten` | a struct of options that several plugins share, written without a table of its own; stands alone |
+/// | `flatten` | a struct of options that several plugins share, written without a table of its own; used alone |
 ///
-/// `#[options(origin = true)]` at the struct says that the origin always matters, as to a method that compares angles.
+/// `#[options(origin = true)]` at the struct declares that the origin always matters, as to a method that compares
+/// angles.
 ///
-/// On an enum, the options are words in snake_case; an enum whose variants hold values is told apart
+/// On an enum, the options are words in snake_case. An enum whose variants hold values is distinguished
 /// by their kind (a number or a word). `#[default]` marks the default; more derives may follow.
 #[proc_macro_attribute]
 pub fn options(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -54,34 +55,16 @@ pub fn plugin(arguments: TokenStream, item: TokenStream) -> TokenStream {
     made.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-fn package() -> (String, PathBuf) {
-    let variable = |name| std::env::var(name).unwrap_or_default();
-    (variable("CARGO_PKG_NAME"), variable("CARGO_MANIFEST_DIR").into())
-}
-
 /// The digest of the sources of the crate being compiled and of those it depends on by path, as a
-/// text; empty where it is a release of ours.
+/// string; empty in a release of ours.
 #[proc_macro]
 pub fn crate_sources(_: TokenStream) -> TokenStream {
-    let (package, folder) = package();
-    let digest = sources::of_crate(&package, &folder);
-    quote::quote!(#digest).into()
-}
-
-/// The file in which the first token was written. What a macro passes on stands in a group without
-/// delimiters, whose own place is that of the macro.
-fn file_of(tokens: TokenStream) -> Option<PathBuf> {
-    match tokens.into_iter().next()? {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::None => file_of(group.stream()),
-        token => token.span().local_file(),
-    }
-}
-
-/// The digest of the sources of the plugin in whose file the argument stands, as a text; empty where
-/// its package is a release of ours.
-#[proc_macro]
-pub fn plugin_sources(place: TokenStream) -> TokenStream {
-    let (package, folder) = package();
-    let digest = sources::of_plugin(&package, &folder, file_of(place).as_deref());
+    // Each plugin of a crate asks for the digest, and one process compiles one crate.
+    static DIGEST: OnceLock<String> = OnceLock::new();
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let digest = DIGEST.get_or_init(|| {
+        let folder = variable("CARGO_MANIFEST_DIR");
+        sources::of_crate(&variable("CARGO_PKG_NAME"), Path::new(&folder))
+    });
     quote::quote!(#digest).into()
 }

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Field, Fields, Ident, Item, ItemEnum, ItemStruct, LitStr};
 use syn::{GenericArgument, PathArguments, Result, Token, Type};
 
-/// The words that may stand in `#[option(…)]`.
+/// Words accepted in `#[option(…)]`.
 const WORDS: [&str; 13] = [
     "default", "min", "max", "above", "below", "units", "origin", "program", "file", "slot",
     "alias", "flatten", "inert",
@@ -36,7 +36,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         "" => false,
         "origin = true" => true,
         _ => {
-            let message = "takes `origin = true` at most; defaults and ranges stand at the options: \
+            let message = "takes `origin = true` at most; write defaults and ranges at the options: \
                            #[option(default = 3, min = 1)]";
             return Err(Error::new(arguments.span(), message));
         }
@@ -45,11 +45,11 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         Item::Struct(item) => of_struct(item, origin),
         Item::Enum(_) if origin => {
             let message =
-                "`origin = true` of an enum stands at its variants: #[option(origin = true)]";
+                "`origin = true` of an enum belongs to its variants: #[option(origin = true)]";
             Err(Error::new(arguments.span(), message))
         }
         Item::Enum(item) => of_enum(item),
-        other => Err(Error::new(other.span(), "#[options] stands at a struct or an enum")),
+        other => Err(Error::new(other.span(), "#[options] needs a struct or an enum")),
     }
 }
 
@@ -84,7 +84,7 @@ impl Parse for Setting {
     }
 }
 
-/// What `#[option(…)]` declares of one option.
+/// Declarations of `#[option(…)]` for one option.
 #[derive(Default)]
 struct Declared {
     settings: Vec<Setting>,
@@ -181,7 +181,7 @@ impl Declared {
         quote!(__mustlink::options::Range { #(#bounds)* ..__mustlink::options::Range::ANY })
     }
 
-    /// The schema attribute that carries the bounds and what else is said of a number.
+    /// The schema attribute that carries the bounds and other declarations of a number.
     fn bounds(&self) -> Option<TokenStream> {
         let bounds: Vec<TokenStream> = KEYS
             .iter()
@@ -283,9 +283,13 @@ fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
     let ranges = ranges(name, &quote!(#(#looks)*));
     Ok(quote! {
         // The attributes of serde are read by schemars; serde itself goes through one kind of table.
+        // Properties of a schema have no order, so it lists the options as the source does.
         #[derive(Debug, Clone, __mustlink::schemars::JsonSchema)]
         #[serde(default, deny_unknown_fields)]
-        #[schemars(crate = "__mustlink::schemars")]
+        #[schemars(
+            crate = "__mustlink::schemars",
+            extend("x-order" = __mustlink::options::names::<#name>())
+        )]
         #item
 
         impl __mustlink::options::Table for #name {
@@ -369,12 +373,11 @@ fn slot(field: &Field, tag: &LitStr) -> Result<TokenStream> {
     let role = argument_of(boxed, "Box");
     let visibility = &field.vis;
     let doc = format!("The plugin in the slot `{name}`; absent: `{}`.", tag.value());
-    let errors = "`NotLinked` when that one is not in the program.";
     Ok(quote! {
         #[doc = #doc]
         ///
         /// # Errors
-        #[doc = #errors]
+        /// `NotLinked` when that one is not in the program.
         #[allow(dead_code)]
         #visibility fn #name(&self) -> __mustlink::error::Result<::std::borrow::Cow<'_, #boxed>> {
             __mustlink::registry::slot::<#role>(&self.#name, #tag)
@@ -459,7 +462,7 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
     })
 }
 
-/// What is declared of a variant, or of the value in one, and puts its bounds into the schema.
+/// Declarations of a variant, or of the value in one; puts its bounds into the schema.
 fn of_value(attributes: &mut Vec<Attribute>, ty: Option<&Type>) -> Result<Declared> {
     let mut declared = Declared::take(attributes)?;
     let other = |s: &&Setting| s.word != "origin" && !KEYS.iter().any(|(word, _)| s.word == word);
@@ -469,7 +472,7 @@ fn of_value(attributes: &mut Vec<Attribute>, ty: Option<&Type>) -> Result<Declar
     }
     if let Some(ty) = ty {
         if let Some(origin) = declared.find("origin") {
-            let message = "`origin` stands at the variant, not at the value in it";
+            let message = "`origin` belongs to the variant, not to the value in it";
             return Err(Error::new(origin.word.span(), message));
         }
         declared = declared.at_option(ty)?.with_ceiling(ty);
@@ -618,7 +621,7 @@ mod tests {
                 }
             ),
         );
-        assert!(text.starts_with("`origin = true` of an enum stands at its variants"), "{text}");
+        assert!(text.starts_with("`origin = true` of an enum belongs to its variants"), "{text}");
         let text = refused(
             quote!(origin = false),
             quote!(
@@ -634,7 +637,7 @@ mod tests {
                 }
             ),
         );
-        assert!(text.starts_with("`origin` stands at the variant"), "{text}");
+        assert!(text.starts_with("`origin` belongs to the variant"), "{text}");
     }
 
     #[test]
@@ -654,6 +657,7 @@ mod tests {
             "k : 7",
             "skip_serializing_if",
             "\"x-default\" = \"kmeans\"",
+            "\"x-order\" = __mustlink :: options :: names :: < S > ()",
             "registry :: slot :: < dyn BaseClusterer > (& self . clusterer , \"kmeans\")",
         ] {
             assert!(made.contains(part), "{part} is missing in\n{made}");

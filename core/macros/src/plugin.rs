@@ -19,7 +19,7 @@ const ROLES: [(&str, &str); 8] = [
     ("Transform", "fit"),
 ];
 
-/// What stands in `#[plugin(…)]`.
+/// Arguments of `#[plugin(…)]`.
 struct Arguments {
     tag: LitStr,
     cites: Vec<Cited>,
@@ -116,12 +116,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     let mut item: ItemImpl = syn::parse2(item)?;
     let roles = || ROLES.map(|(role, _)| role).join(", ");
     let Some(path) = item.trait_.as_ref().map(|(path, _)| path.clone()) else {
-        let message = format!("stands at the implementation of a role: {}", roles());
+        let message = format!("needs the implementation of a role: {}", roles());
         return Err(Error::new(item.self_ty.span(), message));
     };
     let role = path.segments.last().expect("a trait has a name").ident.clone();
     let Some((_, required)) = ROLES.iter().find(|(name, _)| role == name) else {
-        return Err(Error::new(role.span(), format!("`{role}` is no role; roles: {}", roles())));
+        return Err(Error::new(role.span(), format!("`{role}` is not a role; roles: {}", roles())));
     };
     for inner in &mut item.items {
         if let ImplItem::Fn(method) = inner
@@ -157,7 +157,7 @@ mod tests {
             impl Metrik for Purity {}
         );
         let text = message(quote!("purity"), item);
-        assert!(text.starts_with("`Metrik` is no role; roles: BaseClusterer, "), "{text}");
+        assert!(text.starts_with("`Metrik` is not a role; roles: BaseClusterer, "), "{text}");
         let text = message(quote!("purity", cite = []), quote!(impl Metric for Purity {}));
         assert_eq!(text, "no word `cite` here; accepted: cites, aliases, version, waives");
         let twice = quote!("purity", cites = ["A"], version = 2, cites = ["B"]);
@@ -166,7 +166,7 @@ mod tests {
         let text = message(quote!(purity), quote!(impl Metric for Purity {}));
         assert_eq!(text, "begins with the tag: #[plugin(\"my_means\")]");
         let text = message(quote!("purity"), quote!(impl Purity {}));
-        assert!(text.starts_with("stands at the implementation of a role: "), "{text}");
+        assert!(text.starts_with("needs the implementation of a role: "), "{text}");
     }
 
     #[test]

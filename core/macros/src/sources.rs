@@ -1,26 +1,23 @@
-//! What sources does a plugin, or a crate, consist of? Digests that change with them.
+//! The digest of the sources of a crate.
 //!
-//! They are taken while the crate is compiled, from tokens alone, so that equal code has equal digests
+//! It is computed while the crate is compiled, from tokens alone, so that equal code has equal digests
 //! on every machine: comments, layout and tests within a file do not count. Packages of ours that come
-//! from a release have none: there, `version` of a plugin says that results changed.
+//! from a release have no digest: there, `version` of a plugin says that results changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
 use toml::{Table, Value};
 
-use crate::imports::Crate;
-
 /// Packages that count for every plugin, and are therefore left out of the digest of each.
 const COUNTED_ONCE: [&str; 2] = ["mustlink", "mustlink-core"];
-/// What plugins may use of ours besides.
+/// Crate of ours that plugins may use in addition.
 const KERNELS: &str = "mustlink-kernels";
 
-/// Whether the package in this folder is ours and was unpacked from a release: `cargo package` puts
-/// the manifest as it was written beside the one it makes.
+/// True if the package in this folder is ours and was unpacked from a release: `cargo package` puts
+/// the original manifest next to the one it makes.
 fn is_released(package: &str, folder: &Path) -> bool {
     (package == "mustlink" || package.starts_with("mustlink-"))
         && folder.join("Cargo.toml.orig").is_file()
@@ -35,61 +32,6 @@ pub(crate) fn of_crate(package: &str, folder: &Path) -> String {
     let mut digest = Digest::new();
     add_crate(folder, &mut digest, &mut BTreeSet::new());
     digest.text()
-}
-
-/// The digest of what the plugin in `file` consists of: that file, the modules in it, the files of its
-/// crate that these import, and the packages it depends on in folders of the same disk. A file that is
-/// not known, or not one of the package, stands for all of its crate.
-pub(crate) fn of_plugin(package: &str, folder: &Path, file: Option<&Path>) -> String {
-    static MADE: Mutex<BTreeMap<PathBuf, BTreeMap<PathBuf, String>>> = Mutex::new(BTreeMap::new());
-    let file = file.map(absolute).filter(|f| f.starts_with(absolute(folder)));
-    let Some(file) = file.filter(|_| !is_released(package, folder)) else {
-        return of_crate(package, folder);
-    };
-    let mut made = MADE.lock().unwrap_or_else(|e| e.into_inner());
-    let made = made.entry(folder.into()).or_insert_with(|| of_files(folder));
-    made.get(&file).cloned().unwrap_or_else(|| {
-        // A test or an example beside the sources.
-        let mut digest = Digest::new();
-        digest.add(&of_crate(package, folder));
-        digest.add_file(file.parent().unwrap_or(folder), &file);
-        digest.text()
-    })
-}
-
-/// For each file of a package the digest of what it consists of: itself, the modules in it, what they
-/// import, and what the package depends on.
-fn of_files(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let source = absolute(&folder.join("src"));
-    let library = source.join("lib.rs");
-    let root = if library.is_file() { library } else { source.join("main.rs") };
-    let krate = Crate::read(&root, &files(&source), code);
-    let (files, imports) = (&krate.files, krate.imports());
-    let of_file = |file: &PathBuf| {
-        let mut digest = Digest::new();
-        digest.add_file(&source, file);
-        digest.text()
-    };
-    let alone: Vec<String> = files.iter().map(of_file).collect();
-    let mut depends = Digest::new();
-    add_dependencies(folder, &mut depends, &mut BTreeSet::new());
-    let whole = |own: usize| {
-        let (mut reached, mut open) = (BTreeSet::new(), vec![own]);
-        while let Some(at) = open.pop() {
-            if reached.insert(at) {
-                open.extend(imports.range((at, 0)..=(at, usize::MAX)).map(|((_, to), _)| *to));
-                // `part.rs` and `part/mod.rs` hold what is below `part/`.
-                let of_folder = files[at].ends_with("mod.rs").then(|| files[at].with_file_name(""));
-                let below = of_folder.unwrap_or_else(|| files[at].with_extension(""));
-                open.extend((0..files.len()).filter(|&f| files[f].starts_with(&below)));
-            }
-        }
-        let mut digest = Digest::new();
-        reached.iter().for_each(|&at| digest.add(&alone[at]));
-        digest.add(&depends.text());
-        digest.text()
-    };
-    (0..files.len()).map(|at| (files[at].clone(), whole(at))).collect()
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -133,7 +75,7 @@ impl Digest {
     }
 }
 
-/// The code of a file, without comments and tests; as one word where it is no Rust.
+/// The code of a file, without comments and tests; as one word if it is not Rust.
 fn code(file: &Path) -> TokenStream {
     let text = fs::read_to_string(file).unwrap_or_default().replace("\r\n", "\n");
     let other = |_| TokenStream::from(TokenTree::from(Literal::string(&text)));
@@ -175,7 +117,7 @@ fn is(token: &TokenTree, text: &str) -> bool {
     !matches!(token, TokenTree::Group(_)) && token.to_string() == text
 }
 
-/// Where the item ends that begins `at`; `None` for what may be a field or a statement.
+/// End of the item that begins `at`; `None` if it may be a field or a statement.
 fn item_end(tokens: &[TokenTree], at: usize) -> Option<usize> {
     let words = ["#", "mod", "use", "fn", "impl", "const"];
     words.iter().find(|word| tokens.get(at).is_some_and(|t| is(t, word)))?;
@@ -251,7 +193,7 @@ fn dependencies(folder: &Path) -> Vec<(String, PathBuf)> {
     tables.flatten().flatten().filter_map(place).collect()
 }
 
-/// Where the workspace above `folder` says that a package is.
+/// Folder of a package according to the workspace above `folder`.
 fn in_workspace(folder: &Path, name: &str) -> Option<PathBuf> {
     folder.ancestors().find_map(|above| {
         let manifest = manifest(above);
@@ -264,18 +206,13 @@ fn in_workspace(folder: &Path, name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    const FILES: [(&str, &str); 11] = [
+    const FILES: [(&str, &str); 6] = [
         ("Cargo.toml", "[dependencies]\nshared = { path = \"../shared\" }\nserde = \"1\"\n"),
-        ("src/lib.rs", "pub mod alone;\npub mod two;\npub mod helped;\nmod help;\nmod more;\n"),
-        ("src/alone.rs", "const A: f64 = 0.5;\n// as in crate::help\n"),
-        ("src/two.rs", "mod part;\n"),
-        ("src/two/part.rs", "use super::*;\nconst B: f64 = 0.5;\n"),
-        ("src/helped.rs", "use crate::{help::f, more::{g, h}};\n"),
-        ("src/help.rs", "use super::deep;\nconst C: f64 = 0.5;\n"),
-        ("src/more.rs", "const D: f64 = 0.5;\n"),
-        ("src/deep.rs", "const E: f64 = 0.5;\n"),
+        ("src/lib.rs", "mod part;\n"),
+        ("src/part.rs", "const A: f64 = 0.5;\n"),
         ("../shared/Cargo.toml", "[dependencies]\n[dev-dependencies]\nx = { path = \"../x\" }\n"),
-        ("../shared/src/lib.rs", "const F: f64 = 0.5;\n"),
+        ("../shared/src/lib.rs", "const B: f64 = 0.5;\n"),
+        ("../x/src/lib.rs", "const C: f64 = 0.5;\n"),
     ];
 
     /// These files in a folder of their own.
@@ -290,53 +227,27 @@ mod tests {
         whole
     }
 
-    /// The digest of the plugin in a file of such a folder.
-    fn of(whole: &tempfile::TempDir, file: &str) -> String {
-        let folder = whole.path().join("crate");
-        of_plugin("mine", &folder, Some(&folder.join(file)))
+    /// The digest of the crate in such a folder.
+    fn of(whole: &tempfile::TempDir) -> String {
+        of_crate("mine", &whole.path().join("crate"))
     }
 
-    /// Those of a crate with three plugins, as it is but for changes (file, from, to).
-    fn digests(changes: &[(&str, &str, &str)]) -> [String; 3] {
-        let mut files = FILES.map(|(name, text)| (name, text.to_string()));
-        for (file, from, to) in changes {
-            let (_, text) = files.iter_mut().find(|(name, _)| name == file).unwrap();
-            assert!(text.contains(from), "{file} has no {from}");
-            *text = text.replace(from, to);
-        }
-        let whole = place(files.iter().map(|(name, text)| (*name, text.as_str())));
-        ["src/alone.rs", "src/two.rs", "src/helped.rs"].map(|file| of(&whole, file))
-    }
-
-    /// Which of the three a change reaches.
-    fn reaches(file: &str, from: &str, to: &str) -> [bool; 3] {
-        let (before, after) = (digests(&[]), digests(&[(file, from, to)]));
-        [0, 1, 2].map(|i| before[i] != after[i])
+    /// True if this edit of one of the files changes the digest of the crate.
+    fn reaches(file: &str, from: &str, to: &str) -> bool {
+        let mut edited = FILES.map(|(name, text)| (name, text.to_string()));
+        let (_, text) = edited.iter_mut().find(|(name, _)| *name == file).unwrap();
+        assert!(text.contains(from), "{file} has no {from}");
+        *text = text.replace(from, to);
+        let edited = place(edited.iter().map(|(name, text)| (*name, text.as_str())));
+        of(&edited) != of(&place(FILES))
     }
 
     #[test]
-    fn a_change_reaches_exactly_what_depends_on_it() {
-        assert_eq!(digests(&[]), digests(&[]));
-        for (file, reached) in [
-            ("src/alone.rs", [true, false, false]),
-            ("src/two/part.rs", [false, true, false]),
-            ("src/help.rs", [false, false, true]),
-            ("src/more.rs", [false, false, true]),
-            ("src/deep.rs", [false, false, true]),
-            ("../shared/src/lib.rs", [true, true, true]),
-        ] {
-            assert_eq!(reaches(file, "0.5", "0.25"), reached, "{file}");
-        }
-    }
-
-    #[test]
-    fn what_the_root_shows_is_followed() {
-        let takes = ("src/alone.rs", "// as in crate::help", "use crate::Helper;");
-        let shows = ("src/lib.rs", "mod help;", "mod help;\npub use help::Helper;");
-        let before = digests(&[takes, shows]);
-        let after = digests(&[takes, shows, ("src/help.rs", "0.5", "0.25")]);
-        assert_ne!(before[0], after[0]);
-        assert_eq!(before[1], after[1]);
+    fn a_change_in_the_crate_and_in_what_it_depends_on_counts() {
+        assert_eq!(of(&place(FILES)), of(&place(FILES)));
+        assert!(reaches("src/part.rs", "0.5", "0.25"));
+        assert!(reaches("../shared/src/lib.rs", "0.5", "0.25"));
+        assert!(!reaches("../x/src/lib.rs", "0.5", "0.25"), "only tests depend on it");
     }
 
     #[test]
@@ -344,55 +255,38 @@ mod tests {
         let digest = |constant: &str| {
             let facade = "[workspace.dependencies]\nmustlink-kernels = { path = \"kernels\" }\n\
                           [dependencies]\nmustlink-kernels.workspace = true\n";
-            let whole = place([
+            of(&place([
                 ("Cargo.toml", "[dependencies]\nmustlink = { path = \"../all\" }\n"),
                 ("src/lib.rs", "fn mine() {}\n"),
                 ("../all/Cargo.toml", facade),
                 ("../all/src/lib.rs", "\n"),
                 ("../all/kernels/Cargo.toml", "[dependencies]\n"),
                 ("../all/kernels/src/lib.rs", constant),
-            ]);
-            of(&whole, "src/lib.rs")
+            ]))
         };
         assert_eq!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 1.0;"));
         assert_ne!(digest("const A: f64 = 1.0;"), digest("const A: f64 = 2.0;"));
     }
 
     #[test]
-    fn a_file_of_another_package_stands_for_all_of_the_crate() {
-        let text = "const A: f64 = 1.0;";
-        let whole = place([("src/lib.rs", text), ("../other/src/lib.rs", text)]);
-        let (mine, other) = (whole.path().join("crate"), whole.path().join("other/src/lib.rs"));
-        let digest = || of_plugin("mine", &mine, Some(&other));
-        assert_eq!(digest(), of_crate("mine", &mine));
-        let before = digest();
-        fs::write(mine.join("src/lib.rs"), "const A: f64 = 2.0;").unwrap();
-        assert_ne!(digest(), before);
-    }
-
-    #[test]
     fn tests_comments_and_layout_do_not_count() {
         let tests = "0.5;\n#[cfg(test)]\nmod tests {\n    use crate::more;\n}\n";
-        assert_eq!(reaches("src/alone.rs", "0.5;\n", tests), [false; 3]);
+        assert!(!reaches("src/part.rs", "0.5;\n", tests));
         let test = "0.5;\n#[cfg(test)]\n#[expect(unused)]\nuse crate::{help, more};\n";
-        assert_eq!(reaches("src/alone.rs", "0.5;\n", test), [false; 3]);
-        assert_eq!(reaches("src/alone.rs", "\n", "\r\n"), [false; 3]);
-        assert_eq!(reaches("src/alone.rs", "const", "/// What.\nconst /* it */"), [false; 3]);
-        assert_eq!(
-            reaches("src/alone.rs", "const", "#[cfg(test)] a: u8, const"),
-            [true, false, false]
-        );
+        assert!(!reaches("src/part.rs", "0.5;\n", test));
+        assert!(!reaches("src/part.rs", "\n", "\r\n"));
+        assert!(!reaches("src/part.rs", "const", "/// What.\nconst /* it */"));
+        assert!(reaches("src/part.rs", "const", "#[cfg(test)] a: u8, const"));
     }
 
     #[test]
     fn only_a_release_of_ours_has_none() {
         let whole = place([("src/lib.rs", "")]);
         let folder = whole.path().join("crate");
-        let file = folder.join("src/lib.rs");
-        let of = |package: &str| of_plugin(package, &folder, Some(&file)).is_empty();
-        assert!(!of("mustlink-metrics"));
+        assert!(!of_crate("mustlink-metrics", &folder).is_empty());
         fs::write(folder.join("Cargo.toml.orig"), "").unwrap();
-        assert!(of("mustlink-metrics") && !of("other"));
+        assert!(of_crate("mustlink-metrics", &folder).is_empty());
         assert!(of_crate("mustlink", &folder).is_empty());
+        assert!(!of(&whole).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::reduce;
 
-/// One object.
+/// The values of one object, dense or sparse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Row<'a> {
     /// All d values.

@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 const RANGE: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
 
 impl Data {
-    /// The same objects, each counted this often: n weights, 0 or in 1e-30..=1e30, not all 0. An object of
-    /// weight 2 is as good as two of weight 1 in the same place; one of weight 0 gets a label and moves no
-    /// centre but that of a cluster in which all weigh 0. Clusterers that do not declare `object_weights`
-    /// refuse them. Weights of 1 are none.
+    /// The same objects with weights: n weights, 0 or in 1e-30..=1e30, not all 0. An object of
+    /// weight 2 counts like two of weight 1 in the same place. One of weight 0 gets a label and moves no
+    /// centre except that of a cluster in which all objects weigh 0. Clusterers that do not declare `object_weights`
+    /// reject them. Weights that are all 1 are dropped.
     ///
     /// # Errors
     /// `BadParam`.
@@ -41,7 +41,7 @@ impl Data {
             let long = w.is_finite() && !RANGE.contains(&w.abs());
             let value =
                 if long { format!("{w:e} (object {i})") } else { format!("{w} (object {i})") };
-            return Err(Error::bad_param("weights", value, "0 or in 1e-30..=1e30"));
+            return Err(Error::bad_param("weights", value, "0 or between 1e-30 and 1e30"));
         }
         if weights.iter().all(|&w| w == 0.0) {
             return Err(Error::bad_param(
@@ -55,7 +55,7 @@ impl Data {
         Ok(self)
     }
 
-    /// How often each object counts; absent: once.
+    /// Weight of each object; absent: 1.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
@@ -112,8 +112,14 @@ mod tests {
     fn what_is_no_weight_is_refused_by_its_object() {
         for (weights, says) in [
             (vec![1.0, 1.0], "weights: must be 3, one for each object, got 2"),
-            (vec![1.0, -1.0, 1.0], "weights: must be 0 or in 1e-30..=1e30, got -1 (object 1)"),
-            (vec![1.0, 1.0, f64::NAN], "weights: must be 0 or in 1e-30..=1e30, got NaN (object 2)"),
+            (
+                vec![1.0, -1.0, 1.0],
+                "weights: must be 0 or between 1e-30 and 1e30, got -1 (object 1)",
+            ),
+            (
+                vec![1.0, 1.0, f64::NAN],
+                "weights: must be 0 or between 1e-30 and 1e30, got NaN (object 2)",
+            ),
             (vec![1e31, 1.0, 1.0], "got 1e31 (object 0)"),
             (vec![1.0, 2.5e-300, 1.0], "got 2.5e-300 (object 1)"),
             (vec![0.0; 3], "weights: must be above 0 for one of them, got 0 for all objects"),

@@ -36,8 +36,6 @@ pub struct Properties {
     pub gives_centers: bool,
     /// It may learn how much each feature counts: weights of features, or a metric.
     pub learns_weights: bool,
-    /// It tries other methods and may say how each did (`Extras::tried`).
-    pub tries_others: bool,
     /// It makes random choices by object index, so that permuting rows may change the result.
     pub index_keyed: bool,
     /// It cannot run as it stands: an option without a usable default must be given first.
@@ -59,7 +57,6 @@ impl Default for Properties {
             object_weights: false,
             gives_centers: false,
             learns_weights: false,
-            tries_others: false,
             index_keyed: true,
             needs_setup: false,
         }
@@ -67,7 +64,7 @@ impl Default for Properties {
 }
 
 impl Properties {
-    /// Whether every constraint of this kind is promised.
+    /// True if every constraint of this kind is promised.
     pub fn hard(&self, kind: Kind) -> bool {
         match kind {
             Kind::MustLink => self.hard_must,
@@ -75,7 +72,7 @@ impl Properties {
         }
     }
 
-    /// Whether this constraint is promised.
+    /// True if this constraint is promised.
     pub fn promise(&self, constraint: &Constraint) -> bool {
         match constraint.strength {
             Some(Strength::Soft) => false,
@@ -83,6 +80,23 @@ impl Properties {
             None => self.hard(constraint.kind),
         }
     }
+}
+
+/// Operations in one second of processor time, roughly, on machines from 2020 on. With these, numbers of operations
+/// become the times that plans and `auto` estimate.
+pub const OPERATIONS_PER_SECOND: f64 = 2e9;
+
+/// A method that a clusterer would try, with its estimated costs.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// Name of the method.
+    pub name: String,
+    /// Operations of all its runs, roughly.
+    pub operations: f64,
+    /// Bytes of one run beyond the data.
+    pub memory: u64,
+    /// True if the method is too expensive to be tried.
+    pub left_out: bool,
 }
 
 /// Groups objects into clusters. Tag in configs: `clusterer = { type = "…" }`.
@@ -104,10 +118,15 @@ pub trait BaseClusterer: super::Plugin {
         (16 * shape.n + 16 * shape.k * shape.d) as u64
     }
 
-    /// Multiplications and additions of one run, its starts included, roughly; absent: those of twenty sweeps over
-    /// the data from each start ([`Shape::sweep`]). Of children only a consensus function counts, as nobody else
-    /// knows how many members it combines. Plans and the order of cells are made from these.
+    /// Multiplications and additions of one run, including its starts, roughly; absent: those of twenty sweeps over the
+    /// data from each start ([`Shape::sweep`]). Children do not count, except a consensus function, because only its
+    /// parent knows how many members it combines. Plans and the order of cells are made from these.
     fn operations(&self, _shape: &Shape) -> Option<f64> {
         None
+    }
+
+    /// The methods that it would try on data of this shape. Empty for a clusterer that tries no others.
+    fn attempts(&self, _shape: &Shape) -> Vec<Attempt> {
+        Vec::new()
     }
 }

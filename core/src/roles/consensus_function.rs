@@ -10,7 +10,7 @@ use crate::problem::{Problem, Shape};
 
 use super::base_clusterer::Properties;
 
-/// What a consensus function needs of the members.
+/// Requirements of a consensus function on the members.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Needs {
     /// Memberships of every member.
@@ -37,12 +37,12 @@ pub struct Needs {
     pub hard_if_marked: bool,
     /// More objects than this are refused.
     pub max_n: Option<usize>,
-    /// What takes more objects than that.
+    /// Name of a function that takes more objects.
     pub instead: &'static str,
 }
 
 impl Needs {
-    /// What it promises about constraints, as a clusterer would say it.
+    /// Promises about constraints, in the form of a clusterer.
     pub fn promises(&self) -> Properties {
         Properties {
             reads_constraints: self.reads_constraints,
@@ -63,7 +63,7 @@ pub trait ConsensusFunction: super::Plugin {
     /// As the plugin documents.
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering>;
 
-    /// What it needs of the members.
+    /// Requirements on the members.
     fn needs(&self) -> Needs {
         Needs::default()
     }

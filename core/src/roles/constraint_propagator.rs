@@ -10,7 +10,7 @@ use crate::data::DataKind;
 use crate::error::Result;
 use crate::problem::{Problem, Shape};
 
-/// What comes out of propagation.
+/// Result of propagation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Propagated {
     /// More constraints, the given ones among them.
@@ -28,7 +28,7 @@ pub struct PropagatorProperties {
     pub needs_clustering: bool,
     /// Kinds of data it takes.
     pub accepts: Vec<DataKind>,
-    /// What takes the place of the data afterwards; absent where it gives constraints.
+    /// Kind of data that replaces the data afterwards; absent if the result is constraints.
     pub gives: Option<DataKind>,
 }
 
@@ -45,10 +45,10 @@ impl Default for PropagatorProperties {
 /// Spreads constraints. Tag in configs: `propagator = { type = "…" }`.
 #[typetag::serde(tag = "type")]
 pub trait ConstraintPropagator: super::Plugin {
-    /// What follows from `constraints`; every given constraint is kept.
+    /// Propagates `constraints`; every given constraint is kept.
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// As documented by the plugin.
     fn propagate(
         &self,
         constraints: &Constraints,

@@ -43,9 +43,8 @@ pub trait EnsembleGenerator: super::Plugin {
         GeneratorProperties::default()
     }
 
-    /// How many members it makes, and the most clusters that one of them has; what combines them declares its
-    /// memory by that. Absent: it has an option `members`, else 100, and their number of clusters is that of
-    /// the problem.
+    /// Number of members, and the largest number of clusters in one of them. Plugins that combine them use it to
+    /// declare their memory. Absent: the option `members` (100 without it), with the number of clusters of the problem.
     fn size(&self, _shape: &Shape) -> Option<(usize, usize)> {
         None
     }

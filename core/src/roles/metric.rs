@@ -8,7 +8,7 @@ use crate::data::Data;
 use crate::ensemble::Ensemble;
 use crate::error::Result;
 
-/// What a metric may look at.
+/// Input of a metric.
 #[derive(Clone, Copy, Default)]
 pub struct MetricInput<'a> {
     /// Cluster of each object.
@@ -29,7 +29,7 @@ pub struct MetricInput<'a> {
     pub exclude: Option<&'a [(u32, u32)]>,
     /// An ensemble to compare with.
     pub ensemble: Option<&'a Ensemble>,
-    /// The run that scores, which may be cancelled or be out of time; absent: nobody waits.
+    /// The run that scores, which may be cancelled or exceed its time; absent: it cannot be.
     pub ctx: Option<&'a Context>,
 }
 
@@ -42,7 +42,7 @@ impl MetricInput<'_> {
         self.ctx.map_or(Ok(()), Context::check)
     }
 
-    /// The run that scores, or one that nobody cancels.
+    /// The run that scores, or one that cannot be cancelled.
     pub fn context(&self) -> Context {
         self.ctx.cloned().unwrap_or_else(|| Context::new(0))
     }

@@ -10,7 +10,7 @@ mod plugin;
 mod query_selector;
 mod transform;
 
-pub use base_clusterer::{BaseClusterer, Properties};
+pub use base_clusterer::{Attempt, BaseClusterer, OPERATIONS_PER_SECOND, Properties};
 pub use consensus_function::{ConsensusFunction, Needs};
 pub use constraint_propagator::{ConstraintPropagator, Propagated, PropagatorProperties};
 pub use ensemble_generator::{EnsembleGenerator, GeneratorProperties};

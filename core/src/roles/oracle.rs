@@ -1,5 +1,6 @@
 //! Who answers "same cluster or not?"
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 
 use super::query_selector::{QueryId, Reply};
 
-/// What an oracle may know of the world. Only oracles and metrics see labels.
+/// Information for an oracle. Only oracles and metrics see labels.
 #[derive(Clone)]
 pub struct Scene {
     /// Name of the data set, where known.
@@ -24,6 +25,9 @@ pub struct Scene {
     pub display: Option<Arc<[String]>>,
     /// The objects themselves, for oracles that look at distances or show features.
     pub data: Option<crate::data::Data>,
+    /// The data as they were read, before the transforms of a method. Ledgers compare them with a stored hash to find
+    /// out whether recorded answers are about the same rows.
+    pub read: Option<crate::data::Data>,
     /// The run around the oracle; its path seeds noise.
     pub ctx: Context,
 }
@@ -38,20 +42,34 @@ impl Scene {
             ids: None,
             display: None,
             data: None,
+            read: None,
             ctx,
         }
     }
 
-    /// Whether a cell of a column of classes stands for an unknown one. In small letters "none" is a class: none
-    /// of the others.
+    /// True if a cell of a column of classes means an unknown class. In small letters "none" is a class: none of the
+    /// others.
     pub fn is_unknown(cell: &str) -> bool {
         let missing = ["na", "n/a", "nan", "-nan", "+nan", "null"];
         matches!(cell, "" | "?" | "-1" | "-1.0" | "None")
             || missing.iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
+
+    /// A text that is the same for all cells with one label: equal numbers, such as 1 and 1.0, are one label.
+    pub fn label_key(cell: &str) -> Cow<'_, str> {
+        let unsigned = cell.strip_prefix(['+', '-']).unwrap_or(cell);
+        let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || !digits(whole) || !digits(decimals) {
+            return cell.into();
+        }
+        let sign = if cell.starts_with('-') { "-" } else { "" };
+        let (whole, decimals) = (whole.trim_start_matches('0'), decimals.trim_end_matches('0'));
+        format!("{sign}{whole}.{decimals}").into()
+    }
 }
 
-/// One question.
+/// A question: do two objects belong to the same cluster?
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Number of the query.
@@ -64,7 +82,7 @@ pub struct Question {
     pub subject: u32,
     /// The object it is compared with.
     pub reference: u32,
-    /// What the question serves.
+    /// Purpose of the question.
     pub purpose: &'static str,
 }
 
@@ -85,37 +103,37 @@ impl Question {
     }
 }
 
-/// One answer.
+/// An answer to one question, with its cost and, if known, who gave it and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The reply.
     pub reply: Reply,
-    /// Who answered.
+    /// Annotator that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotator: Option<String>,
-    /// How sure, in [0.5, 1].
+    /// Confidence, in [0.5, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// How long it took, where somebody was waited for.
+    /// Time to answer, if a person answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
     /// When a person gave it, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// What the annotator remarked.
+    /// Note of the annotator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The votes it was made from, where several were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// What it cost.
+    /// Cost of the answer.
     pub cost: f64,
 }
 
 /// The vote of one of several annotators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
-    /// Who.
+    /// Name of the annotator.
     pub annotator: String,
     /// The reply.
     pub reply: Reply,
@@ -136,13 +154,13 @@ impl Answer {
         }
     }
 
-    /// Whether it cost anything: what is known already is answered for nothing.
+    /// True if it had a cost: answers that are already known are free.
     pub fn is_paid(&self) -> bool {
         self.cost > 0.0
     }
 }
 
-/// Why an oracle answers no more.
+/// Reason why an oracle refuses further answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// The budget is spent.
@@ -153,7 +171,7 @@ pub enum Refusal {
     OutOfScope,
 }
 
-/// What comes of a question.
+/// Result of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// An answer.

@@ -27,7 +27,7 @@ use crate::options::Options;
 )]
 pub trait Registered {}
 
-/// What every plugin is: printable, clonable, shareable between threads, with options that have
+/// Properties of every plugin: printable, clonable, shareable between threads, with options that have
 /// declared ranges, and registered.
 pub trait Plugin:
     std::fmt::Debug + dyn_clone::DynClone + Send + Sync + Options + Registered

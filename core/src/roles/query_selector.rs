@@ -26,7 +26,7 @@ pub enum Reply {
     MustLink,
     /// Different clusters.
     CannotLink,
-    /// The oracle cannot say.
+    /// The oracle does not know.
     DontKnow,
 }
 
@@ -50,7 +50,7 @@ impl From<Kind> for Reply {
     }
 }
 
-/// Why an inquiry has no more questions.
+/// Reason why an inquiry has no more questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Done {
@@ -64,7 +64,7 @@ pub enum Done {
     TargetReached,
 }
 
-/// What an inquiry wants next.
+/// Next step of an inquiry.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// The answer to a pair.
@@ -75,7 +75,7 @@ pub enum Step {
         subject: u32,
         /// The object it is compared with.
         reference: u32,
-        /// What the question serves: `explore`, `consolidate`, `merge` …
+        /// Purpose of the question: `explore`, `consolidate`, `merge` …
         purpose: &'static str,
     },
     /// A clustering of all objects under the constraints so far.
@@ -89,7 +89,7 @@ pub enum Step {
     Done(Done),
 }
 
-/// What happened in a selection; the log of these is the truth about what was asked.
+/// Event in a selection; the log of these is the record of all questions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
@@ -101,7 +101,7 @@ pub enum Event {
         subject: u32,
         /// The object it is compared with.
         reference: u32,
-        /// What it serves.
+        /// Purpose of the question.
         purpose: String,
     },
     /// A reply came.
@@ -110,7 +110,7 @@ pub enum Event {
         id: QueryId,
         /// The reply.
         reply: Reply,
-        /// What it cost.
+        /// Cost of the answer.
         cost: f64,
     },
     /// A conclusion that cost nothing.
@@ -150,28 +150,28 @@ pub enum Event {
         /// Number of the query.
         id: QueryId,
     },
-    /// From here on the answer to a query is taken to be this one, because of what others say: its opposite,
-    /// "don't know" where nobody can tell, or itself again. What was concluded before holds no longer; what
-    /// still follows is said again.
+    /// From here on another answer to a query counts, because of the answers to others. It is the opposite, "don't
+    /// know" if it cannot be decided, or the original one again. Earlier conclusions no longer hold; those that still
+    /// follow are repeated.
     Corrected {
         /// Number of the query.
         id: QueryId,
-        /// What it is taken to be.
+        /// The answer after correction.
         reply: Reply,
     },
     /// The inquiry ended by itself.
     Done {
-        /// Why.
+        /// Reason for the end.
         reason: Done,
     },
 }
 
 /// A selection under way.
 pub trait Inquiry: Send {
-    /// What is wanted next. Idempotent: without a `tell` in between, the same step and id.
+    /// Returns the next step. Idempotent: without a `tell` in between, the same step and id.
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// As documented by the plugin.
     fn step(&mut self) -> Result<Step>;
 
     /// Takes the reply to query `id`.
@@ -189,12 +189,12 @@ pub trait Inquiry: Send {
         Err(Error::Oracle(format!("clustering {request} was not asked for")))
     }
 
-    /// What happened since the last call: inferences, joined neighbourhoods, conflicts.
+    /// Events since the last call: inferences, joined neighbourhoods, conflicts.
     fn drain(&mut self) -> Vec<Event> {
         Vec::new()
     }
 
-    /// The clustering an inherently active method stands at; valid at any moment.
+    /// The current clustering of an inherently active method; valid at any moment.
     fn clustering(&self) -> Option<Clustering> {
         None
     }

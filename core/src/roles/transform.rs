@@ -24,7 +24,7 @@ pub trait Fitted: Send + Sync {
         None
     }
 
-    /// What its features are.
+    /// Features of the result.
     fn features(&self) -> Features {
         Features::Same
     }
@@ -47,29 +47,31 @@ pub trait Fitted: Send + Sync {
         Vec::new()
     }
 
-    /// What [`Transform::restore`] needs to make it again, for models that are kept in a file; absent where
+    /// Data from which [`Transform::restore`] can make it again, for models that are kept in a file; absent if
     /// it cannot be kept.
     fn saved(&self) -> Option<Value> {
         None
     }
 }
 
-/// What [`Fitted::saved`] gives of a transform that is kept as it is.
+/// Result of [`Fitted::saved`] for a transform that is kept unchanged.
 pub fn kept<F: Fitted + Serialize>(fitted: &F) -> Option<Value> {
     serde_json::to_value(fitted).ok()
 }
 
-/// A fitted transform as [`Fitted::saved`] keeps it, for those that are kept as they are.
+/// Restores a fitted transform from the value that [`kept`] made of it.
 ///
 /// # Errors
-/// `Plugin` when the value is not one.
+/// `Plugin` if the value does not describe such a transform.
 pub fn restored<F: Fitted + DeserializeOwned + 'static>(
     tag: &str,
     saved: &Value,
 ) -> Result<Box<dyn Fitted>> {
     match F::deserialize(saved) {
         Ok(fitted) => Ok(Box::new(fitted)),
-        Err(e) => Err(Error::Plugin { tag: tag.into(), message: format!("is no such step: {e}") }),
+        Err(e) => {
+            Err(Error::Plugin { tag: tag.into(), message: format!("is not such a step: {e}") })
+        }
     }
 }
 
@@ -109,7 +111,7 @@ pub trait Transform: super::Plugin {
     /// The fitted transform that [`Fitted::saved`] kept.
     ///
     /// # Errors
-    /// `Plugin` when the value is none of this transform, or where it keeps none.
+    /// `Plugin` when the value does not belong to this transform, or if it cannot be kept.
     fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
         let _ = saved;
         let message = "cannot be kept in a model".into();
@@ -139,10 +141,10 @@ pub trait Transform: super::Plugin {
     }
 }
 
-/// What steps cost, one after the other.
+/// Cost of several steps, one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct CostOfSteps {
-    /// Bytes that the dearest of them needs beyond the data.
+    /// Bytes that the step with the largest memory needs beyond the data.
     pub memory: u64,
     /// Multiplications and additions of all of them.
     pub operations: f64,
@@ -150,7 +152,7 @@ pub struct CostOfSteps {
     pub result: Shape,
 }
 
-/// What these steps cost on data of this shape.
+/// Cost of these steps on data of this shape.
 pub fn cost_of_steps(steps: &[Box<dyn Transform>], shape: &Shape) -> CostOfSteps {
     let none = CostOfSteps { memory: 0, operations: 0.0, result: *shape };
     steps.iter().fold(none, |so_far, step| CostOfSteps {

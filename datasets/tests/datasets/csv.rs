@@ -97,8 +97,8 @@ fn what_is_wrong_is_named() {
         ("x,y\n", "bad.csv: the file has a header and no rows"),
         (
             "class\na\n",
-            "bad.csv: no column is left as a feature; methods read numbers about each object, in columns beside ids, \
-             classes and what is shown or left out: of texts an embedding or counts of words, for example",
+            "bad.csv: no column is left as a feature; methods read numbers about each object, in columns other than \
+             ids, classes and those shown or left out: for texts an embedding or counts of words, for example",
         ),
         ("x,y\n1,2\n3\n", "bad.csv, line 3: expected 2 fields as in the header, got 1"),
         ("x,y\n1,2\n\n\n3,4,5\n", "bad.csv, line 5: expected 2 fields as in the header, got 3"),
@@ -130,7 +130,7 @@ fn what_is_wrong_is_named() {
         (
             "x,w\n1,12 kg\n2,\"2,5 kg\"\n3,11 kg\n",
             "bad.csv: 3 cells are not numbers: line 2, column \"w\" (\"12 kg\"); line 3, column \"w\" (\"2,5 kg\"); \
-             line 4, column \"w\" (\"11 kg\"); units beside numbers are not read: write 12 kg as 12, in every \
+             line 4, column \"w\" (\"11 kg\"); units after numbers are not read: write 12 kg as 12, in every \
              cell of the column and in one unit",
         ),
         (
@@ -151,8 +151,14 @@ fn what_is_wrong_is_named() {
              (\"#DIV/0!\"); cells with #N/A are errors of a spreadsheet: mend them there, or read them as missing by \
              --na '#N/A,#DIV/0!'",
         ),
-        ("x,y\n1,inf\n", "bad.csv, line 2, column \"y\": inf is not a finite number"),
-        ("x,y\n1,1e999\n", "bad.csv, line 2, column \"y\": 1e999 is not a finite number"),
+        (
+            "x,y\n1,inf\n",
+            "bad.csv, line 2, column \"y\": inf is not a finite number; --na inf reads it as missing",
+        ),
+        (
+            "x,y\n1,1e999\n",
+            "bad.csv, line 2, column \"y\": 1e999 is not a finite number; --na 1e999 reads it as missing",
+        ),
         ("x,y,x\n1,2,3\n", "bad.csv, line 1: columns 1 and 3 are both named \"x\""),
         (
             ",x\n1,2\n",
@@ -161,8 +167,8 @@ fn what_is_wrong_is_named() {
         ),
         (
             "Report of May;;\n\nname;x;y\na;1;2\n",
-            "bad.csv, line 1: \"Report of May\" stands alone in the first row, which must name the columns: \
-             remove what is above their names",
+            "bad.csv, line 1: \"Report of May\" is alone in the first row, which must name the columns: \
+             remove the rows above the names",
         ),
         (
             "5,3,setosa\n4,3,setosa\n",
@@ -195,7 +201,7 @@ fn what_is_wrong_is_named() {
     );
     assert_eq!(
         of("x,name\n1,a\n2,b\n\n3,a\n", &with(None, Some("name"))),
-        "bad.csv, line 5: the id \"a\" stands on line 2 already; 1 row repeats an id in all. Use a column without \
+        "bad.csv, line 5: the id \"a\" is also on line 2; 1 row repeats an id in all. Use a column without \
          duplicates, or --name instead of --id: rows are then numbered from 0, and the column says what they are called"
     );
     assert_eq!(

@@ -97,7 +97,7 @@ fn a_mistyped_column_of_the_manifest_is_named() {
         fs::write(dir.path().join("MANIFEST.csv"), manifest).unwrap();
         open("few", &options(dir.path())).unwrap().reading.notes
     };
-    let said = "MANIFEST.csv: nobody reads its column \"sha265\"; did you mean \"sha256\"?";
+    let said = "MANIFEST.csv: unknown column \"sha265\"; did you mean \"sha256\"?";
     assert_eq!(notes("name,path,n,sha265"), [said]);
     // What is like nothing that is read is for people.
     assert!(
@@ -130,7 +130,7 @@ fn broken_directories_are_named() {
     );
     assert_eq!(message("few,dense,gone.csv,,,,,,,\n", "few"), "gone.csv: no such file");
     let twice = "few,dense,few.csv,,,,,,,\nfew,dense,few.csv,,,,,,,\n";
-    assert_eq!(message(twice, "few"), "MANIFEST.csv: the name \"few\" stands twice");
+    assert_eq!(message(twice, "few"), "MANIFEST.csv: the name \"few\" occurs twice");
     let text = message("few,dense,few.csv,many,,,,,,\n", "few");
     assert_eq!(text, "MANIFEST.csv, line 2: n must be a whole number, or empty");
     let text = message("few,dense\n", "few");
@@ -143,7 +143,7 @@ fn broken_directories_are_named() {
     let dir = directory("words,text,words,,,,,,,\n");
     fs::write(dir.path().join("words/labels.txt"), "left\n").unwrap();
     let text = open("words", &options(dir.path())).unwrap_err().to_string();
-    assert!(text.ends_with("words/labels.txt: 1 labels for 2 rows of the matrix"), "{text}");
+    assert!(text.ends_with("words/labels.txt: 1 label for 2 rows of the matrix"), "{text}");
     fs::remove_file(dir.path().join("words/matrix.mtx")).unwrap();
     let text = open("words", &options(dir.path())).unwrap_err().to_string();
     assert!(text.ends_with("the folder holds neither matrix.mtx nor matrix.mtx.gz"), "{text}");

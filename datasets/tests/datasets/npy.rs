@@ -36,7 +36,7 @@ fn a_numpy_file_is_its_matrix() {
             assert_eq!(
                 message,
                 format!(
-                    "{}: is no CSV, which alone is read by {way}",
+                    "{}: is not a CSV, and {way} is for CSV files only",
                     data.trim_start_matches("builtin:")
                 )
             );

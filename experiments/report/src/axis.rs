@@ -17,7 +17,7 @@ pub(crate) fn clipped(name: &str, most: usize) -> String {
     }
 }
 
-/// How the places that are written about are marked.
+/// Form of the marks at labelled places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marked {
     /// By light lines across the plot where the axis is the vertical one, else as `Outside`.
@@ -46,7 +46,7 @@ impl Axis {
         Axis { scale: Scale::linear(low, high), ..Axis::names([], Marked::Bare) }
     }
 
-    /// An axis with numbers beside it.
+    /// An axis with numbers at its marks.
     pub fn numbers(name: &str, scale: Scale, at: &[f64]) -> Axis {
         let text = |t: &f64| {
             if scale.logarithmic { power(*t) } else { number(*t, at) }
@@ -100,7 +100,7 @@ impl Axis {
         self
     }
 
-    /// Whether a line is drawn along it.
+    /// True if a line is drawn along it.
     pub fn is_drawn(&self) -> bool {
         matches!(self.marked, Marked::Across | Marked::Outside)
     }

@@ -26,8 +26,8 @@ const LETTERS: usize = 44;
 const SIZE: (f64, f64) = (420.0, 18.0);
 const GREY: &str = "#999";
 
-/// Writes candidate-scores.svg and .csv into `folder`, and the figure in these formats beside SVG;
-/// nothing where no candidate has a score.
+/// Writes candidate-scores.svg and .csv into `folder`, and the figure in these formats in addition to SVG;
+/// nothing if no candidate has a score.
 ///
 /// # Errors
 /// A file that cannot be written.

@@ -5,6 +5,7 @@
 //! library draws dashes as hundreds of strokes and places a legend only on top of the curves.
 
 use maud::{Markup, html};
+use mustlink_core::text::visible;
 
 use crate::axis::{Axis, Marked, width_of};
 use crate::legend::Legend;
@@ -23,7 +24,7 @@ pub(crate) struct Panel {
     pub y: Axis,
     /// Height of the plot in pixels.
     pub height: f64,
-    /// What is drawn, from the lowest to the uppermost.
+    /// Marks to draw, from the lowest to the uppermost.
     pub marks: Vec<Mark>,
     /// The series that all of it is of: hidden along with it.
     pub series: Option<usize>,
@@ -100,11 +101,12 @@ impl Chart {
             }
             "\n"
         };
-        drawn.into_string()
+        // XML has no control characters.
+        visible(&drawn.into_string())
     }
 
-    /// Where the plots are, row by row from `top`, and where the last row ends; a plot stands `margin` from
-    /// the left of its panel, and `pitch` from plot to plot.
+    /// Frames of the plots, row by row from `top`, and the end of the last row; a plot is `margin` from
+    /// the left of its panel, and `pitch` from the next plot.
     fn frames(
         &self,
         columns: usize,
@@ -130,10 +132,12 @@ impl Chart {
 }
 
 impl Panel {
+    /// A plot without a title; `height` is in pixels.
     pub fn new(x: Axis, y: Axis, height: f64, marks: Vec<Mark>) -> Panel {
         Panel { title: String::new(), x, y, height, marks, series: None }
     }
 
+    /// The same plot with a title.
     pub fn titled(self, title: &str) -> Panel {
         Panel { title: title.into(), ..self }
     }
@@ -247,6 +251,12 @@ mod tests {
         assert!(starts.iter().all(|x| x + width_of(title) < width), "{starts:?} {width}");
         // As wide as before, so that fewer stand side by side.
         assert!(width < 700.0 && starts[0] != starts[1] || starts[1] == starts[2], "{starts:?}");
+    }
+
+    #[test]
+    fn control_characters_of_names_are_not_drawn() {
+        let svg = Chart::new("a\u{1b}[31m\u{0}b", "d", 100.0, 1, Vec::new()).svg();
+        assert!(svg.contains("<title>a?[31m?b</title>") && !svg.contains('\u{1b}'), "{svg}");
     }
 
     #[test]

@@ -10,12 +10,19 @@ use serde_json::Value;
 use mustlink_experiments::Experiment;
 
 /// Papers of the plugins that come with the program, as BibTeX.
-pub const REFERENCES: &str = include_str!("../../../book/references.bib");
+pub const REFERENCES: &str = include_str!("references.bib");
+
+// Files of other folders that a package needs are symbolic links; `cargo package` replaces them by the files. Git for
+// Windows may check out a link as a text file that contains only the path.
+const _: () = assert!(
+    REFERENCES.len() > 1000,
+    "references.bib is not a symbolic link: run `git config core.symlinks true` and check it out again"
+);
 
 /// Papers on statistics that the paragraph for a paper cites.
 const STATISTICS: &str = include_str!("statistics.bib");
 
-/// What a plugin cites with these options. Forms that change no label are cited where they were asked for
+/// References that a plugin cites with these options. Options that change no label are cited if they were set
 /// by name.
 pub(crate) fn references(d: &Descriptor, options: &Value) -> Vec<&'static str> {
     let default = (d.default)();
@@ -111,7 +118,7 @@ pub fn own_entry() -> String {
     )
 }
 
-/// The entry of a key in a text of BibTeX, as it stands there.
+/// The entry of a key in a text of BibTeX, unchanged.
 pub fn entry<'a>(bibliography: &'a str, key: &str) -> Option<&'a str> {
     let head = format!("{{{key},");
     let brace = bibliography.find(&head)?;
@@ -130,8 +137,8 @@ pub fn entry<'a>(bibliography: &'a str, key: &str) -> Option<&'a str> {
     None
 }
 
-/// BibTeX of the program, of everything that `used` cites and of what `paragraph` cites beside, and the
-/// keys that have no entry.
+/// BibTeX of the program, of everything that `used` cites and of further references in `paragraph`, and the
+/// keys without an entry.
 pub(crate) fn bibtex(used: &Used, paragraph: &str) -> (String, Vec<&'static str>) {
     let (mut text, mut missing) = (own_entry(), Vec::new());
     for key in used.keys() {

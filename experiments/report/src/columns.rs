@@ -13,7 +13,7 @@ use mustlink_experiments::Experiment;
 use mustlink_experiments::statistics::{Summary, Unit};
 use mustlink_experiments::verdict::{CurveValues, Results, Sample};
 
-/// Whether more is better, per metric; absent where neither end is, and for other numbers.
+/// For each metric, true if more is better; absent if neither end is, and for other numbers.
 pub(crate) fn directions(experiment: &Experiment) -> impl Iterator<Item = Option<bool>> + '_ {
     let metrics = experiment.scoring.metrics.iter();
     let better = |facts: MetricProperties| facts.ranked.then_some(facts.higher_is_better);
@@ -53,7 +53,7 @@ pub(crate) struct Column {
     pub head: String,
     /// The column of the rows it summarises.
     pub metric: String,
-    /// Whether more is better, where that is known.
+    /// True if more is better, if that is known.
     pub higher: Option<bool>,
     /// Decimals of its numbers in a table by data set, where these are not three.
     decimals: BTreeMap<String, usize>,
@@ -76,7 +76,7 @@ impl Column {
         }
     }
 
-    /// What a table shows of one curve: its number, and the cells that are not in it.
+    /// Text of one curve in a table: its number, and the cells that it does not include.
     pub fn text(&self, curve: Option<&CurveSummary>) -> String {
         let Some(curve) = curve else { return "–".into() };
         let cells = cells(curve);
@@ -125,22 +125,23 @@ impl Column {
         }
     }
 
-    /// Whether it is of the whole curve.
+    /// True if it is of the whole curve.
     pub fn is_area(&self) -> bool {
         matches!(self.pick, Pick::Area)
     }
 
-    /// Whether tests over all data sets compare this number.
+    /// True if tests over all data sets compare this number.
     pub fn is_compared(&self, curves: &[CurveSummary]) -> bool {
         let area = curves.iter().any(|c| c.metric == self.metric && c.area.is_some());
         self.is_area() == area
     }
 
-    /// The method of the best mean on a data set, where the difference to the next is significant at 5 %:
-    /// paired t tests over cells against all others, Holm's adjustment over them. A method whose cells failed, are
-    /// not all there, or are undefined where its number is taken does not take part: what needs constraints has no
-    /// value at 0 questions, and one at the others.
-    pub fn best(&self, made: &Made<'_>, dataset: &str) -> Option<String> {
+    /// The methods with the best two means on a data set, and whether the difference is significant at 5 %. The best
+    /// is compared with all others by paired t tests over cells, with Holm's adjustment over these tests.
+    ///
+    /// A method takes part only if it has all cells, none of them failed, and each has a value where the number is
+    /// taken. Elsewhere a value may be undefined: metrics that need constraints have none at 0 questions.
+    pub fn leaders(&self, made: &Made<'_>, dataset: &str) -> Option<Leaders> {
         let sign = if self.higher? { 1.0 } else { -1.0 };
         let mine = || {
             let of = |c: &&CurveSummary| c.dataset == dataset && c.metric == self.metric;
@@ -157,10 +158,8 @@ impl Column {
             .collect();
         rivals.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (best, others) = rivals.split_first()?;
-        // 0 in every cell, as of one cluster for all, is no score to be praised: others are below it by chance.
-        if best.2.values().all(|v| *v == 0.0) && self.higher == Some(true) {
-            return None;
-        }
+        // The next is the first of the others.
+        let next = others.first()?;
         let p: Vec<f64> = others
             .iter()
             .map(|o| {
@@ -170,9 +169,29 @@ impl Column {
                 test.filter(|t| !t.degenerate).map_or(1.0, |t| t.p)
             })
             .collect();
-        // The next is the first of the others.
-        (*holm(&p).first()? < 0.05).then(|| best.1.to_string())
+        // A score of 0 in every cell, for example from a single cluster, never counts as significantly better: other
+        // methods are below it by chance.
+        let praised = best.2.values().any(|v| *v != 0.0) || self.higher != Some(true);
+        Some(Leaders {
+            best: (best.1.to_string(), sign * best.0),
+            next: (next.1.to_string(), sign * next.0),
+            significant: praised && *holm(&p).first()? < 0.05,
+        })
     }
+
+    /// The method of the best mean on a data set, if it is significantly better than the next.
+    pub fn best(&self, made: &Made<'_>, dataset: &str) -> Option<String> {
+        self.leaders(made, dataset).filter(|l| l.significant).map(|l| l.best.0)
+    }
+}
+
+/// The methods of the best two means on a data set.
+pub(crate) struct Leaders {
+    /// The best and its mean.
+    pub best: (String, f64),
+    pub next: (String, f64),
+    /// True if their difference is significant.
+    pub significant: bool,
 }
 
 /// The point with this number, or the last.
@@ -180,7 +199,7 @@ fn point(curve: &CurveSummary, at: usize) -> Option<&PointSummary> {
     curve.points.get(at).or(curve.points.last())
 }
 
-/// What tables are made of.
+/// Input of tables.
 pub(crate) struct Made<'a> {
     pub curves: &'a [CurveSummary],
     pub results: &'a Results,
@@ -188,7 +207,7 @@ pub(crate) struct Made<'a> {
     pub correction: f64,
 }
 
-/// The numbers that stand for the curves; the first point among them only `with_start`.
+/// The numbers that represent the curves; they include the first point only `with_start`.
 pub(crate) fn columns(
     experiment: &Experiment,
     curves: &[CurveSummary],
@@ -246,7 +265,7 @@ pub(crate) fn observations(experiment: &Experiment) -> usize {
     }
 }
 
-/// What the intervals are, and why some scores have no value.
+/// Explanation of the intervals, and of scores without a value.
 pub(crate) fn legend<'a>(
     experiment: &Experiment,
     curves: impl Iterator<Item = &'a CurveSummary> + Clone,

@@ -32,8 +32,8 @@ impl Folds {
         Folds(methods.iter().map(of).collect())
     }
 
-    /// What the hierarchical model says of every two methods, as a table of first and second; `None` where they
-    /// were not compared. Differences are taken times `sign`, so that more is better.
+    /// Results of the hierarchical model for every two methods, as a table of first and second; `None` if they
+    /// were not compared. Differences are multiplied by `sign`, so that more is better.
     pub fn compared(
         &self,
         control: usize,

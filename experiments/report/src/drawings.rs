@@ -100,7 +100,7 @@ fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures
     out
 }
 
-/// How confident one can be, by one-sided t tests at each point, that a method's number is higher than
+/// Confidence, by one-sided t tests at each point, that a method's number is higher than
 /// the baseline's (above 0) or lower (below 0).
 fn confidence<'a>(
     experiment: &'a Experiment,

@@ -35,7 +35,7 @@ const SIDE: f64 = 480.0;
 const SAME: &str = COLOURS[0];
 const OTHER: &str = COLOURS[1];
 
-/// Writes the figures of `ensemble` into a folder, in these formats beside SVG, with objects in the order of
+/// Writes the figures of `ensemble` into a folder, in these formats in addition to SVG, with objects in the order of
 /// `labels`; their names begin with `prefix`. Members are judged by the classes, or by the labels without
 /// them.
 ///
@@ -146,7 +146,7 @@ fn shade(v: f64) -> usize {
     (v * STEPS as f64).round() as usize
 }
 
-/// How many pairs have each count, split by classes where they are known.
+/// Number of pairs with each count, split by classes if they are known.
 fn counts(
     co: &CoAssociation,
     classes: Option<&[Option<u32>]>,

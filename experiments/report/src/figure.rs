@@ -10,13 +10,14 @@ use mustlink_experiments::{Experiment, Format, io};
 use rayon::prelude::*;
 
 use crate::render::save_figure;
+use crate::section::file;
 
 /// A finished figure.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
     /// Its file name without an ending.
     pub name: String,
-    /// What stands below it.
+    /// Text below the figure.
     pub caption: String,
     /// Its text.
     pub svg: String,
@@ -30,48 +31,28 @@ impl Figure {
         Figure { name: file_name(name), caption: caption.into(), svg, numbers }
     }
 
-    /// For the page, with its links; `wide` ones are moved sideways where there is no room.
+    /// HTML for the page, with its numbers; `wide` figures can be scrolled sideways on small screens.
     pub fn html(&self, experiment: &Experiment, wide: bool) -> Markup {
-        let file = format!("{}.svg", self.name);
         html! {
-            figure {
+            figure data-files=(self.files(experiment)) {
                 @if wide {
                     div class="scroll" { (PreEscaped(&self.svg)) }
                 } @else {
                     (PreEscaped(&self.svg))
                 }
-                figcaption {
-                    (self.caption) " " (self.numbers_link()) " · "
-                    a class="svg" download=(file) href={ "figures/" (file) } { "SVG" }
-                    (self.pictures(experiment))
-                }
+                figcaption { (self.caption) }
+                (file(&format!("{}.csv", self.name), "", &String::from_utf8_lossy(&self.numbers)))
             }
             "\n"
         }
     }
 
-    /// Its numbers, within the page.
-    pub fn numbers_link(&self) -> Markup {
-        let url = data_url("text/csv", &self.numbers);
-        html! { a download={ (self.name) ".csv" } href=(url) { "numbers" } }
-    }
-
-    /// Links to its files, where it is not on the page itself.
-    pub fn file_links(&self, experiment: &Experiment) -> Markup {
-        html! {
-            a href={ "figures/" (self.name) ".svg" } { "SVG" }
-            (self.pictures(experiment)) " · " (self.numbers_link())
-        }
-    }
-
-    /// Links to its files in the other formats.
-    fn pictures(&self, experiment: &Experiment) -> Markup {
-        let formats = experiment.plot.formats.iter().filter(|format| **format != Format::Svg);
-        html! {
-            @for end in formats.map(|format| format.ending()) {
-                " · " a href={ "figures/" (self.name) "." (end) } { (end.to_uppercase()) }
-            }
-        }
+    /// Names of its pictures in the folder `figures`.
+    pub fn files(&self, experiment: &Experiment) -> String {
+        let mut ends = vec![Format::Svg];
+        ends.extend(experiment.plot.formats.iter().filter(|format| **format != Format::Svg));
+        let name = |format: &Format| format!("{}.{}", self.name, format.ending());
+        ends.iter().map(name).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -132,11 +113,11 @@ pub(crate) fn remove_others(dir: &Path, before: &Path, page: &str) -> Result<()>
     Ok(())
 }
 
-/// The files of the figures that a page links to. A page may have come from anywhere: what is not a plain
-/// name leads out of the folder.
+/// The files of the figures that a page names. Paths are ignored, because the page may be from an untrusted source and
+/// a path could lead out of the folder.
 fn files(page: &str) -> BTreeSet<&str> {
-    let links = page.split("href=\"figures/").skip(1);
-    let names = links.filter_map(|rest| Some(rest.split_once('"')?.0));
+    let lists = page.split("data-files=\"").skip(1);
+    let names = lists.filter_map(|rest| Some(rest.split_once('"')?.0)).flat_map(|l| l.split(' '));
     names.filter(|name| !name.starts_with('.') && !name.contains(['/', '\\'])).collect()
 }
 
@@ -149,24 +130,6 @@ pub(crate) fn remove(file: &Path) -> Result<()> {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(io(file)(e)),
         _ => Ok(()),
     }
-}
-
-/// Bytes as a link that needs no file.
-pub(crate) fn data_url(kind: &str, bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = format!("data:{kind};charset=utf-8;base64,");
-    for three in bytes.chunks(3) {
-        let part = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
-        let bits = part(0) << 16 | part(1) << 8 | part(2);
-        for at in 0..4 {
-            out.push(if at <= three.len() {
-                LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char
-            } else {
-                '='
-            });
-        }
-    }
-    out
 }
 
 /// Lines as CSV under a head, whose names have commas between them.
@@ -198,16 +161,5 @@ mod tests {
             long.len() <= LONGEST && long.starts_with("üü") && long.ends_with("ü-ari"),
             "{long}"
         );
-    }
-
-    #[test]
-    fn links_hold_their_bytes() {
-        // The examples of RFC 4648.
-        for (text, expected) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
-        {
-            let url = data_url("text/csv", text.as_bytes());
-            assert_eq!(url, format!("data:text/csv;charset=utf-8;base64,{expected}"));
-        }
     }
 }

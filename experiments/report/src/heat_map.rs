@@ -18,7 +18,7 @@ pub(crate) struct Learned<'a> {
     pub weights: &'a FeatureWeights,
 }
 
-/// What the first fold of the first repeat learned at its last curve point, in config order.
+/// Weights that the first fold of the first repeat learned at its last curve point, in config order.
 pub(crate) fn learned(cells: &[CellRows]) -> Vec<Learned<'_>> {
     let mut out: Vec<Learned<'_>> = Vec::new();
     for cell in cells.iter().filter(|c| c.repeat == 0) {
@@ -37,7 +37,7 @@ pub(crate) fn learned(cells: &[CellRows]) -> Vec<Learned<'_>> {
 /// the smallest variance that the method allows, not what the feature says.
 const FLOOR: f64 = 1e6;
 
-/// Whether each feature of a cluster is near-constant.
+/// For each feature of a cluster, true if it is near-constant.
 fn near_constant(row: &[f64]) -> Vec<bool> {
     let mut sorted: Vec<f64> = row.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -68,7 +68,7 @@ pub fn near_constant_features(weights: &FeatureWeights) -> Vec<&str> {
         .collect()
 }
 
-/// What stands below the figure.
+/// Text below the figure.
 pub(crate) fn caption(weights: &FeatureWeights) -> String {
     let mut text = String::from(if weights.rows.len() > 1 {
         "Darker: a larger share of the weights of the cluster."

@@ -19,7 +19,7 @@ use crate::scale::{Scale, span, ticks};
 pub(crate) struct Room {
     /// Width and height of the plot within its axes.
     plot: (f64, f64),
-    /// Whether it has a legend of its own and tells each point.
+    /// True if it has a legend of its own.
     alone: bool,
 }
 
@@ -37,7 +37,7 @@ const STEP: f64 = 15.0;
 /// drawn, and its curve.
 pub(crate) type Series<'a> = (usize, &'a CurveSummary);
 
-/// What is drawn.
+/// Content of the figure.
 pub(crate) struct Curves<'a> {
     pub title: &'a str,
     /// Name of the axis, with the better direction.
@@ -50,7 +50,7 @@ pub(crate) struct Curves<'a> {
     pub against: Option<(&'a str, Vec<Vec<Option<f64>>>)>,
 }
 
-/// The ends of an interval within the range; absent where there is no interval.
+/// The ends of an interval within the range; absent without an interval.
 fn band(p: &PointSummary, (min, max): (f64, f64)) -> Option<(f64, f64)> {
     let score = p.score.as_ref().filter(|s| s.half_width.is_some())?;
     let (low, high) = score.interval();
@@ -100,7 +100,7 @@ impl Curves<'_> {
         let scale = Scale::linear(low, if high > low { high } else { low + 1.0 });
         // All bands lie below all lines.
         let bands = self.series.iter().filter_map(|(at, c)| self.band(*at, c, ends.0));
-        let lines = self.series.iter().map(|(at, c)| line(*at, c, room.alone));
+        let lines = self.series.iter().map(|(at, c)| line(*at, c));
         let x = Axis::exact("queries", ends, if room.alone { 10 } else { 5 });
         let y = Axis::numbers(self.y_name, scale, &marks);
         Some(Panel::new(x, y, room.plot.1, bands.chain(lines).collect()))
@@ -123,7 +123,7 @@ impl Curves<'_> {
         (points.len() > 1).then_some(Mark::Band { series, points })
     }
 
-    /// How confident one can be in a difference from the baseline, level by level.
+    /// Confidence in a difference from the baseline, level by level.
     fn confidence(&self, x: Axis) -> Option<Panel> {
         let (baseline, levels) = self.against.as_ref()?;
         // Levels stand at one distance, whatever lies between them.
@@ -179,12 +179,12 @@ impl Curves<'_> {
     }
 }
 
-/// Whether a point is the mean of the cells that did not fail: of another sample than its neighbours.
+/// True if a point is the mean of the cells that did not fail: of another sample than its neighbours.
 fn survivors(point: &PointSummary) -> bool {
     point.failed > 0 && point.scored > 0
 }
 
-/// What hollow points are, for a legend; nothing where there are none.
+/// Legend of hollow points; absent without such points.
 fn hollow<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> Option<(Key, String)> {
     let any = curves.into_iter().flat_map(|c| &c.points).any(survivors);
     let key = Key::Shape(0, COLOURS[6], Filling::Hollow);
@@ -192,7 +192,7 @@ fn hollow<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> Option<(Key
 }
 
 /// The line of one method with its markers.
-fn line(at: usize, curve: &CurveSummary, tell: bool) -> Mark {
+fn line(at: usize, curve: &CurveSummary) -> Mark {
     let means: Vec<(At, &PointSummary)> =
         curve.points.iter().filter_map(|p| Some(((p.p, p.score.as_ref()?.mean), p))).collect();
     let places = |part: &[(At, &PointSummary)]| part.iter().map(|(at, _)| *at).collect::<Vec<At>>();
@@ -215,7 +215,7 @@ fn line(at: usize, curve: &CurveSummary, tell: bool) -> Mark {
     }
     marks.extend(before.iter().map(|(place, point)| {
         let some = survivors(point);
-        let tip = point.score.as_ref().filter(|_| tell).map(|score| {
+        let tip = point.score.as_ref().map(|score| {
             let mean = mean_text(score.mean, score.half_width);
             let of = if some {
                 format!(

@@ -7,15 +7,15 @@ use crate::palette::{Filling, px, sample, shape};
 
 /// Height of a line of a legend.
 const LINE: f64 = 18.0;
-/// Pixels of a legend beside the plot.
+/// Pixels of a legend next to the plot.
 const BESIDE: f64 = 166.0;
 
-/// What stands before the name of an entry.
+/// Symbol before the name of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Key {
     /// The line and the marker of a series.
     Series(usize),
-    /// What bars are filled with.
+    /// Fill colour of bars.
     Colour(&'static str),
     /// A shape in a colour.
     Shape(usize, &'static str, Filling),
@@ -26,7 +26,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// How far from it the name stands, and how it is drawn around a height of 0.
+    /// Distance of the name from the symbol, and the symbol drawn around a height of 0.
     fn drawn(self) -> (f64, Markup) {
         match self {
             Key::Series(at) => (37.0, sample(at, 30.0, 0.0)),
@@ -42,7 +42,7 @@ impl Key {
     }
 }
 
-/// A legend, above the panels or beside them.
+/// A legend, above the panels or next to them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Legend {
     pub entries: Vec<(Key, String)>,
@@ -56,7 +56,7 @@ impl Legend {
         Legend { entries: series.into_iter().map(entry).collect(), beside: false }
     }
 
-    /// Pixels it takes beside the panels.
+    /// Pixels it takes next to the panels.
     pub fn width(&self) -> f64 {
         if self.beside { BESIDE } else { 0.0 }
     }
@@ -91,7 +91,7 @@ impl Legend {
     }
 }
 
-/// Where entries of these widths start, in lines of at most `room` pixels.
+/// Positions of entries with these widths, in lines of at most `room` pixels.
 fn wrapped(widths: impl Iterator<Item = f64>, room: f64) -> Vec<(f64, f64)> {
     let (mut x, mut y) = (0.0, 0.0);
     let place = |width: f64| {

@@ -19,7 +19,7 @@
 //! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |
 //! | `ensemble_figures`, `projection`, `candidates` | those of one ensemble, one clustering, one choice |
 //! | `table`, `tables`, `paragraph` | the terminal's table; those of the page; the words for a paper |
-//! | `page`, `report`, `kept` | the page; all of it; verdicts kept beside their files |
+//! | `headline`, `page`, `report` | the summary of the page; the page; all of it |
 
 mod axis;
 mod candidates;
@@ -31,8 +31,8 @@ mod curves;
 mod drawings;
 mod ensemble_figures;
 mod figure;
+mod headline;
 mod heat_map;
-mod kept;
 mod learning_curve;
 mod legend;
 mod marks;
@@ -64,11 +64,12 @@ pub use candidates::save_candidates;
 pub use curves::{CurveSummary, PointSummary};
 pub use ensemble_figures::save_ensemble;
 pub use heat_map::near_constant_features;
-pub use kept::{kept_verdicts, verdicts_page};
 pub use projection::Projection;
 pub use render::{check_formats, save_figure};
 pub use report::{Report, report};
 pub use significance::{Comparison, Significance};
+#[doc(hidden)]
+pub use verdicts::three_digits;
 pub use verdicts::{Finding, Judgement, Verdict};
 
 // Tests build methods by name.

@@ -8,10 +8,13 @@ use crate::scale::Scale;
 /// A place in the numbers of both axes.
 pub(crate) type At = (f64, f64);
 
-/// Which end of a text stands at its place.
+/// Anchor of a text: its start.
 pub(crate) const START: &str = "start";
 pub(crate) const MIDDLE: &str = "middle";
 pub(crate) const END: &str = "end";
+
+/// Size of the letters of a figure.
+pub(crate) const SIZE: u8 = 12;
 
 /// Something drawn. A `tip` is shown to who points at it.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,9 +38,9 @@ pub(crate) enum Mark {
     Cell { corners: [At; 2], fill: String, opacity: f64, tip: Option<String> },
     /// Many rectangles of one colour.
     Cells { corners: Vec<[At; 2]>, fill: String },
-    /// A text, centred upon the height of its place.
-    Text { at: At, text: String, anchor: &'static str, bold: bool, tip: Option<String> },
-    /// What belongs together: with a number, what is hidden along with that series.
+    /// A text, centred upon the height of its place; `size` is that of its letters.
+    Text { at: At, text: String, anchor: &'static str, bold: bool, size: u8, tip: Option<String> },
+    /// Marks of one group: with a number, they are hidden along with that series.
     Group { series: Option<usize>, marks: Vec<Mark> },
 }
 
@@ -48,8 +51,9 @@ impl Mark {
         Mark::Point { at, shape: series, colour, filling, opacity: 1.0, tip }
     }
 
+    /// A text in regular weight without a tip. `anchor` is `START`, `MIDDLE` or `END`.
     pub fn text(at: At, text: impl Into<String>, anchor: &'static str) -> Mark {
-        Mark::Text { at, text: text.into(), anchor, bold: false, tip: None }
+        Mark::Text { at, text: text.into(), anchor, bold: false, size: SIZE, tip: None }
     }
 
     /// The mark in pixels.
@@ -96,10 +100,11 @@ impl Mark {
                 let d: String = corners.iter().map(one).collect();
                 html! { path d=(d) fill=(fill) shape-rendering="crispEdges" {} }
             }
-            Mark::Text { at, text, anchor, bold, tip } => {
+            Mark::Text { at, text, anchor, bold, size, tip } => {
                 let (x, y) = (frame.x(at.0), frame.y(at.1) + 4.0);
                 html! {
                     text x=(px(x)) y=(px(y)) text-anchor=(anchor)
+                        font-size=[(*size != SIZE).then_some(size)]
                         font-weight=[bold.then_some("700")] { (text) (told(tip.as_deref())) }
                 }
             }

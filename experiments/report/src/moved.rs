@@ -40,7 +40,7 @@ pub(crate) struct Move {
 /// Numbers by metric, data set and method.
 type Numbers = BTreeMap<(String, String, String), Option<f64>>;
 
-/// What a number is of, metric, data set and method; the point where there are points; the number.
+/// Key of a number: metric, data set and method, and the point if any; then the number.
 type Point = ((String, String, String), String, Option<f64>);
 
 fn lines(text: &[u8], name: &str) -> Vec<Point> {
@@ -122,9 +122,9 @@ fn methods(summary: &[u8]) -> BTreeSet<String> {
     column(summary, "mean").into_keys().map(|(_, _, method)| method).collect()
 }
 
-/// Compares the files in `dir`, before they are overwritten, with their new contents. Nothing in a
-/// directory without a report; where nothing changed, what moved the last time something did. Cells that
-/// were still to come are no news either: nothing where the study was or is not `finished`.
+/// Compares the files in `dir`, before they are overwritten, with their new contents. The list is empty in a
+/// directory without a report. If nothing changed, it contains the changes of the last time. Cells that
+/// were still missing do not count as changes: the list is empty unless the study was and is `finished`.
 ///
 /// # Errors
 /// `Data` when the list cannot be written.
@@ -225,6 +225,7 @@ pub(crate) fn section(moved: &[Move], experiment: &Experiment) -> Option<Section
     let sheet = Sheet {
         caption: "Ranks, significance at 5 %, means at the last point".into(),
         lead: "",
+        how: Vec::new(),
         note: String::new(),
         head: head.map(|h| (h.to_string(), None)).into(),
         lines: moved.iter().take(ranks + LISTED).map(&mut line).collect(),
@@ -237,7 +238,7 @@ pub(crate) fn section(moved: &[Move], experiment: &Experiment) -> Option<Section
                 "Mean ranks and adjusted p are of other methods than last time and are not compared. "
             }
             @if means > LISTED { "The " (LISTED) " means that moved most of " (means) ". " }
-            a href="moved.csv" { "moved.csv" } ": all of it"
+            "The file moved.csv next to this page has all of it."
         }
     };
     Some(Section { id: Some("moved"), ..Section::new("What moved since the last report", body) })

@@ -71,13 +71,78 @@
       names.forEach(function (g) { g.setAttribute("transform", "translate(" + e.scrollLeft + " 0)"); });
     });
   });
-  // The SVG of a figure is saved from the page itself, which may have come by mail.
-  all(document, "a.svg").forEach(function (link) {
+  // Files are saved from the page itself, which may have come by mail.
+  var save = function (where, label, name, type, text) {
+    var link = document.createElement("a");
+    link.textContent = label;
+    link.download = name;
+    link.href = "#";
     link.addEventListener("click", function () {
-      var svg = link.closest("figure").querySelector("svg").cloneNode(true);
+      link.href = URL.createObjectURL(new Blob([text()], { type: type }));
+    });
+    where.appendChild(link);
+  };
+  all(document, "details.file").forEach(function (file) {
+    var pre = file.querySelector("pre"), bar = document.createElement("p");
+    file.insertBefore(bar, pre);
+    save(bar, "save " + pre.id, pre.id, "text/plain", function () { return pre.textContent; });
+  });
+  all(document, ":not(.small) > figure > figcaption").forEach(function (caption) {
+    var figure = caption.parentNode, name = figure.dataset.files.split(" ")[0];
+    save(caption, " save " + name, name, "image/svg+xml", function () {
+      var svg = figure.querySelector("svg").cloneNode(true);
       all(svg, ".rows").forEach(function (g) { g.removeAttribute("transform"); });
-      var text = new XMLSerializer().serializeToString(svg);
-      link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+      return new XMLSerializer().serializeToString(svg);
+    });
+  });
+  // Values of a figure: of the mark nearest to the pointer, or one after another with the arrow keys.
+  var tip = document.createElement("div");
+  tip.className = "tip";
+  tip.setAttribute("role", "status");
+  document.body.appendChild(tip);
+  document.documentElement.classList.add("script");
+  all(document, "figure").forEach(function (figure) {
+    var marks = all(figure, "svg title").map(function (t) { return t.parentNode; });
+    marks = marks.filter(function (mark) { return mark.nodeName !== "svg"; });
+    var at = -1, place = function (mark) { return mark.getBoundingClientRect(); };
+    var show = function (mark) {
+      tip.style.display = mark ? "block" : "none";
+      if (!mark) { return; }
+      var box = place(mark);
+      tip.textContent = mark.querySelector("title").textContent;
+      tip.style.left = Math.max(4, Math.min(box.right + 6, innerWidth - tip.offsetWidth - 8)) + "px";
+      tip.style.top = Math.max(4, box.top - tip.offsetHeight - 4) + "px";
+    };
+    figure.addEventListener("mousemove", function (e) {
+      var least = 24;
+      at = -1;
+      marks.forEach(function (mark, i) {
+        var box = place(mark);
+        var far = Math.hypot(Math.max(box.left - e.clientX, 0, e.clientX - box.right),
+          Math.max(box.top - e.clientY, 0, e.clientY - box.bottom));
+        if (box.width && far < least) { least = far; at = i; }
+      });
+      show(marks[at]);
+    });
+    var hide = function () { show(null); };
+    figure.addEventListener("mouseleave", hide);
+    figure.addEventListener("blur", hide);
+    var small = figure.parentNode.className === "small";
+    if (marks.length || small) { figure.tabIndex = 0; }
+    var enlarge = function () {
+      hide();
+      if (small) { figure.classList.toggle("large"); figure.scrollIntoView({ block: "nearest" }); }
+    };
+    figure.addEventListener("click", enlarge);
+    figure.addEventListener("keydown", function (e) {
+      var step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+      if (e.target !== figure) { return; }
+      if (e.key === "Enter") { enlarge(); }
+      if (e.key === "Escape") { hide(); }
+      if (!step || !marks.length) { return; }
+      e.preventDefault();
+      do { at = (at + step + marks.length) % marks.length; } while (!place(marks[at]).width && at);
+      show(marks[at]);
     });
   });
   var closed = [];

@@ -10,11 +10,12 @@ use mustlink_experiments::row::Row;
 use mustlink_experiments::{Experiment, Facts};
 
 use crate::columns::{observations, percent};
-use crate::figure::{Figure, data_url};
+use crate::figure::Figure;
+use crate::headline::Fact;
 use crate::moved::{self, Move};
 use crate::palette::sample;
-use crate::section::{Section, with_navigation};
-use crate::sheet::{Sheet, breakable};
+use crate::section::{Section, file, file_link, with_navigation};
+use crate::sheet::{Sheet, breakable, explanations};
 use crate::supervision::Supervision;
 use crate::tables::{OfMetric, few_repeats};
 use crate::verdicts::{self, Verdict};
@@ -56,26 +57,27 @@ impl Figures {
     }
 }
 
-/// What the page shows.
+/// Content of the page.
 pub(crate) struct Contents<'a> {
     /// The directory, as it was named.
     pub dir: &'a Path,
+    pub headline: &'a [Fact],
     /// Cells that are finished.
     pub finished: usize,
     /// Cells of the experiment.
     pub cells: usize,
-    /// What is said of a study that goes on.
+    /// Note about a study that is not finished.
     pub unfinished: Option<&'a str>,
-    /// Cells whose rows another build made, and what of it is another now.
+    /// Number of cells whose rows were computed by another build, and the parts of the code that have changed.
     pub stale: usize,
     pub changed: &'a BTreeSet<String>,
     /// The tables of scores.
     pub scores: &'a [OfMetric],
-    /// Those over all data sets, one for each metric.
+    /// The tables over all data sets, one for each metric.
     pub across: &'a [Sheet],
-    /// Why there is none of some metrics, in a sentence each.
+    /// Reasons for missing comparisons of some metrics, in a sentence each.
     pub uncompared: &'a [String],
-    /// Those of time, questions, constraints broken.
+    /// The tables of time, questions and violated constraints.
     pub costs: &'a [Sheet],
     pub moved: &'a [Move],
     pub supervision: &'a Supervision,
@@ -93,22 +95,21 @@ pub(crate) struct Contents<'a> {
     pub without_entry: &'a [&'static str],
     pub latex: &'a str,
     pub markdown: &'a str,
-    pub summary: &'a [u8],
-    /// Whether there are areas, in a file of their own.
-    pub areas: bool,
-    /// Whether every cell of some point of a curve failed.
+    /// Files of numbers: the name, a description, the text.
+    pub files: &'a [(&'static str, &'static str, Vec<u8>)],
+    /// True if every cell of some point of a curve failed.
     pub all_failed: bool,
 }
 
 /// The page as HTML.
 pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
     let sections: Vec<Section> = [
-        Some(scores(contents)),
+        curves(experiment, contents),
         across(experiment, contents),
-        moved::section(contents.moved, experiment),
+        Some(scores(contents)),
         contents.supervision.section(experiment),
         verdicts::section(contents.verdicts, contents.unfinished),
-        curves(experiment, contents),
+        moved::section(contents.moved, experiment),
         costs(experiment, contents),
         weights(experiment, contents.figures),
         failures(contents),
@@ -125,7 +126,7 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (experiment.head.name) }
+                title { (title(experiment)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -141,31 +142,49 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
     page.into_string()
 }
 
-/// What ran, and how much of it.
+fn title(experiment: &Experiment) -> &str {
+    let head = &experiment.head;
+    if head.title.is_empty() { &head.name } else { &head.title }
+}
+
+/// The answer of the study, then the run and its progress.
 fn summary(experiment: &Experiment, contents: &Contents) -> Markup {
     let split = &experiment.split;
     let changed: Vec<&str> = contents.changed.iter().map(String::as_str).collect();
     html! {
-        h1 { (experiment.head.name) }
+        h1 { (title(experiment)) }
         "\n"
         @if !experiment.head.description.is_empty() { p { (experiment.head.description) } "\n" }
+        div class="answer" {
+            @for (name, text, target) in contents.headline {
+                @let named = html! { @if let Some(id) = target { a href={ "#" (id) } { (name) } } @else { (name) } };
+                p class=[name.is_empty().then_some("lead")] {
+                    @if !name.is_empty() { b { (named) ":" } " " }
+                    (text)
+                }
+                "\n"
+            }
+            @if contents.finished < contents.cells {
+                p {
+                    b { "Not complete:" } " " (contents.finished) " of " (count(contents.cells, "cell"))
+                    " are finished. Run the same command again for the others."
+                }
+                "\n"
+            }
+            @if contents.stale > 0 {
+                p {
+                    b { (contents.stale) " of these cells were made by another build" } " (changed: "
+                    (changed.join(", ")) "). mustlink run computes them again."
+                }
+                "\n"
+            }
+        }
+        "\n"
         p class="dim" {
-            (contents.finished) " of " (contents.cells) " cells finished, " (contents.failed.len())
-            " failed · seed " (experiment.head.seed) " · " (count(split.repeats(), "repeat")) " × "
+            "seed " (experiment.head.seed) " · " (count(split.repeats(), "repeat")) " × "
             (count(split.folds(), "fold")) " · mustlink " (env!("CARGO_PKG_VERSION"))
         }
         "\n"
-        @if contents.finished < contents.cells {
-            p { b { "The run is not complete:" } " the same command goes on with it." }
-            "\n"
-        }
-        @if contents.stale > 0 {
-            p {
-                b { (contents.stale) " of these cells were made by another build" } " (changed: "
-                (changed.join(", ")) "); mustlink run makes them again."
-            }
-            "\n"
-        }
     }
 }
 
@@ -187,8 +206,8 @@ fn controls(experiment: &Experiment) -> Markup {
                 "\n"
             }
             p class="dim" {
-                "A method switched off leaves tables and figures. What was computed of all methods stays as \
-                 it is: bold, ranks, tests, and the axes of figures."
+                "Hidden methods disappear from tables and figures. Bold marks, ranks, tests and the axes of \
+                 figures still include them."
             }
             "\n"
         }
@@ -203,7 +222,8 @@ fn swatch(at: usize) -> Markup {
 }
 
 fn scores(contents: &Contents) -> Section {
-    let wide = contents.scores.iter().flat_map(|s| &s.sheets).any(Sheet::is_wide);
+    let sheets = || contents.scores.iter().flat_map(|s| &s.sheets);
+    let wide = sheets().any(Sheet::is_wide);
     let body = html! {
         div class="tables" {
             @for OfMetric { metric, sheets } in contents.scores {
@@ -221,6 +241,7 @@ fn scores(contents: &Contents) -> Section {
                 }
             }
         }
+        (explanations(sheets()))
     };
     Section::new("Scores", body)
 }
@@ -228,9 +249,10 @@ fn scores(contents: &Contents) -> Section {
 fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     let body = html! {
         @for sheet in contents.across { (sheet.html()) }
+        (explanations(contents.across))
         @for why in contents.uncompared { p { (why) } "\n" }
         @if !contents.across.is_empty() {
-            p class="screen" { a href="statistics.csv" { "statistics.csv" } ": all of these numbers" }
+            p class="screen" { (file_link("statistics.csv")) ": all of these numbers, and more tests" }
             "\n"
         }
         @for figure in &contents.figures.ranks { (figure.html(experiment, true)) }
@@ -242,17 +264,6 @@ fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
 fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     let figures = contents.figures;
     let body = html! {
-        p class="dim" {
-            "Lines: means"
-            @if observations(experiment) > 1 {
-                "; bands: " (percent(experiment.stats.level)) " % intervals, as far as the metric reaches"
-            }
-            ". A bar across a line: the selector had no further question; what follows is the same \
-             clustering. A hollow point: some of its cells failed, and it is the mean of the others."
-            @if contents.all_failed { " Where all of its cells failed a line has no point." }
-            (few_repeats(experiment))
-        }
-        "\n"
         @for of in &figures.curves {
             @let large = html! {
                 div class="figures" {
@@ -261,7 +272,7 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
                 }
             };
             @if let Some(grid) = &of.grid {
-                div class="together" {
+                div class="together" data-files=(grid.files(experiment)) {
                     h3 { (of.metric) }
                     "\n"
                     div class="legend" {
@@ -273,19 +284,38 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
                     div class="small" {
                         "\n"
                         @for (svg, large) in of.small.iter().zip(&of.large) {
-                            figure { (PreEscaped(svg)) figcaption { (large.numbers_link()) } }
+                            figure data-files=(large.files(experiment)) { (PreEscaped(svg)) }
                             "\n"
                         }
                     }
                 }
                 "\n"
-                p { (grid.caption) " All in one figure: " (grid.file_links(experiment)) }
-                "\n"
-                details class="screen" { summary { "One by one, large" } (large) }
+                @if experiment.plot.baseline.is_some() {
+                    details class="screen" {
+                        summary { "Large figures, one for each data set, with the confidence in differences" }
+                        (large)
+                    }
+                }
             } @else {
                 div class="together" { h3 { (of.metric) } "\n" (large) }
             }
             "\n"
+        }
+        details class="how" {
+            summary { "How to read the curves" }
+            p {
+                "Lines: means"
+                @if observations(experiment) > 1 {
+                    "; bands: " (percent(experiment.stats.level)) " % intervals, cut at the limits of the metric"
+                }
+                ". A bar across a line: the selector had no more questions, and the clustering stays the same after \
+                 it. A hollow point: some cells failed, and the point is the mean of the others. "
+                @if contents.all_failed { "If all cells of a point failed, the line has no point there. " }
+                "Each data set has its own axes. Point at a curve, or focus it and press the arrow keys, to see \
+                 its numbers; click it, or press Enter, to enlarge it. "
+                (file_link("summary.csv")) " has all numbers."
+                @if let Some(few) = few_repeats(experiment) { " " (few) }
+            }
         }
     };
     (!figures.curves.is_empty()).then(|| Section::new("Learning curves", body))
@@ -361,22 +391,19 @@ fn failures(contents: &Contents) -> Option<Section> {
         ("message, and the command that repeats the cell", true),
     ];
     let body = html! {
-        p { code { "mustlink retry " (dir) } " runs all of them again; --data-dir as for the run." }
+        p { code { "mustlink retry " (dir) } " runs all of them again. If you ran the study with --data-dir, add it here, too." }
         "\n"
         (plain_table("Failed cells", &heads, &rows))
         @if failed.len() > LISTED {
             p class="dim" { "and " (failed.len() - LISTED) " more in results.csv" }
         }
     };
-    (!failed.is_empty()).then(|| Section::new("Failed cells", body))
+    let section = Section { id: Some("failed"), ..Section::new("Failed cells", body) };
+    (!failed.is_empty()).then_some(section)
 }
 
-/// What an author copies.
+/// Texts for an author to copy.
 fn paper(contents: &Contents) -> Section {
-    let tables = [
-        ("Tables for LaTeX (booktabs)", "tables.tex", contents.latex),
-        ("Tables for Markdown", "tables.md", contents.markdown),
-    ];
     let body = html! {
         p class="about" { (contents.paragraph) }
         "\n"
@@ -384,19 +411,13 @@ fn paper(contents: &Contents) -> Section {
         "\n"
         @if !contents.without_entry.is_empty() {
             p class="dim" {
-                "No entry is known for " (contents.without_entry.join(", "))
-                "; mustlink cite --bib FILE takes one from your own bibliography."
+                "mustlink has no BibTeX entry for " (contents.without_entry.join(", "))
+                ". mustlink cite --bib FILE takes entries from your own bibliography."
             }
             "\n"
         }
-        @for (name, file, text) in tables {
-            details class="screen" {
-                summary { (name) }
-                p { a download=(file) href=(data_url("text/plain", text.as_bytes())) { (file) } }
-                pre { (text) }
-            }
-            "\n"
-        }
+        (file("tables.tex", "tables for LaTeX (booktabs)", contents.latex))
+        (file("tables.md", "tables for Markdown", contents.markdown))
     };
     Section::new("For a paper", body)
 }
@@ -424,10 +445,10 @@ fn data(experiment: &Experiment, contents: &Contents) -> Section {
     let caption = "The data sets as they were clustered, with the BLAKE3 hash of values, ids and classes as \
                    they were read";
     let body = html! {
+        @for (name, about, text) in contents.files { (file(name, about, &String::from_utf8_lossy(text))) }
         p {
-            a download="summary.csv" href=(data_url("text/csv", contents.summary)) { "summary.csv" }
-            ": the means at every point · beside this page: " a href="results.csv" { "results.csv" } ", every row"
-            @if contents.areas { "; " a href="areas.csv" { "areas.csv" } ", the mean heights of curves" }
+            "Numbers here have six digits. The files next to this page have all digits; results.csv has every row, and \
+             the folder figures has the figures."
         }
         "\n"
         @if contents.data.is_empty() {
@@ -436,10 +457,7 @@ fn data(experiment: &Experiment, contents: &Contents) -> Section {
             (plain_table(caption, &heads, &rows))
         }
         // Printed, it would take more paper than all the rest; config.toml has it.
-        details class="fold" {
-            summary { "Configuration, every default written out (config.toml)" }
-            pre { (experiment.resolved_toml()) }
-        }
+        (file("config.toml", "the configuration, with all defaults", &experiment.resolved_toml()))
     };
     Section::new("Data", body)
 }

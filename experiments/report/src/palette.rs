@@ -5,7 +5,7 @@ use maud::{Markup, html};
 /// Okabe and Ito's colours, told apart with any colour vision; yellow left out on white.
 pub(crate) const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
-/// Axes, and lines that are no series.
+/// Colour of axes, and of lines that do not belong to a series.
 pub(crate) const GREY: &str = "#555";
 
 const DASHES: [&str; 5] = ["", "7 4", "2 3", "9 3 2 3", "12 5"];
@@ -15,7 +15,7 @@ pub(crate) fn colour(at: usize) -> &'static str {
     COLOURS[at % COLOURS.len()]
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pen {
     pub colour: &'static str,
@@ -36,6 +36,7 @@ impl Pen {
         Pen { dash: DASHES[at % DASHES.len()], ..Pen::new(colour(at), 2.0) }
     }
 
+    /// The same line with strokes and gaps of these lengths in pixels, as in SVG.
     pub fn dashed(self, dash: &'static str) -> Pen {
         Pen { dash, ..self }
     }
@@ -52,12 +53,12 @@ impl Pen {
     }
 }
 
-/// What is shown to who points at a mark.
+/// Text shown when the pointer is on a mark.
 pub(crate) fn told(tip: Option<&str>) -> Markup {
     html! { @if let Some(tip) = tip { title { (tip) } } }
 }
 
-/// How a shape is filled.
+/// Style of a filling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Filling {
     Full,
@@ -68,7 +69,7 @@ pub(crate) enum Filling {
 }
 
 impl Filling {
-    /// What tells number `at` from those before it that have its colour.
+    /// Filling that distinguishes number `at` from earlier ones of the same colour.
     pub fn of_round(at: usize) -> Filling {
         [Filling::Full, Filling::Hollow, Filling::Ringed][at / COLOURS.len() % 3]
     }

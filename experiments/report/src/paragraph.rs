@@ -63,7 +63,7 @@ fn transforms(value: &Value) -> String {
     if all.is_empty() { String::new() } else { format!(", transforms {}", list(&all)) }
 }
 
-/// How objects were held back; `told` where there are questions or constraints.
+/// Description of the held-out objects; `told` if there are questions or constraints.
 fn split(split: &Split, told: bool) -> String {
     let times = |repeats: usize| match repeats {
         1 => String::new(),

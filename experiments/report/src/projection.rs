@@ -35,23 +35,23 @@ const SIDE: f64 = 480.0;
 /// Violated constraints.
 const RED: &str = "#c00000";
 
-/// What is drawn.
+/// Content of the figure.
 #[derive(Debug, Clone, Copy)]
 pub struct Projection<'a> {
-    /// What the method saw.
+    /// Data that the method got.
     pub data: &'a Data,
     /// The cluster of each object.
     pub labels: &'a [u32],
-    /// What it was given or asked.
+    /// Constraints that were given or asked.
     pub constraints: &'a Constraints,
-    /// What each object is called.
+    /// Name of each object.
     pub ids: &'a [String],
     /// Classes of the objects.
     pub set: &'a Dataset,
 }
 
 impl Projection<'_> {
-    /// Writes projection.svg and projection.csv into `folder`, and the figure in these formats beside SVG.
+    /// Writes projection.svg and projection.csv into `folder`, and the figure in these formats in addition to SVG.
     ///
     /// # Errors
     /// `Data` for objects without features; a file that cannot be written.

@@ -3,9 +3,9 @@
 use crate::axis::{Axis, Marked, clipped, width_of};
 use crate::chart::{Chart, Panel};
 use crate::figure::{Figure, csv};
-use crate::marks::{At, END, MIDDLE, Mark, START};
+use crate::marks::{self, At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
-use crate::significance::{Significance, shown_p};
+use crate::significance::{LEVEL, Significance, shown_p};
 use crate::statistics::effect::{Effect, effect_in};
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::signed_rank;
@@ -33,8 +33,8 @@ fn groups(ranks: &[f64], difference: f64) -> Vec<(usize, usize)> {
     out
 }
 
-/// Mean ranks on an axis, the best at the left; bars join methods whose mean ranks are no farther apart
-/// than the critical difference.
+/// Mean ranks on an axis, the best at the left. Bars join methods whose mean ranks differ by at most
+/// the critical difference.
 pub(crate) fn diagram(found: &Significance) -> Figure {
     let ranks: Vec<f64> = found.methods.iter().map(|m| m.rank).collect();
     let k = ranks.len();
@@ -119,9 +119,9 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
     Figure::new(&format!("ranks-{}", found.metric), caption, svg, numbers)
 }
 
-/// How much every two methods differ: mean difference, data sets won, tied and lost, p of the signed-rank
-/// test. Each cell looks at its two methods alone, so that it stays when a method is added; only the star,
-/// which is Holm's over all pairs, may go.
+/// Difference of every two methods: mean difference, data sets won, tied and lost, p of the signed-rank
+/// test. Each cell depends only on its two methods, so that it stays when a method is added; only the star,
+/// which is Holm's over all pairs, may disappear.
 pub(crate) fn matrix(found: &Significance) -> Figure {
     let k = found.methods.len();
     let pairs = pairs(found);
@@ -132,13 +132,13 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
         let (middle, number) = (at as f64 + 0.5, (at + 1).to_string());
         let text = if numbered { &number } else { &m.method }.clone();
         let (at, tip) = ((middle, -0.28), Some(m.method.clone()));
-        let mut names = vec![Mark::Text { at, text, anchor: MIDDLE, bold: false, tip }];
+        let mut names =
+            vec![Mark::Text { at, text, anchor: MIDDLE, bold: false, size: marks::SIZE, tip }];
         if numbered {
             names.push(Mark::text((-8.0 / SIZE.0, middle), number, END));
         }
         marks.push(Mark::Group { series: Some(m.number), marks: names });
     }
-    let largest = pairs.iter().map(|p| p.difference.abs()).fold(0.0, f64::max);
     let sign = if found.higher_is_better { 1.0 } else { -1.0 };
     for pair in &pairs {
         for (row, column, turn) in [(pair.first, pair.second, 1.0), (pair.second, pair.first, -1.0)]
@@ -149,20 +149,22 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             let mut here = vec![Mark::Cell {
                 corners: [(x, y), (x + 1.0, y + 1.0)],
                 fill: COLOURS[if better { 0 } else { 1 }].into(),
-                opacity: if largest > 0.0 { 0.5 * difference.abs() / largest } else { 0.0 },
+                // Strong after Holm's adjustment, pale for the pair alone, nothing if it may be chance.
+                opacity: [0.0, 0.12, 0.45]
+                    [usize::from(pair.p < LEVEL) + usize::from(pair.adjusted < LEVEL)],
                 tip: None,
             }];
             let (won, tied, lost) = found.record(row, column);
-            let bold = pair.adjusted < 0.05;
+            let bold = pair.adjusted < LEVEL;
             let star = if bold { "*" } else { "" };
             let texts = [
-                format!("{}{star}", signed(difference)),
-                format!("{won} / {tied} / {lost}"),
-                p_text(pair.p),
+                (13.0, 15, format!("{}{star}", signed(difference))),
+                (29.0, 11, format!("{won} / {tied} / {lost}")),
+                (42.0, 11, p_text(pair.p)),
             ];
-            here.extend(texts.into_iter().enumerate().map(|(line, text)| {
-                let at = (x + 0.5, y + (12.0 + 14.0 * line as f64) / SIZE.1);
-                Mark::Text { at, text, anchor: MIDDLE, bold, tip: None }
+            here.extend(texts.into_iter().map(|(down, size, text)| {
+                let at = (x + 0.5, y + down / SIZE.1);
+                Mark::Text { at, text, anchor: MIDDLE, bold, size, tip: None }
             }));
             // Hidden along with either method.
             let of = |at: usize| Some(found.methods[at].number);
@@ -217,11 +219,12 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     });
     let mut caption = String::from(
         "Row less column: mean difference over the data sets, data sets won / tied / lost by the row, p of \
-         Wilcoxon's signed-rank test of the pair by itself; bold with a star where it is below .05 after Holm's \
-         adjustment over all pairs. Blue: the row is better.",
+         Wilcoxon's signed-rank test of the pair by itself. Blue: the row is better; orange: it is worse. Strong colour, \
+         bold and a star: p is below .05 after Holm's adjustment over all pairs. Pale colour: only before the adjustment. White: the \
+         difference may be chance.",
     );
     if let Some(powerless) = powerless {
-        caption += &format!(" Mind the number of data sets: {powerless}.");
+        caption += &format!(" Too few data sets: {powerless}.");
     }
     Figure::new(&format!("pairs-{}", found.metric), caption, chart.svg(), csv(head, lines))
 }

@@ -38,10 +38,10 @@ pub fn save_figure(
 const BUILD: &str = "cargo build --release --package mustlink-cli --features figures makes them, or ask for \
                      svg alone";
 
-/// Whether this build makes figures in these formats.
+/// Checks that this build can make figures in these formats.
 ///
 /// # Errors
-/// `Usage` with the command that builds what makes them.
+/// `Usage` with the command for a build that can.
 pub fn check_formats(formats: &[Format]) -> Result<()> {
     let refused = |format: &&Format| !cfg!(feature = "figures") && **format != Format::Svg;
     let Some(format) = formats.iter().find(refused) else { return Ok(()) };

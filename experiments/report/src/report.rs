@@ -22,10 +22,12 @@ use crate::parquet_file;
 use crate::sheet::Sheet;
 use crate::significance::Significance;
 use crate::verdicts::Verdict;
-use crate::{curves, drawings, figure, moved, page, paragraph, samples, sheet, significance};
+use crate::{
+    curves, drawings, figure, headline, moved, page, paragraph, samples, sheet, significance,
+};
 use crate::{statistics_file, supervision, table, tables, uncompared, verdicts};
 
-/// What a report is made of.
+/// A report: its page, and the numbers on it.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The results directory.
@@ -47,18 +49,18 @@ pub struct Report {
     pub table: String,
     /// Every summarised curve, in config order.
     pub curves: Vec<CurveSummary>,
-    /// What became of the criteria, in config order.
+    /// Verdicts on the criteria, in config order.
     pub verdicts: Vec<Verdict>,
-    /// What differs over all data sets, metric by metric.
+    /// Differences over all data sets, metric by metric.
     pub significance: Vec<Significance>,
     /// The page.
     pub page: PathBuf,
 }
 
-/// Makes tables, figures and the page of a results directory anew.
+/// Makes tables, figures and the page of a results directory again.
 ///
 /// # Errors
-/// `Data` when it is no results directory, a cell file is damaged, or nothing can be written.
+/// `Data` when it is not a results directory, a cell file is damaged, or nothing can be written.
 pub fn report(dir: &Path) -> Result<Report> {
     let finished = finished(dir)?;
     let write = |name: &str, content: &[u8]| write_whole(&dir.join(name), ".part", content);
@@ -74,7 +76,8 @@ pub fn report(dir: &Path) -> Result<Report> {
     let results = samples::results(&experiment, &cells);
     let correction = samples::correction(&results);
     let verdicts = verdicts::judge(&experiment, &results);
-    write_if(!verdicts.is_empty(), "verdicts.csv", &verdicts::to_csv(&verdicts)?)?;
+    let verdict_file = verdicts::to_csv(&verdicts)?;
+    write_if(!verdicts.is_empty(), "verdicts.csv", &verdict_file)?;
     let correlation = samples::correlation_of_folds(&experiment);
     let significance = significance::of(&experiment, &curves, &results, correlation);
     let summary = curves::to_csv(&curves)?;
@@ -84,11 +87,13 @@ pub fn report(dir: &Path) -> Result<Report> {
     let moved = moved::since_last(dir, &summary, &statistics, cells.len() >= planned)?;
     write("summary.csv", &summary)?;
     let areas = curves.iter().any(|curve| curve.points.len() > 1);
-    write_if(areas, "areas.csv", &curves::areas_to_csv(&curves))?;
+    let area_file = curves::areas_to_csv(&curves);
+    write_if(areas, "areas.csv", &area_file)?;
     write_if(!significance.is_empty(), "statistics.csv", &statistics)?;
     let supervision = supervision::compare(&experiment, &results, correction);
     let compared = !supervision.benefits.is_empty();
-    write_if(compared, "supervision.csv", &supervision.to_csv())?;
+    let supervision_file = supervision.to_csv();
+    write_if(compared, "supervision.csv", &supervision_file)?;
     let made = Made { curves: &curves, results: &results, correction };
     let mut scores = tables::scores(&experiment, &made);
     let mut across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
@@ -125,8 +130,25 @@ pub fn report(dir: &Path) -> Result<Report> {
     let paragraph = paragraph::paragraph(&experiment, &data, &significance, (cells.len(), planned));
     let (bibtex, without_entry) = citation::bibtex(&Used::of(&experiment)?, &paragraph);
     let uncompared = uncompared::sentences(&experiment, &curves, &significance);
+    let headline =
+        headline::headline(&experiment, &made, &significance, &supervision, &failed, cells.len());
+    let files = [
+        (true, "summary.csv", "the means at every point", summary),
+        (areas, "areas.csv", "the mean heights of curves", area_file),
+        (!significance.is_empty(), "statistics.csv", "all tests over data sets", statistics),
+        (
+            compared,
+            "supervision.csv",
+            "scores with answers compared with scores without",
+            supervision_file,
+        ),
+        (!verdicts.is_empty(), "verdicts.csv", "the claims", verdict_file),
+    ];
+    let files = files.into_iter().filter(|f| f.0).map(|(_, name, about, text)| (name, about, text));
+    let files: Vec<_> = files.collect();
     let page = page::Contents {
         dir,
+        headline: &headline,
         finished: cells.len(),
         cells: planned,
         unfinished: unfinished.as_deref(),
@@ -147,8 +169,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         without_entry: &without_entry,
         latex: &latex,
         markdown: &markdown,
-        summary: &summary,
-        areas,
+        files: &files,
         all_failed: curves.iter().flat_map(|c| &c.points).any(|p| p.failed > 0 && p.scored == 0),
     };
     let page = page::page(&experiment, &page);

@@ -11,12 +11,12 @@ use mustlink_experiments::statistics::mean_height;
 use mustlink_experiments::verdict::{CurveValues, Results, Sample, SetResults};
 use mustlink_experiments::{Scope, Split};
 
-/// What methods report of themselves and figures draw, whether it is summarised or not.
+/// Diagnostics of methods that figures use, even if they are not summarised.
 const DIAGNOSTICS: [&str; 2] = ["lower_bound", "propagated"];
 
 /// The correlation of two folds (Nadeau and Bengio 2003), of scores of test objects under cross-validation;
-/// `None` for other experiments. Other objects are in several folds, and their scores depend on each other in
-/// a way for which there is no formula.
+/// `None` for other experiments. Other objects are in several folds, so their scores depend on each other in
+/// a way that no formula describes.
 pub(crate) fn correlation_of_folds(experiment: &Experiment) -> Option<f64> {
     match &experiment.split {
         Split::Kfold { folds, .. } if experiment.scoring.scope == Scope::Test => {
@@ -68,9 +68,9 @@ pub(crate) fn results(experiment: &Experiment, cells: &[CellRows]) -> Results {
     Results { sets, level: experiment.stats.level, unit: experiment.stats.unit, held_back }
 }
 
-/// Test objects per training object, where cells share training objects: folds, and test sets drawn anew
+/// Test objects per training object, if cells share training objects: folds, and test sets drawn again
 /// (Nadeau and Bengio 2003). Repeats without test sets count as independent. Tests compare cells, whatever
-/// the unit of the intervals: the repeats of a cross-validation share all objects, and are no sample of data.
+/// the unit of the intervals: the repeats of a cross-validation share all objects, so they are not a sample of data.
 pub(crate) fn correction(results: &Results) -> f64 {
     results.held_back.unwrap_or(0.0)
 }

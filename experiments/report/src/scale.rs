@@ -11,10 +11,12 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
+    /// A linear axis from `low` to `high`.
     pub fn linear(low: f64, high: f64) -> Scale {
         Scale { low, high, logarithmic: false }
     }
 
+    /// A logarithmic axis from `low` to `high`, both above 0.
     pub fn logarithmic(low: f64, high: f64) -> Scale {
         Scale { low, high, logarithmic: true }
     }

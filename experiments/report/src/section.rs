@@ -18,6 +18,34 @@ impl Section {
     }
 }
 
+/// Numbers of a CSV with six digits: all digits would double the page.
+fn rounded(text: &str) -> String {
+    let cell = |cell: &str| match cell.parse::<f64>() {
+        Ok(v) if cell.contains('.') => {
+            format!("{v:.5e}").parse::<f64>().map_or(cell.into(), |v| v.to_string())
+        }
+        _ => cell.to_string(),
+    };
+    let line = |line: &str| line.split(',').map(cell).collect::<Vec<_>>().join(",");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A file as text that can be selected, folded; the script of the page also saves it.
+pub(crate) fn file(name: &str, about: &str, text: &str) -> Markup {
+    html! {
+        details class="screen fold file" {
+            summary { (name) @if !about.is_empty() { ": " (about) } }
+            pre id=(name) { @if name.ends_with(".csv") { (rounded(text)) } @else { (text) } }
+        }
+        "\n"
+    }
+}
+
+/// A link to a [`file`] of the page.
+pub(crate) fn file_link(name: &str) -> Markup {
+    html! { a href={ "#" (name) } { (name) } }
+}
+
 /// The way to all sections, then the sections with `between` above them.
 pub(crate) fn with_navigation(sections: &[Section], between: &Markup) -> Markup {
     html! {
@@ -41,6 +69,12 @@ pub(crate) fn with_navigation(sections: &[Section], between: &Markup) -> Markup 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_files_have_six_digits() {
+        let text = "name,a\n\"x, y\",0.12345678\n12345678,1e-9\nz,0.5";
+        assert_eq!(rounded(text), "name,a\n\"x, y\",0.123457\n12345678,1e-9\nz,0.5");
+    }
 
     #[test]
     fn every_section_is_reached() {

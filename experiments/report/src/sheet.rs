@@ -7,7 +7,7 @@ use maud::{Markup, html};
 /// A cell of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
-    /// What stands there.
+    /// Text of the cell.
     pub text: String,
     /// The number it is sorted by.
     pub value: Option<f64>,
@@ -17,10 +17,12 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
+    /// A cell with text, which is not sorted as a number.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell { text: text.into(), ..Cell::default() }
     }
 
+    /// A cell with a number, written by `show`; a dash if the number is missing.
     pub fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell {
         Cell { text: value.map_or("–".into(), show), value, ..Cell::default() }
     }
@@ -46,9 +48,11 @@ pub(crate) struct Line {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Sheet {
     pub caption: String,
-    /// What comes before it where the table stands alone.
+    /// Text before a standalone table.
     pub lead: &'static str,
-    /// What the numbers mean.
+    /// Explanations, a sentence or two each. The page shows those of several tables once.
+    pub how: Vec<String>,
+    /// Findings and warnings about these numbers.
     pub note: String,
     /// Headings, with the number of the method that a column belongs to.
     pub head: Vec<(String, Option<usize>)>,
@@ -99,7 +103,7 @@ impl Sheet {
         }
     }
 
-    /// Whether means with their intervals take more than half of the page.
+    /// True if means with their intervals take more than half of the page.
     pub fn is_wide(&self) -> bool {
         self.head.len() > HALF
     }
@@ -146,7 +150,7 @@ impl Sheet {
             latex_text(&format!(
                 "{}. {}",
                 capital(&format!("{}{}", self.lead, self.caption)),
-                capital(&self.note)
+                capital(&self.text())
             ))
         );
         if wide {
@@ -186,9 +190,49 @@ impl Sheet {
                 .map(|c| if c.bold { format!("**{}**", plain(&c.text)) } else { plain(&c.text) });
             let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
         }
-        if !self.note.is_empty() {
-            let _ = writeln!(out, "\n{}", plain(&self.note));
+        let text = self.text();
+        if !text.is_empty() {
+            let _ = writeln!(out, "\n{}", plain(&text));
         }
+    }
+
+    /// Text of a standalone table.
+    fn text(&self) -> String {
+        let texts = self.how.iter().map(String::as_str).chain([self.note.trim()]);
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Explanations of these tables, each once, in a fold.
+pub(crate) fn explanations<'a>(sheets: impl IntoIterator<Item = &'a Sheet>) -> Markup {
+    let mut all: Vec<&str> = Vec::new();
+    for how in sheets.into_iter().flat_map(|s| &s.how) {
+        if !all.contains(&how.as_str()) {
+            all.push(how);
+        }
+    }
+    html! {
+        @if !all.is_empty() {
+            details class="how" {
+                summary { "How to read these tables" }
+                ul { @for how in all { li { (how) } } }
+            }
+            "\n"
+        }
+    }
+}
+
+/// The first three of some names, and the number of the others; quotes keep a name with a comma together.
+pub(crate) fn few<S: AsRef<str>>(names: &[S]) -> String {
+    let shown = if names.len() > 4 { 3 } else { names.len() };
+    let quoted = |name: &S| match name.as_ref() {
+        name if name.contains(',') => format!("“{name}”"),
+        name => name.to_string(),
+    };
+    let first = names[..shown].iter().map(quoted).collect::<Vec<_>>().join(", ");
+    match names.len() - shown {
+        0 => first,
+        others => format!("{first} and {others} others"),
     }
 }
 
@@ -202,7 +246,7 @@ pub(crate) fn breakable(text: &str) -> Markup {
 }
 
 /// A sentence as it begins.
-fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
@@ -282,6 +326,7 @@ mod tests {
         Sheet {
             caption: "ari_x & more".into(),
             lead: "",
+            how: vec!["Per cent.".into()],
             note: "100 %".into(),
             head: vec![("data set".into(), None), ("a|b".into(), Some(0)), ("c".into(), Some(1))],
             lines: vec![Line { method: None, cells: vec![Cell::text("iris<"), best, failed] }],
@@ -306,10 +351,20 @@ mod tests {
     }
 
     #[test]
+    fn explanations_are_given_once() {
+        let told = explanations([&sheet(), &sheet()]).into_string();
+        assert_eq!(told.matches("<li>Per cent.</li>").count(), 1, "{told}");
+        assert!(!sheet().html().into_string().contains("Per cent."));
+        assert_eq!(few(&["a", "b", "c", "d"]), "a, b, c, d");
+        assert_eq!(few(&["a, b", "c"]), "“a, b”, c");
+        assert_eq!(few(&["a", "b", "c", "d", "e"]), "a, b, c and 2 others");
+    }
+
+    #[test]
     fn latex_and_markdown_escape_what_is_theirs() {
         let tex = latex([&sheet()]);
         assert!(
-            tex.contains("\\caption{Ari\\_x \\& more. 100 \\%}\n\\label{tab:ari-x-more}"),
+            tex.contains("\\caption{Ari\\_x \\& more. Per cent. 100 \\%}\n\\label{tab:ari-x-more}"),
             "{tex}"
         );
         assert!(
@@ -321,7 +376,9 @@ mod tests {
         );
         let text = markdown([&sheet(), &sheet()]);
         assert!(text.contains("| data set | a\\|b | c |\n|---|---:|---:|\n"), "{text}");
-        assert!(text.contains("| iris< | **0.500 ± 0.010** | 2 failed |\n\n100 %\n\n**ari_x"));
+        assert!(
+            text.contains("| iris< | **0.500 ± 0.010** | 2 failed |\n\nPer cent. 100 %\n\n**ari_x")
+        );
         assert_eq!(latex_text("-0.095 ± 1, k-means (-1)"), "$-$0.095 $\\pm$ 1, k-means ($-$1)");
         assert!(latex([&sheet(), &sheet()]).contains("\\label{tab:ari-x-more-2}"));
         let mut odd = sheet();

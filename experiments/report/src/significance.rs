@@ -15,18 +15,19 @@ use crate::statistics::multiple::{critical_difference, holm};
 use crate::statistics::paired::{SignedRank, signed_rank};
 use crate::statistics::plackett_luce::{Worth, worths};
 use crate::statistics::several::{Aligned, Friedman, aligned, friedman, unit};
+use mustlink_core::text::count;
 use mustlink_experiments::Experiment;
 use mustlink_experiments::verdict::Results;
 
 /// Difference of scores up to which two methods count as equal.
 const ROPE: f64 = 0.01;
 /// Differences beyond this are wins and losses.
-const TIE: f64 = 1e-9;
+pub(crate) const TIE: f64 = 1e-9;
 /// The level of tests.
-const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 
-/// How a method compares with the control: the one that the file names, else that of best mean rank, for which
-/// the adjustment is over all pairs.
+/// Comparison of a method with the control. If the file names no control, it is the method with the best mean
+/// rank, and the adjustment is over all pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The method.
@@ -35,7 +36,7 @@ pub struct Comparison {
     pub number: usize,
     /// Its mean rank; 1 is the best.
     pub rank: f64,
-    /// The chance that it is the best of them on a next data set, and its interval.
+    /// Probability, with its interval, that it is the best of the methods on a new data set.
     pub best: Worth,
     /// Its mean aligned rank.
     pub aligned_rank: f64,
@@ -46,13 +47,13 @@ pub struct Comparison {
     pub record: (usize, usize, usize),
     /// Mean margin where it is better, and where it is worse.
     pub margins: (Option<f64>, Option<f64>),
-    /// How much larger its scores are than those of the control.
+    /// Size of the difference of its scores from those of the control.
     pub effect: Option<Effect>,
     /// The signed-rank test of these differences.
     pub signed_rank: SignedRank,
-    /// The Bayesian one: it is better, no practical difference, it is worse.
+    /// Bayesian signed-rank test: probabilities that it is better, practically equal and worse.
     pub bayes: Option<Probabilities>,
-    /// The same of a next data set by the differences of folds, where it was cross-validated.
+    /// These probabilities for a new data set, from the differences of folds; absent without cross-validation.
     pub next: Option<Next>,
 }
 
@@ -61,7 +62,7 @@ pub struct Comparison {
 pub struct Significance {
     /// Column of the metric.
     pub metric: String,
-    /// Whether the areas of curves were compared, not scores at the last point.
+    /// True if the areas of curves were compared, not scores at the last point.
     pub area: bool,
     /// The data sets that count.
     pub sets: Vec<String>,
@@ -77,11 +78,11 @@ pub struct Significance {
     pub methods: Vec<Comparison>,
     /// The control, where the file names it.
     pub control: Option<String>,
-    /// Whether a larger score is the better one.
+    /// True if a larger score is the better one.
     pub higher_is_better: bool,
     /// The score of each of these methods on each of `sets`.
     pub scores: Vec<Vec<f64>>,
-    /// What the folds of two of these methods say of a next data set; empty where it was not cross-validated.
+    /// Prediction from the folds of two of these methods for a next data set; empty without cross-validation.
     pub next: Vec<Vec<Option<Next>>>,
     /// Confidence of the intervals, `0..1`.
     pub level: f64,
@@ -238,7 +239,7 @@ fn over_all_pairs(aligned: &Aligned, control: usize, others: &[usize]) -> Vec<f6
 }
 
 impl Significance {
-    /// What was compared, in words.
+    /// Title of the comparison.
     pub(crate) fn title(&self) -> String {
         format!("{}, {}", self.metric, if self.area { "area" } else { "last point" })
     }
@@ -261,7 +262,7 @@ impl Significance {
         unit(self.scores.iter().flatten().copied())
     }
 
-    /// What p of the pairs can be at the least, where that does not reject: each pair by itself, and after
+    /// Smallest possible p of the pairs, if it cannot reject: each pair by itself, and after
     /// Holm's adjustment over all of them.
     pub(crate) fn powerless(&self) -> Option<String> {
         let (sets, k) = (self.sets.len(), self.methods.len());
@@ -279,106 +280,31 @@ impl Significance {
         })
     }
 
-    /// Whether folds were compared.
+    /// True if folds were compared.
     pub(crate) fn has_next(&self) -> bool {
         self.methods.iter().any(|m| m.next.is_some())
     }
 
-    /// Which test was used, why, and what it says.
-    pub(crate) fn sentence(&self) -> String {
-        let mut why = String::from(
-            "Scores of different data sets are no sample of one normal distribution, so methods were compared by \
-             ranks within data sets.",
-        );
-        if self.has_next() {
-            why += " Ranks do not see how exactly a score is known: folds show it, but share training objects, so \
-                    their differences were compared by a hierarchical Bayesian model in which they are correlated.";
-        }
-        let control = self.methods.iter().find(|m| m.against_best.is_none());
-        let (Some(control), true) = (control, self.methods.len() > 1) else { return why };
-        let p = self.aligned.p;
-        if p >= LEVEL {
-            return format!(
-                "{why} Aligned ranks do not show that the methods differ at all (p {}): differences below may \
-                 be chance.",
-                shown_p(p)
-            );
-        }
-        let differ = |m: &&Comparison| m.against_best.is_some_and(|a| a.2 < LEVEL);
-        let named = |worse: bool| {
-            let of = self
-                .methods
-                .iter()
-                .filter(differ)
-                .filter(|m| (m.aligned_rank > control.aligned_rank) == worse);
-            of.map(|m| m.method.as_str()).collect::<Vec<_>>().join(", ")
-        };
-        let (worse, better) = (named(true), named(false));
-        let others = self.methods.len() - 1;
-        let shown = self.methods.iter().filter(differ).count();
-        let mut said = format!(
-            "{why} Aligned ranks show that they differ (p {}); against {}, {shown} of {others} others do at 5 % \
-             after Holm's adjustment{}",
-            shown_p(p),
-            control.method,
-            match self.control {
-                Some(_) => "",
-                None => " over all pairs, as no control was named beforehand",
-            }
-        );
-        for (what, names) in [("worse", worse), ("better", better)] {
-            if !names.is_empty() {
-                said += &format!("; {what}: {names}");
-            }
-        }
-        said + "."
+    /// Mean score of method number `at` over the data sets.
+    pub(crate) fn mean(&self, at: usize) -> f64 {
+        self.scores[at].iter().sum::<f64>() / self.scores[at].len() as f64
     }
 
-    /// A row per method: mean, mean rank, data sets won and lost, tests.
+    /// A row per method: mean, mean rank, data sets won and lost, tests. All other numbers are in statistics.csv.
     pub(crate) fn sheet(&self) -> Sheet {
-        let within = format!("({} %)", percent(self.level));
-        let (chance, shift) = (format!("P(best) {within}"), format!("shift {within}"));
-        let mut heads = vec![
-            "method",
-            "mean",
-            "mean rank",
-            &chance,
-            "wins / ties / losses",
-            "p (Holm)",
-            "better (by)",
-            "equal",
-            "worse (by)",
-            &shift,
-            "effect r",
-            "signed rank p",
-            "P(better)",
-            "P(equal)",
-            "P(worse)",
-        ];
-        if self.has_next() {
-            heads.extend(["next better", "next equal", "next worse"]);
-        }
+        let level = percent(self.level);
+        let (chance, shift) = (format!("P(best) ({level} %)"), format!("shift ({level} %)"));
+        let next = self.has_next();
+        let last = if next { "next set: better / equal / worse" } else { &shift };
+        let heads =
+            ["method", "mean", "mean rank", &chance, "wins / ties / losses", "p (Holm)", last];
         let k = self.methods.len();
         let lines = self.methods.iter().enumerate().map(|(at, m)| {
-            let best = m.against_best.is_none();
-            let cell = |cell: Cell| if best { Cell::text("–") } else { cell };
-            let by = |count: usize, margin: Option<f64>| Cell {
-                value: Some(count as f64),
-                ..Cell::text(match margin {
-                    Some(margin) => format!("{count} ({margin:.3})"),
-                    None => count.to_string(),
-                })
-            };
-            let probability = |of: fn(&Probabilities) -> f64| {
-                Cell::number(m.bayes.as_ref().map(of), |p| format!("{p:.2}"))
-            };
             let all = (0..k).filter(|b| *b != at).map(|b| self.record(at, b));
             let record = all.fold((0, 0, 0), |s, r| (s.0 + r.0, s.1 + r.1, s.2 + r.2));
-            let scores = &self.scores[at];
-            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-            let mut cells = vec![
+            let cells = vec![
                 Cell::text(&m.method),
-                Cell::number(Some(mean), |v| mean_text(v, None)),
+                Cell::number(Some(self.mean(at)), |v| mean_text(v, None)),
                 Cell::number(Some(m.rank), |v| format!("{v:.2}")),
                 chance_cell(&m.best),
                 Cell {
@@ -386,54 +312,62 @@ impl Significance {
                     ..Cell::text(format!("{} / {} / {}", record.0, record.1, record.2))
                 },
                 Cell::number(m.against_best.map(|a| a.2), shown_p),
-                cell(by(m.record.0, m.margins.0)),
-                cell(by(m.record.1, None)),
-                cell(by(m.record.2, m.margins.1)),
-                cell(shift_cell(m.effect)),
-                cell(Cell::number(m.effect.and_then(|e| e.rank_biserial), |r| format!("{r:+.2}"))),
-                cell(Cell::number(Some(m.signed_rank.p), shown_p)),
-                probability(|b| b.first),
-                probability(|b| b.equal),
-                probability(|b| b.second),
+                if next { next_cell(m.next.as_ref()) } else { shift_cell(m.effect) },
             ];
-            if self.has_next() {
-                let next = m.next.map(|n| n.probabilities);
-                let of = |of: fn(&Probabilities) -> f64| {
-                    Cell::number(next.as_ref().map(of), |p| format!("{p:.2}"))
-                };
-                cells.extend([of(|p| p.first), of(|p| p.equal), of(|p| p.second)]);
-            }
             Line { method: Some(m.number), cells }
         });
+        let against = match &self.control {
+            Some(control) => format!("the control, {control}"),
+            None => "the method with the best mean rank".into(),
+        };
+        let adjusted = match self.control {
+            Some(_) => "these comparisons",
+            None => "all pairs of methods, because the experiment file names no control",
+        };
+        let mut how = vec![
+            "Methods are compared by their ranks within data sets, because scores of different data sets are not a \
+             sample of one normal distribution. Rank 1 is the best."
+                .to_string(),
+            "P(best): the probability that the method is the best of these on a new data set, estimated from the ranks \
+             (Plackett and Luce)."
+                .into(),
+            "Wins, ties and losses: comparisons with all other methods on all data sets.".into(),
+            format!(
+                "p: the probability of a difference at least this large between the aligned ranks of the method and those \
+                 of {against}, if the two methods do not differ. Below .05, the difference is significant. Holm's adjustment \
+                 is over {adjusted}."
+            ),
+        ];
+        how.push(if next {
+            format!(
+                "Next set: the probabilities that, on a new data set, the method is better than {against} by more than \
+                 {ROPE}, equal, or worse by more than {ROPE} (hierarchical Bayesian model of the differences of folds, \
+                 which share training objects)."
+            )
+        } else {
+            format!(
+                "Shift: the typical difference, scores of the method less those of {against} (Hodges and Lehmann)."
+            )
+        });
+        let [found, tests] = self.finding();
         let mut note = format!(
-            "{} {} data sets{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. Mean ranks \
-             {:.2} apart differ at 5 % (Nemenyi). P(best): the chance of being the best of these methods on a \
-             next data set, by the ranks on these (Plackett and Luce). Wins, ties and losses: against all other methods on all data \
-             sets. The rest against {}: z of aligned ranks with Holm's adjustment{}, \
-             data sets where it is better and worse with mean margins, the shift of the scores, its own less those of the \
-             control (Hodges and Lehmann), and the matched-pairs rank-biserial correlation as sizes of effect, Wilcoxon's signed-rank \
-             test, and its Bayesian form with differences up to {ROPE} as equal.",
-            self.sentence(),
-            self.sets.len(),
+            "{found} Tests: {tests} The tests use {}{}. Friedman: χ² {:.2}, p {}; Iman–Davenport: p {}; aligned ranks: p {}. \
+             Mean ranks {:.2} apart differ at 5 % (Nemenyi).",
+            count(self.sets.len(), "data set"),
             if self.left_out.is_empty() {
                 String::new()
             } else {
-                format!(" (left out, as a method has no score there: {})", self.left_out.join(", "))
+                format!(
+                    " (left out, because a method has no score on them: {})",
+                    self.left_out.join(", ")
+                )
             },
             self.friedman.chi_squared,
             shown_p(self.friedman.p),
             shown_p(self.friedman.f_p),
             shown_p(self.aligned.p),
             self.critical_difference,
-            self.control.as_deref().unwrap_or("the method of best mean rank"),
-            if self.control.is_some() { "" } else { " over all pairs" }
         );
-        if self.has_next() {
-            note += &format!(
-                " Next: the probabilities that on a next data set it is better by more than {ROPE}, equal, worse, by \
-                 the differences of folds (hierarchical Bayesian model)."
-            );
-        }
         let one = least_p(self.sets.len());
         if one >= LEVEL {
             note += &format!(" No signed-rank p can be below {}.", plain(one));
@@ -444,12 +378,20 @@ impl Significance {
         Sheet {
             caption: format!("{} over all data sets", self.title()),
             lead: "Tests: ",
+            how,
             note,
-            head: heads.into_iter().map(|h| (h.to_string(), None)).collect(),
+            head: heads.map(|h| (h.to_string(), None)).into(),
             lines: lines.collect(),
             words: Vec::new(),
         }
     }
+}
+
+/// Probabilities of better, equal and worse, as 0.90 / 0.08 / 0.02.
+fn next_cell(next: Option<&Next>) -> Cell {
+    let Some(p) = next.map(|n| n.probabilities) else { return Cell::text("–") };
+    let text = format!("{:.2} / {:.2} / {:.2}", p.first, p.equal, p.second);
+    Cell { value: Some(p.first), ..Cell::text(text) }
 }
 
 /// A chance with its interval, as 0.42 [0.10, 0.75].
@@ -483,7 +425,7 @@ fn plain(p: f64) -> String {
 pub(crate) fn shown_p(p: f64) -> String {
     match p {
         p if p < 0.001 => "< .001".into(),
-        // What rejects does not look as if it did not.
+        // Rounded to 0.050, a significant p would look as if it were not significant.
         p if p < LEVEL && format!("{p:.3}") == "0.050" => "< .050".into(),
         p => format!("{p:.3}"),
     }
@@ -589,6 +531,46 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_finding_claims_no_more_than_the_tests() {
+        let said = |sections: &str, methods: &[&str], scores: &[f64]| {
+            significance_with(sections, "ari", methods, scores).finding()
+        };
+        let (abc, scores) = (["a", "b", "c"], [0.1, 0.2, 0.3]);
+        let [lead, tests] = said("", &abc, &scores);
+        assert_eq!(lead, "c has the best mean rank, but its lead over b may be chance.");
+        let shown = "). Compared with c, significantly worse: a; not significantly different: b.";
+        assert!(tests.ends_with(shown), "{tests}");
+        let [lead, _] = said("", &["a", "b"], &[0.1, 0.3]);
+        assert_eq!(lead, "b is the best method: significantly better than a.");
+        let [lead, tests] = said("", &abc, &[0.2, 0.2, 0.2]);
+        assert_eq!(lead, "a, b, c share the best mean rank, but this may be chance.");
+        assert!(
+            tests.starts_with("by aligned ranks the methods do not differ significantly (p "),
+            "{tests}"
+        );
+        let [lead, tests] = said("[stats]\ncontrol = \"b\"\n", &abc, &[0.1, 0.5, 0.52]);
+        assert_eq!(
+            lead,
+            "c has the best mean rank, but its lead over the control, b, may be chance."
+        );
+        let [lead, _] = said("[stats]\ncontrol = \"a\"\n", &abc, &scores);
+        assert_eq!(
+            lead,
+            "c has the best mean rank and is significantly better than the control, a."
+        );
+        assert!(
+            tests.ends_with("). Compared with b, not significantly different: c, a."),
+            "{tests}"
+        );
+        let found = significance("ari", &abc, &scores);
+        assert_eq!(
+            found.lead(),
+            "c is 0.100 ahead of the next, b: mean ari 0.325 and 0.225; better on 6 and worse on 0 of 6 data sets."
+        );
+        assert_eq!(found.sheet().head.len(), 7);
+    }
+
+    #[test]
     fn p_below_the_level_is_shown_below_it() {
         let shown = [0.0004, 0.0494, 0.04953, 0.05, 0.0504].map(shown_p);
         assert_eq!(shown, ["< .001", "0.049", "< .050", "0.050", "0.050"]);
@@ -605,21 +587,17 @@ pub(crate) mod tests {
         // The last is best everywhere; the others are as far from each other as from their neighbour.
         let chosen = significance("ari", &methods, &scores);
         assert!((of(&chosen, "a") - 3.0).abs() < 1e-9 && (of(&chosen, "b") - 2.0).abs() < 1e-9);
-        let said = chosen.sheet().note;
-        for part in [
-            "1 of 2 others do at 5 % after Holm's adjustment over all pairs",
-            "rank: z of aligned ranks with Holm's adjustment over all pairs,",
-        ] {
-            assert!(said.contains(part), "{said}");
-        }
+        let said = chosen.sheet().how.join(" ");
+        assert!(said.contains("with the best mean rank, if the two methods"), "{said}");
+        assert!(
+            said.contains("Holm's adjustment is over all pairs of methods, because the"),
+            "{said}"
+        );
         let named = significance_with("[stats]\ncontrol = \"c\"\n", "ari", &methods, &scores);
         assert!((of(&named, "a") - 2.0).abs() < 1e-9 && (of(&named, "b") - 1.0).abs() < 1e-9);
-        assert!(
-            named
-                .sheet()
-                .note
-                .contains("against c, 1 of 2 others do at 5 % after Holm's adjustment;")
-        );
+        let said = named.sheet().how.join(" ");
+        assert!(said.contains("and those of the control, c, if"), "{said}");
+        assert!(said.contains("Holm's adjustment is over these comparisons."), "{said}");
     }
 
     #[test]

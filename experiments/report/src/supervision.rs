@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::figure::{cell, csv};
 use crate::samples;
-use crate::section::Section;
-use crate::sheet::{Cell, Line, Sheet, difference};
+use crate::section::{Section, file_link};
+use crate::sheet::{Cell, Line, Sheet, difference, few};
 use crate::significance::shown_p;
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::{Side, paired_t};
@@ -19,7 +19,7 @@ use crate::statistics::several::unit;
 use mustlink_experiments::verdict::{Results, Sample};
 use mustlink_experiments::{Experiment, MethodSpec};
 
-/// Differences this small are none.
+/// Differences this small do not count.
 const TIE: f64 = 1e-9;
 
 /// A method against its twin on one data set under one metric.
@@ -31,7 +31,7 @@ pub(crate) struct Benefit {
     pub twin: String,
     /// Mean of method less twin, above 0 where supervision helped, whatever the direction of the metric.
     pub mean: f64,
-    /// Whether that is below 0 by more than rounding.
+    /// True if that is below 0 by more than rounding.
     pub worse: bool,
     /// Pairs of cells, and p of the paired t test after Holm's adjustment over all pairs of the metric.
     pub pairs: usize,
@@ -46,7 +46,7 @@ impl Benefit {
     }
 }
 
-/// What became of the comparison.
+/// Result of the comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Supervision {
     pub benefits: Vec<Benefit>,
@@ -54,12 +54,12 @@ pub(crate) struct Supervision {
     pub alone: Vec<String>,
     /// Methods that ask and read no constraints, so that nothing can differ.
     pub unread: Vec<String>,
-    /// Whether informativeness and coherence are scored.
+    /// True if informativeness and coherence are scored.
     pub informativeness: bool,
     pub coherence: bool,
 }
 
-/// What a method does apart from asking.
+/// Parts of a method apart from asking.
 fn without_questions(method: &MethodSpec) -> Option<[&Value; 3]> {
     let clusterer = method.config.get("clusterer").filter(|c| !c.is_null())?;
     Some([clusterer, &method.config["k"], &method.config["transforms"]])
@@ -181,7 +181,7 @@ impl Supervision {
         csv(head, lines)
     }
 
-    /// Where the mean is below 0, the worst first; `None` where it is nowhere.
+    /// Table of means below 0, the worst first; `None` if no mean is below 0.
     pub fn sheet(&self, experiment: &Experiment) -> Option<Sheet> {
         let mut hurt: Vec<&Benefit> = self.benefits.iter().filter(|b| b.worse).collect();
         hurt.sort_by(|a, b| {
@@ -214,8 +214,9 @@ impl Supervision {
         let sheet = Sheet {
             caption: "Where supervision hurt".into(),
             lead: "",
-            note: "Mean at the last point against the unconstrained twin; bold where the paired t test \
-                   rejects at 5 % with Holm's adjustment over all pairs of the metric."
+            how: Vec::new(),
+            note: "Mean at the last point, compared with the unconstrained twin. Bold: significant (paired t test \
+                   at 5 %, with Holm's adjustment over all pairs of the metric)."
                 .into(),
             head: head.into_iter().map(|h| (h.to_string(), None)).collect(),
             lines: hurt.iter().map(line).collect(),
@@ -224,24 +225,45 @@ impl Supervision {
         (!hurt.is_empty()).then_some(sheet)
     }
 
+    /// Where answers hurt, in one sentence; `None` if nothing was compared.
+    pub fn finding(&self) -> Option<String> {
+        let mut worse: Vec<&Benefit> = self.benefits.iter().filter(|b| b.worse).collect();
+        worse.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let surely: Vec<String> = worse
+            .iter()
+            .filter(|b| b.is_significant())
+            .map(|b| format!("{} on {} ({})", b.method, b.dataset, b.metric))
+            .collect();
+        let (all, below) = (self.benefits.len(), worse.len());
+        let rest = below - surely.len();
+        let more = match rest {
+            0 => String::new(),
+            _ => format!(" In {rest} more it is worse, which may be chance."),
+        };
+        let text = match (surely.is_empty(), rest) {
+            (true, 0) => {
+                format!("in none of {all} comparisons with the same method without answers.")
+            }
+            (true, _) => format!(
+                "nowhere significantly. In {rest} of {all} comparisons the score is worse than that of the same method \
+                 without answers, which may be chance."
+            ),
+            (false, _) => format!(
+                "in {} of {all} comparisons the score is significantly worse than that of the same method without \
+                 answers: {}.{more}",
+                surely.len(),
+                few(&surely)
+            ),
+        };
+        (all > 0).then_some(text)
+    }
+
     /// The section of the page; `None` without anything to say.
     pub fn section(&self, experiment: &Experiment) -> Option<Section> {
         if self.benefits.is_empty() && self.alone.is_empty() && self.unread.is_empty() {
             return None;
         }
-        let below = self.benefits.iter().filter(|b| b.worse).count();
-        let surely = self.benefits.iter().filter(|b| b.worse && b.is_significant()).count();
         let body = html! {
-            @if !self.benefits.is_empty() {
-                p {
-                    "Each method that asks was compared with its unconstrained twin. In " (below) " of "
-                    (self.benefits.len()) " comparisons (data set, method, metric) it is worse with \
-                     constraints, in "
-                    @if surely == 0 { "none significantly so" } @else { b { (surely) " significantly so" } }
-                    "."
-                }
-                "\n"
-            }
             @if let Some(sheet) = self.sheet(experiment) { (sheet.html()) }
             @if let Some(first) = self.alone.first() {
                 p {
@@ -253,30 +275,28 @@ impl Supervision {
             }
             @if !self.unread.is_empty() {
                 p {
-                    b { "Not compared:" } " " (self.unread.join(", ")) " asks and reads no constraints, so \
-                     that nothing can differ."
+                    b { "Not compared:" } " " (self.unread.join(", ")) ". A method that asks but reads no \
+                     constraints has the same result with and without answers."
                 }
                 "\n"
             }
             (self.reasons())
-            @if !self.benefits.is_empty() {
-                p { a href="supervision.csv" { "supervision.csv" } ": every comparison" }
-            }
+            @if !self.benefits.is_empty() { p { (file_link("supervision.csv")) ": every comparison" } }
         };
         Some(Section { id: Some("supervision"), ..Section::new("Where supervision hurt", body) })
     }
 
-    /// What explains it, or how to have that scored.
+    /// Possible reasons, or how to have them scored.
     fn reasons(&self) -> Markup {
         let scored = [("informativeness", self.informativeness), ("coherence", self.coherence)];
         let absent: Vec<&str> = scored.iter().filter(|s| !s.1).map(|s| s.0).collect();
         html! {
             p class="dim" {
                 @if absent.is_empty() {
-                    "Informativeness: share of the constraints that the clustering without them breaks. \
+                    "Informativeness: share of the constraints that the clustering without them violates. \
                      Coherence: share of must-link and cannot-link pairs that do not contradict each other \
-                     in their directions. Low values of either go with constraints that hurt (Davidson, \
-                     Wagstaff and Basu 2006)."
+                     in their directions. If either is low, constraints are more likely to hurt \
+                     (Davidson, Wagstaff and Basu 2006)."
                 } @else {
                     "Why constraints hurt is not shown: " (absent.join(" and ")) " of the constraint sets \
                      (Davidson, Wagstaff and Basu 2006) " (if absent.len() == 1 { "is" } else { "are" })

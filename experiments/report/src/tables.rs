@@ -6,7 +6,7 @@ use mustlink_core::registry::suggestion;
 
 use crate::columns::{Column, Made, columns, find, legend};
 use crate::samples;
-use crate::sheet::{Cell, Line, Sheet};
+use crate::sheet::{Cell, Line, Sheet, capital};
 use mustlink_experiments::Experiment;
 use mustlink_experiments::results::CellRows;
 use mustlink_experiments::row::{self, RowStatus};
@@ -23,7 +23,8 @@ pub(crate) struct OfMetric {
 pub(crate) fn scores(experiment: &Experiment, made: &Made<'_>) -> Vec<OfMetric> {
     let mut columns = columns(experiment, made.curves, true);
     columns.sort_by_key(|c| !c.is_compared(made.curves));
-    // What has no value anywhere, as informativeness without constraints, is no table where another is.
+    // A column without any value, such as informativeness without constraints, gets no table if another column
+    // of its metric has values.
     let known = |c: &Column| made.curves.iter().any(|m| m.metric == c.metric && c.of(m).is_some());
     let has: Vec<String> = columns.iter().filter(|c| known(c)).map(|c| c.metric.clone()).collect();
     columns.retain(|c| known(c) || !has.contains(&c.metric));
@@ -61,33 +62,49 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
     };
     let mine = made.curves.iter().filter(|c| c.metric == column.metric);
     let same = mine.clone().any(|c| column.of(c).is_some_and(|s| s.sd == Some(0.0)));
-    let area = if column.is_area() { "; area: mean height of the curve" } else { "" };
-    let mut note = format!("{}{area}.", legend(experiment, mine));
+    let mut how = vec![format!("{}.", capital(&legend(experiment, mine)))];
+    if column.is_area() {
+        how.push("Area: the mean height of the learning curve.".into());
+    }
+    let mut note = String::new();
     if column.higher.is_some() && experiment.methods.len() > 1 {
-        note += if any_bold {
-            " Bold: the best mean where a paired t test against the next rejects at 5 %, with Holm's \
-                 adjustment over all other methods."
-        } else if experiment.split.repeats() * experiment.split.folds() == 1 {
-            " Nothing is bold: one run of each method on a data set is no sample to test."
-        } else {
-            " Nothing is bold: on no data set the difference between the best and the next is \
-                 significant at 5 % (paired t tests, Holm's adjustment over all other methods)."
+        let tested = experiment.split.repeats() * experiment.split.folds() > 1;
+        if tested {
+            how.push(
+                "Bold: the best mean, if it is significantly better than the next best (paired t test at 5 %, with \
+                 Holm's adjustment over all other methods)."
+                    .into(),
+            );
+        }
+        note += match (any_bold, tested) {
+            (true, _) => "",
+            (_, true) => {
+                "Nothing is bold: on no data set is the best significantly better than the next."
+            }
+            _ => "Nothing is bold: tests need more than one run of each method on a data set.",
         };
         // Other objects are not drawn: methods that draw nothing themselves are certain of one number.
         if same && !experiment.split.has_test() {
-            note += " Where all repeats came out the same, ± 0.000 says nothing about other data, and no test \
-                     compares two such methods.";
+            how.push(
+                "If all repeats have the same score, ± 0.000 shows nothing about other data, and two such methods are \
+                 not tested against each other."
+                    .into(),
+            );
         }
     }
     let of_repeats = experiment.stats.unit == Unit::Repeat && experiment.split.repeats() > 1;
     if experiment.split.folds() > 1 && of_repeats {
-        note += " Repeats of a cross-validation share all objects: ± says how far another division into folds would \
-                 lie, not other data; the tests do not go by it.";
+        how.push(
+            "All repeats of a cross-validation use the same objects. ± shows how much the score changes with the \
+             division into folds, not with other data; the tests do not use it."
+                .into(),
+        );
     }
-    note += &few_repeats(experiment);
+    how.extend(few_repeats(experiment));
     Sheet {
         caption: format!("{}{better}", column.head),
         lead: "Scores: ",
+        how,
         note,
         head: heads(experiment),
         lines,
@@ -95,8 +112,8 @@ fn score_sheet(experiment: &Experiment, made: &Made<'_>, column: &Column) -> She
     }
 }
 
-/// The records of the experiment that no row has, each with what is said of it. Which there are shows with the
-/// first rows alone: clusterers report what they like.
+/// The records of the experiment that no row has, each with a note. Missing records can be found only with the
+/// first rows, because clusterers report any diagnostics.
 pub(crate) fn unknown_records(
     experiment: &Experiment,
     cells: &[CellRows],
@@ -115,17 +132,19 @@ pub(crate) fn unknown_records(
     unknown.map(said).collect()
 }
 
-/// What stands under numbers of a study that goes on: tables are copied from the page that says so.
+/// Text under numbers of an unfinished study, because tables are copied from the page that reports it.
 pub(crate) fn unfinished(finished: usize, planned: usize) -> String {
     format!(" The study is not finished: {finished} of {planned} cells are in these numbers.")
 }
 
-/// A word of caution where intervals rest on few repeats.
-pub(crate) fn few_repeats(experiment: &Experiment) -> String {
+/// Warning about intervals that are based on few repeats.
+pub(crate) fn few_repeats(experiment: &Experiment) -> Option<String> {
     match experiment.split.repeats() {
-        1 => " One repeat: no interval shows how far another would lie.".into(),
-        n @ 2..5 => format!(" Only {n} repeats: intervals are wide, and tests see little."),
-        _ => String::new(),
+        1 => Some("Only one repeat: no interval can show how much repeats differ.".into()),
+        n @ 2..5 => Some(format!(
+            "Only {n} repeats: intervals are wide, and tests find only large differences."
+        )),
+        _ => None,
     }
 }
 
@@ -145,23 +164,23 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
         (
             "queries",
             "queries",
-            "Mean number of questions at the last point, those without an answer included.",
+            "Mean number of questions at the last point, including questions without an answer.",
         ),
         (
             "dont_know",
             "questions without an answer",
-            "Mean number of those among them at the last point.",
+            "Mean number of questions without an answer at the last point.",
         ),
         (
             "answers_contradicting",
             "contradicting answers",
-            "Mean number of answers at the last point that contradict what was known when they came; \
-             on_conflict of the method says what becomes of them.",
+            "Mean number of answers at the last point that contradict what was known before them; \
+             the option on_conflict of the method decides what happens to them.",
         ),
         (
             "violations",
             "constraints violated",
-            "Mean number of the constraints handed to the clusterer that its result breaks, at the last point.",
+            "Mean number of constraints at the last point that were given to the clusterer and that its result violates.",
         ),
     ];
     let sheets = columns.into_iter().filter_map(|(column, caption, note)| {
@@ -179,16 +198,24 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
             let numbers = experiment.methods.iter().map(|m| number(&m.id));
             Line { method: None, cells: std::iter::once(Cell::text(set)).chain(numbers).collect() }
         };
-        let lines = sets().map(line).collect();
+        let mut lines: Vec<Line> = sets().map(line).collect();
+        if lines.len() > 1 {
+            let sum = |method: &str| sets().filter_map(|set| mean(set, method)).sum::<f64>();
+            let sums =
+                experiment.methods.iter().map(|m| Cell::text(format!("{:.decimals$}", sum(&m.id))));
+            let cells = std::iter::once(Cell::text("sum")).chain(sums).collect();
+            lines.push(Line { method: None, cells });
+        }
         let (caption, mut note) = (caption.to_string(), note.to_string());
         let mut at_last = made.curves.iter().filter_map(|curve| curve.points.last());
         if at_last.any(|point| point.failed > 0) {
-            note += " Without the cells that failed there.";
+            note += " Cells that failed at this point are left out.";
         }
         let any = all.iter().any(|m| *m > 0.0);
         any.then(|| Sheet {
             caption,
             lead: "At the last point: ",
+            how: Vec::new(),
             note,
             head: heads(experiment),
             lines,

@@ -9,11 +9,11 @@ use maud::{Markup, html};
 use mustlink_core::{Error, Result};
 use serde::Serialize;
 
-use crate::section::Section;
+use crate::section::{Section, file_link};
 use mustlink_experiments::verdict::{EvalError, Formula, Results, shown};
 use mustlink_experiments::{Criterion, Experiment};
 
-/// What a criterion came to.
+/// Result of a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
@@ -44,7 +44,7 @@ impl Judgement {
 pub struct Finding {
     /// The data set; empty where the claim is about all together.
     pub dataset: String,
-    /// Whether it holds; absent without results.
+    /// True if it holds; absent without results.
     pub holds: Option<bool>,
     /// The numbers that decided, or what is missing.
     pub numbers: String,
@@ -57,20 +57,20 @@ pub struct Finding {
 pub struct Verdict {
     /// The criterion.
     pub criterion: Criterion,
-    /// What it came to.
+    /// Result of the criterion.
     pub judgement: Judgement,
     /// Data set by data set.
     pub findings: Vec<Finding>,
 }
 
 impl Verdict {
-    /// Why it does not hold, where it does not and somebody has said so.
+    /// Reason why it does not hold, if the file gives one.
     pub fn why(&self) -> Option<&str> {
         let why = self.criterion.why.as_deref();
         why.filter(|_| self.judgement == Judgement::NotReproduced)
     }
 
-    /// Where it holds, where not, and where nothing is known, in a few words.
+    /// Summary in a few words: sets on which it holds, on which it does not, and without a result.
     pub fn note(&self) -> String {
         let list = |holds: Option<bool>| {
             let mine = self.findings.iter().filter(|f| f.holds == holds);
@@ -175,7 +175,7 @@ fn shows(criterion: &Criterion, results: &Results, set: Option<usize>) -> String
 }
 
 /// A number with three digits, or as many as it has before the point.
-pub(crate) fn three_digits(v: f64) -> String {
+pub fn three_digits(v: f64) -> String {
     let decimals = match v.abs() {
         _ if v.fract() == 0.0 => 0,
         a => (2.0 - a.log10().floor()).clamp(0.0, 4.0) as usize,
@@ -185,7 +185,7 @@ pub(crate) fn three_digits(v: f64) -> String {
     if is_zero { "0".into() } else { text }
 }
 
-/// Ours beside the printed number.
+/// Our number next to the printed one.
 fn compare(
     criterion: &Criterion,
     set: &str,
@@ -283,7 +283,7 @@ pub(crate) fn text(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// The section of the page, with what is said of a study that goes on.
+/// The section of the page, with a note about an unfinished study.
 pub(crate) fn section(verdicts: &[Verdict], unfinished: Option<&str>) -> Option<Section> {
     let heads = ["criterion", "claim", "verdict", "data set", "holds", "numbers"];
     let body = html! {
@@ -302,12 +302,12 @@ pub(crate) fn section(verdicts: &[Verdict], unfinished: Option<&str>) -> Option<
             }
         }
         @if let Some(note) = unfinished { p class="dim" { (note.trim_start()) } }
-        p { a href="verdicts.csv" { "verdicts.csv" } ": the same as a table" }
+        p { (file_link("verdicts.csv")) ": the same as a table" }
     };
     (!verdicts.is_empty()).then(|| Section::new("Criteria", body))
 }
 
-/// One data set of a verdict; beside the first stands what is said of all.
+/// One data set of a verdict; the first row also contains the text about all sets.
 fn row(verdict: &Verdict, finding: &Finding, first: bool) -> Markup {
     let c = &verdict.criterion;
     let rows = verdict.findings.len();

@@ -117,7 +117,7 @@ pub(super) fn expand(
     }
 }
 
-/// What looks like a range and is none is said to be wrong as a range.
+/// Reports tables that look like ranges but are malformed.
 fn wrong_ranges(node: &Node, path: &str, out: &mut Vec<Diagnostic>) {
     if let Some(Err(message)) = axis_values(node) {
         out.push(node.diagnostic(path, message));
@@ -134,8 +134,8 @@ fn wrong_ranges(node: &Node, path: &str, out: &mut Vec<Diagnostic>) {
 /// The axes that a method was taken from, each with the text of its value.
 type Labels = Vec<(String, String)>;
 
-/// The method once with each preset, the last first; as it is where there are none. `None` when there is no
-/// preset in what says so. What is wrong with one is complained of and left out, so that the rest is judged, too.
+/// The method once with each preset, the last first; unchanged without presets. `None` when `presets` is not a table of
+/// presets. Invalid parts of a preset are reported and left out, so that the rest is checked, too.
 fn with_presets(
     node: Node,
     presets: Option<&Node>,
@@ -180,7 +180,9 @@ fn overlay(
         let at = below(at, &entry.key);
         let range = axis_values(&entry.node).is_some();
         if at == "id" || at.split('.').next() == Some(PRESETS) {
-            out.push(entry.node.diagnostic(&format!("{path}.{at}"), "is no option of a preset"));
+            out.push(
+                entry.node.diagnostic(&format!("{path}.{at}"), "is not an option of a preset"),
+            );
         } else if matches!(entry.node.kind, NodeKind::Table(_))
             && entry.node.get("type").is_none()
             && !range
@@ -216,7 +218,7 @@ struct Group {
     used: bool,
 }
 
-/// The groups under `zip`; `None` when they are none, which is complained of.
+/// The groups under `zip`; `None` when they are invalid, which is reported.
 fn groups(zip: Option<&Node>, path: &str, out: &mut Vec<Diagnostic>) -> Option<Vec<Group>> {
     let Some(zip) = zip else { return Some(Vec::new()) };
     let mut groups = Vec::new();
@@ -281,7 +283,7 @@ fn leaves(node: &Node, path: &str, out: &mut Vec<(String, Value)>) {
     }
 }
 
-/// Whether a method has this value: as the text of an axis, or as it stands.
+/// True if a method has this value: as the text of an axis, or as it stands.
 fn has(labels: &Labels, node: &Node, path: &str, value: &Value) -> bool {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     labels.iter().any(|(axis, of)| axis == path && *of == text)
@@ -290,7 +292,7 @@ fn has(labels: &Labels, node: &Node, path: &str, value: &Value) -> bool {
         })
 }
 
-/// Whether two values are one: 5 and 5.0 are, as a range of numbers with decimals has 5.0.
+/// True if two values are one: 5 and 5.0 are, as a range of numbers with decimals has 5.0.
 fn same(a: &Value, b: &Value) -> bool {
     let decimal = a.is_f64() || b.is_f64();
     a == b || decimal && a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a == b)

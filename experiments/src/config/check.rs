@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use mustlink_config::Node;
 use mustlink_core::error::Diagnostic;
 use mustlink_core::roles::{Layer, Oracle};
+use mustlink_core::text::count;
 
 use super::criterion;
 use super::experiment::{Experiment, ResolvedMethod, SOME_CLASSES};
@@ -150,8 +151,9 @@ fn judge_size(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
         [experiment.datasets.len(), experiment.methods.len(), split.repeats(), split.folds()];
     if counts.iter().map(|c| *c as f64).product::<f64>() > MAX_CELLS as f64 {
         let [sets, methods, repeats, folds] = counts;
+        let (sets, methods) = (count(sets, "data set"), count(methods, "method"));
         let message = format!(
-            "{sets} data sets × {methods} methods × {repeats} repeats × {folds} folds are more than \
+            "{sets} × {methods} × {repeats} repeats × {folds} folds are more than \
              {MAX_CELLS} cells; make a study of each part"
         );
         out.push(root.get("split").unwrap_or(root).diagnostic("split", message));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Formula, Names};
 
-/// A claim that the report judges.
+/// A claim that the report checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
@@ -17,47 +17,47 @@ pub struct Criterion {
     pub id: String,
     /// The claim in words.
     pub statement: String,
-    /// Why it may hold for k-means with random constraints too (`mustlink verdicts --null` asks): a
-    /// claim without a reason is to fail there.
+    /// Reason why the claim may also hold for k-means with random constraints (`mustlink-authors null` checks
+    /// this). A claim without a reason should fail there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null: Option<String>,
-    /// A check of our own, or one that holds by construction: no claim of the paper, and not counted as one.
+    /// Mark as a check of our own, or one that holds by construction. It is not counted as a claim of the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
-    /// What was chosen by the numbers it is judged on, if anything was.
+    /// Choices made with the numbers that the claim is judged on, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
-    /// The numbers to show for it on the page of verdicts, one or several with commas between them:
-    /// `area(ari('gpk')), area(ari('mpck'))`. Absent: those of the comparison.
+    /// Numbers to show for the claim on the page of verdicts, separated by commas:
+    /// `area(ari('gpk')), area(ari('mpck'))`. If absent, those of the comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub show: Option<String>,
-    /// Judged only where all its data sets have results: a count over them means nothing else.
+    /// Judge the claim only if all its data sets have results, because a count needs all of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_sets: bool,
-    /// Why it does not hold here, as far as that was measured; "unknown" where it was not.
+    /// Reason why the claim does not hold here, as far as it was measured; otherwise "unknown".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The data sets it speaks about; absent: all, or those with a printed value.
+    /// Data sets of the claim. If absent, all, or those with a printed value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datasets: Option<Vec<String>>,
-    /// A condition: `area(ari('gpk')) > area(ari('mpck'))`.
+    /// Condition, such as `area(ari('gpk')) > area(ari('mpck'))`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// On how many of the data sets the condition has to hold; absent: on all.
+    /// Number of data sets on which the condition has to hold. If absent, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub at_least: Option<usize>,
-    /// A number to compare with the printed ones: `last(nmi_geo('base'))`.
+    /// Number to compare with the printed ones, such as `last(nmi_geo('base'))`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The printed numbers by data set.
+    /// Printed numbers by data set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<BTreeMap<String, f64>>,
-    /// How far ours may be from the printed number, or how far on each data set; else the printed
-    /// number has to lie in our interval. 0 asks for equality, whatever our interval is.
+    /// Largest difference between our number and the printed one, for all data sets or for each. A claim also holds if
+    /// the printed number lies in our interval. 0 requires equality, whatever our interval is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
-    /// How many times larger or smaller ours may be.
+    /// Largest factor by which our number may differ from the printed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0))]
     pub factor: Option<f64>,
@@ -88,13 +88,13 @@ impl Criterion {
     }
 }
 
-/// A distance for all data sets, or one for each.
+/// A difference for all data sets, or one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Tolerance {
-    /// The same everywhere.
+    /// The same for all data sets.
     Same(#[schemars(range(min = 0.0))] f64),
-    /// By data set.
+    /// One for each data set.
     Each(BTreeMap<String, f64>),
 }
 
@@ -169,8 +169,9 @@ pub(super) fn complaints(
         if criterion.datasets.as_ref().is_some_and(Vec::is_empty) {
             complain("datasets", "needs at least one data set; leave it away for all".into());
         } else if let Some(least) = at_least.filter(|least| *least > about) {
-            let message =
-                format!("must be in 1..={about} (the data sets that it is about), got {least}");
+            let message = format!(
+                "must be between 1 and {about} (the data sets that it is about), got {least}"
+            );
             complain("at_least", message);
         }
         let each = match tolerance {

@@ -29,17 +29,17 @@ pub struct Experiment {
     pub datasets: Vec<DatasetEntry>,
     /// The methods, in order, axes expanded.
     pub methods: Vec<MethodSpec>,
-    /// What is held back.
+    /// Objects that are held out.
     pub split: Split,
     /// At which numbers of queries the methods are scored.
     pub points: Points,
-    /// How results are scored.
+    /// Options for scoring results.
     pub scoring: Scoring,
-    /// How scores are summarised.
+    /// Options for summarising scores.
     pub stats: Stats,
-    /// How figures are drawn.
+    /// Options for drawing figures.
     pub plot: Plot,
-    /// How the work is done.
+    /// Options for running the work.
     pub run: RunSection,
     /// The claims that the report judges.
     pub criteria: Vec<Criterion>,
@@ -61,7 +61,7 @@ impl Experiment {
         toml::to_string(&without_null(&self.resolved)).unwrap_or_default()
     }
 
-    /// Where relative paths start.
+    /// Folder at which relative paths start.
     pub fn base(&self) -> &Path {
         &self.base
     }
@@ -71,12 +71,12 @@ impl Experiment {
         &self.columns
     }
 
-    /// Whether only objects are scored that no method is told of.
+    /// True if only objects are scored that the method gets no constraints about.
     pub fn scores_test_objects(&self) -> bool {
         self.scoring.scope == Scope::Test && self.split.has_test()
     }
 
-    /// Why no constraint that was held out is scored; `None` where some may be.
+    /// Reason why no held-out constraint is scored; `None` if some may be.
     pub fn no_constraint_held_out(&self) -> Option<&'static str> {
         if !self.split.has_test() {
             return Some(
@@ -89,8 +89,8 @@ impl Experiment {
         )
     }
 
-    /// What is in vain: what methods ask or are given that read no constraints, metrics that never have a
-    /// value, methods that are one under several names, or that read a file which is not there.
+    /// Warnings about parts without effect: questions or constraints of methods that use none, metrics that never have
+    /// a value, one method under several names, or methods that read a file which does not exist.
     pub fn unread(&self) -> Vec<String> {
         let given: Vec<&str> = self
             .datasets
@@ -118,7 +118,7 @@ impl Experiment {
         if !counting.is_empty() && self.scores_test_objects() {
             out.push(format!(
                 "{}: without a value, because no constraint touches a test object; scoring.scope = \"train\" \
-                 or \"all\" counts those that were told",
+                 or \"all\" counts those that the method was given",
                 counting.join(", ")
             ));
         }
@@ -188,7 +188,7 @@ impl Experiment {
         out
     }
 
-    /// The columns of metrics that leave pairs out of their counts when they are told to.
+    /// The columns of metrics that leave pairs out of their counts if the option asks for it.
     pub fn leaving_out(&self) -> Vec<&str> {
         let all = self.columns.iter().zip(&self.scoring.metrics);
         all.filter(|(_, metric)| leaves_out(&***metric))
@@ -196,7 +196,7 @@ impl Experiment {
             .collect()
     }
 
-    /// What a method has for each option that the experiment varies, by column: null where it has none.
+    /// Value in a method of each option that the experiment varies, by column: null if it does not have the option.
     pub(crate) fn varied_options(&self, method: &str) -> BTreeMap<String, Value> {
         let method = self.methods.iter().find(|m| m.id == method);
         fn named(value: &Value) -> Value {
@@ -213,7 +213,7 @@ impl Experiment {
         self.varied.iter().map(|path| (format!("option.{path}"), value(path))).collect()
     }
 
-    /// Columns of the metrics, then the numbers summarised beside them.
+    /// Columns of the metrics, then of the other numbers that are summarised.
     pub fn measured(&self) -> Vec<String> {
         self.columns.iter().chain(&self.stats.records).cloned().collect()
     }
@@ -224,7 +224,7 @@ impl Experiment {
     }
 }
 
-/// Whether a metric leaves pairs out: whether one less changes what it says of four objects.
+/// True if a metric leaves pairs out: tested by leaving out a pair of four objects.
 fn leaves_out(metric: &dyn Metric) -> bool {
     let truth = [Some(0), Some(1), Some(1), Some(1)];
     let score = |exclude| {
@@ -312,7 +312,7 @@ impl MethodSpec {
         Ok(ResolvedMethod { id: self.id.clone(), method, k, config })
     }
 
-    /// What is wrong where k counts down from the classes to below 1, if it does anywhere.
+    /// Error if k counts down from the classes to below 1.
     fn too_few(&self, classes: usize) -> Option<String> {
         let mut found = None;
         visit_tables(&self.config, &mut |table| {
@@ -328,12 +328,12 @@ impl MethodSpec {
         found
     }
 
-    /// Whether constraints, given or asked for, make a difference to the method.
+    /// True if constraints, given or asked for, make a difference to the method.
     pub fn reads_constraints(&self) -> bool {
         self.resolve(Some(SOME_CLASSES)).is_ok_and(|resolved| resolved.method.reads_constraints())
     }
 
-    /// Whether it asks.
+    /// True if it asks.
     pub fn asks(&self) -> bool {
         self.config.get("selector").is_some_and(|s| !s.is_null())
     }
@@ -360,7 +360,7 @@ impl MethodSpec {
         Some((own, here))
     }
 
-    /// Whether it reads the number of classes anywhere.
+    /// True if it reads the number of classes anywhere.
     pub(crate) fn mentions_classes(&self) -> bool {
         let mut found = false;
         visit_tables(&self.config, &mut |table| {

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use mustlink_core::method::Method;
 use mustlink_core::registry;
-use mustlink_core::roles::{BaseClusterer, Metric, Oracle, QuerySelector, Transform};
-use mustlink_core::selection::{ConstraintView, Contradicting};
+use mustlink_core::roles::{Metric, Transform};
 use mustlink_external::parts::scripts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,65 +21,67 @@ use crate::statistics::Unit;
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentFile {
-    /// Plugins in other languages, known by their own names: `["my_method.py"]`. Paths start at this
-    /// file.
+    /// Plugins in other languages, used by their own names: `["my_method.py"]`. Paths are relative to this file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<scripts::Source>,
     /// Name, seed, description.
     pub experiment: Head,
     /// The data sets.
     pub dataset: Vec<DatasetEntry>,
-    /// What is held back for scoring.
+    /// Objects held out for scoring.
     #[serde(default)]
     pub split: Split,
-    /// The methods. A list where an option wants one value stands for one method per value.
+    /// The methods. A list for an option that takes one value gives one method per value.
     #[serde(default)]
     pub method: Vec<MethodEntry>,
-    /// At which numbers of queries the methods are scored.
+    /// Numbers of queries at which the methods are scored.
     #[serde(default)]
     pub curve: Curve,
-    /// How results are scored.
+    /// Options for scoring results.
     #[serde(default)]
     pub scoring: Scoring,
-    /// How scores are summarised.
+    /// Options for summarising scores.
     #[serde(default)]
     pub stats: Stats,
-    /// How figures are drawn; changes no score.
+    /// Options for drawing figures; they change no score.
     #[serde(default)]
     pub plot: Plot,
-    /// How the work is done; changes no score.
+    /// Options for running the work; they change no score.
     #[serde(default)]
     pub run: RunSection,
-    /// The claims that the report judges.
+    /// Claims that the report checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criterion: Vec<Criterion>,
 }
 
-/// What an experiment is called and where its random numbers start.
+/// Name of an experiment and seed of its random numbers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     /// Name, shown in tables and figures.
     pub name: String,
+    /// Title of the report. If empty, the name.
+    #[serde(default)]
+    pub title: String,
     /// Seed of every random number.
     #[serde(default)]
     pub seed: u64,
-    /// What the experiment is about.
+    /// Purpose of the experiment.
     #[serde(default)]
     pub description: String,
-    /// How often an ensemble is made.
+    /// Scope of an ensemble that does not use constraints.
     #[serde(default)]
     pub ensemble_per: EnsemblePer,
 }
 
-/// How often an ensemble that reads no constraints is made.
+/// Scope of an ensemble that does not use constraints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnsemblePer {
-    /// Once for a data set: all repeats and folds share it.
+    /// One ensemble for each data set: all repeats and folds share it.
     #[default]
     Dataset,
-    /// Once for each repeat.
+    /// One ensemble for each repeat.
     Repeat,
 }
 
@@ -87,60 +89,59 @@ pub enum EnsemblePer {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetEntry {
-    /// A built-in set, a set in the data directory; or any name, when `path` gives the file.
+    /// A built-in set, a set in the data directory, or any name if `path` gives the file.
     pub id: String,
     /// A file, relative to the experiment file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The built-in set or the set in the data directory that this is a version of; absent: `id`.
+    /// Original of this version: a built-in set, or a set in the data directory. If absent, `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Leave it out where it cannot be read; the report says that it is missing.
+    /// Leave the set out if it cannot be read; the report then lists it as missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
-    /// Which column holds the classes that are the truth; absent: a last one named `class`. Columns of a
-    /// CSV are called by their names, or `#1`, `#2` …
+    /// Column with the true classes. If absent, a last column named `class`. Columns of a CSV are referred to by
+    /// name, or as `#1`, `#2` …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Which column holds ids.
+    /// Column with ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id_column: Option<String>,
-    /// Which column holds what is known of the classes of some objects: it makes constraints, of all
-    /// objects but those held out; may be that of the classes.
+    /// Column with the known classes of some objects. It gives constraints between all of these objects that are not
+    /// held out. It may be the column of the classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<String>,
-    /// Columns to cluster on; `["all"]`: every column that is named as nothing else. Absent: the same, but
-    /// a column that looks like ids or classes is an error.
+    /// Columns to cluster on; `["all"]`: every column without another use. If absent, the same, but a column that
+    /// looks like ids or classes is an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
-    /// Columns to leave out.
+    /// Columns to ignore.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
-    /// The first row of a CSV is an object already; columns are then called `#1`, `#2` …
+    /// Read the first row of a CSV as an object; columns are then called `#1`, `#2` …
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_header: bool,
-    /// What stands between the cells of a CSV; absent: that of `, ; tab |` which fits.
+    /// Separator between the cells of a CSV. If absent, the one of `, ; tab |` that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sep: Option<char>,
-    /// What stands before the decimals of a number in a CSV; absent: a point.
+    /// Decimal mark of numbers in a CSV. If absent, a point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
-    /// Cells of a CSV that stand for a missing value beside empty ones; absent: ?, NA, N/A, NaN, null,
-    /// none.
+    /// Cells of a CSV that mean a missing value, in addition to empty ones. If absent, ?, NA, N/A, NaN, null, none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub na: Vec<String>,
-    /// Take the number of each row, from 0, as a last feature: what reading a file with an index column
-    /// as data does.
+    /// Use the number of each row, from 0, as a last feature. This happens when a file with an index column is read
+    /// as data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub row_number: bool,
-    /// Objects to keep per class, drawn at random: `{ benign = 239 }`.
+    /// Number of objects to keep per class, drawn at random: `{ benign = 239 }`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_sizes: Option<BTreeMap<String, usize>>,
-    /// A file of constraints `i,j,type,weight`, relative to the experiment file; ids where the data
-    /// set has them, else row numbers, those before `class_sizes` and `transforms`.
+    /// File of constraints `i,j,type,weight`, relative to the experiment file. It contains ids if the data set has
+    /// them, otherwise row numbers before `class_sizes` and `transforms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
-    /// Steps before everything else; those that drop or merge rows stand only here.
+    /// Transforms applied before everything else; those that drop or merge rows are allowed only here.
     // Plain values: `k = "classes"` may stand in them, which is a number once the data set is open.
     #[serde(default = "no_transforms")]
     #[schemars(with = "Vec<Box<dyn Transform>>")]
@@ -169,24 +170,9 @@ pub struct MethodEntry {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub k: Option<usize>,
-    /// Steps that change the data, in order.
-    #[serde(default)]
-    pub transforms: Vec<Box<dyn Transform>>,
-    /// What groups the objects. Absent: the selector's own clustering.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// What decides which pairs are asked. Absent: nothing is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<Box<dyn QuerySelector>>,
-    /// Who answers; `truth` where a selector asks and nobody is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub oracle: Option<Box<dyn Oracle>>,
-    /// Which constraints of the selection reach the clusterer.
-    #[serde(default)]
-    pub view: ConstraintView,
-    /// What becomes of answers that contradict what was known when they came.
-    #[serde(default)]
-    pub on_conflict: Contradicting,
+    /// The parts of the method.
+    #[serde(flatten)]
+    pub method: Method,
     /// Named settings, each a table of options; the method stands once with each of them:
     /// `{ quick = { "clusterer.restarts" = 1 } }`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
@@ -200,11 +186,11 @@ pub struct MethodEntry {
     pub exclude: Vec<serde_json::Map<String, serde_json::Value>>,
 }
 
-/// At which numbers of queries a method is scored.
+/// Numbers of queries at which a method is scored.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Curve {
-    /// Numbers of questions, those that stay without an answer included, ascending.
+    /// Numbers of questions, including those without an answer, ascending.
     pub points: Points,
 }
 
@@ -212,9 +198,9 @@ pub struct Curve {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Points {
-    /// These.
+    /// A list of numbers.
     List(Vec<usize>),
-    /// From, to (included where the step meets it), step.
+    /// A range: first number, last number (included if the step reaches it), step.
     Range(Range),
     /// `from_run(<method id>)`: as many as that method asked in the same repeat and fold.
     FromRun(String),
@@ -224,12 +210,12 @@ pub enum Points {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// The first.
+    /// First number.
     #[serde(default)]
     pub from: usize,
-    /// The last, if a step meets it.
+    /// Last number, if a step reaches it.
     pub to: usize,
-    /// The distance.
+    /// Step between numbers.
     #[schemars(range(min = 1))]
     pub step: usize,
 }
@@ -259,11 +245,11 @@ impl Points {
     }
 }
 
-/// Which objects are scored.
+/// Objects that are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// The objects held back (all, when none are).
+    /// The objects held out (all, if none is held out).
     #[default]
     Test,
     /// The objects that may be asked about.
@@ -272,26 +258,26 @@ pub enum Scope {
     All,
 }
 
-/// Which pairs are left out of pair counts.
+/// Pairs left out of pair counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Exclude {
     /// The pairs given or asked.
     Explicit,
-    /// None.
+    /// No pairs.
     #[default]
     None,
 }
 
-/// How results are scored.
+/// Options for scoring results.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scoring {
-    /// The scores, in the order of the columns.
+    /// Metrics, in the order of the columns.
     pub metrics: Vec<Box<dyn Metric>>,
-    /// Which objects are scored.
+    /// Objects that are scored.
     pub scope: Scope,
-    /// Which pairs are left out of pair counts.
+    /// Pairs left out of pair counts.
     pub exclude_constrained: Exclude,
 }
 
@@ -304,21 +290,21 @@ impl Default for Scoring {
     }
 }
 
-/// How scores are summarised.
+/// Options for summarising scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stats {
-    /// Confidence of all intervals of the report; tests are made at 5 %.
+    /// Confidence level of all intervals in the report; tests use 5 %.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub level: f64,
-    /// What counts as one observation.
+    /// Unit that counts as one observation.
     pub unit: Unit,
-    /// Numbers of a row to summarise beside the metrics: what a clusterer reports of itself
-    /// (`propagated`), or a column of results.csv (`time_cluster_s`).
+    /// Numbers of a row to summarise in addition to the metrics: a diagnostic of the clusterer (`propagated`), or a
+    /// column of results.csv (`time_cluster_s`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<String>,
-    /// The method that the others are tested against over the data sets; absent: the one of best mean rank,
-    /// with the adjustment over all pairs, since the scores chose it.
+    /// Method against which the others are tested over the data sets. If absent, the one of best mean rank, with the
+    /// adjustment over all pairs, because the scores chose it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
 }
@@ -329,11 +315,11 @@ impl Default for Stats {
     }
 }
 
-/// How the work is done. Nothing here changes a score.
+/// Options for running the work; they change no score.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSection {
-    /// Threads; absent: one per core.
+    /// Number of threads. If absent, one per core.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4096))]
     pub threads: Option<usize>,
@@ -341,12 +327,12 @@ pub struct RunSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1e9))]
     pub cell_timeout_s: Option<f64>,
-    /// Bytes that one cell may take by what its data and its method declare; one that needs more fails
-    /// before it begins.
+    /// Largest memory of one cell in bytes, as declared by its data and its method. A cell that needs more fails
+    /// before it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cell_memory_bytes: Option<u64>,
-    /// Store the labels of every curve point beside its scores.
+    /// Store the labels of every curve point together with its scores.
     pub keep_labels: bool,
 }
 
@@ -373,15 +359,15 @@ impl Format {
     }
 }
 
-/// How figures are drawn. Nothing here changes a score.
+/// Options for drawing figures; they change no score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plot {
-    /// Formats of the files beside the CSV of each figure's numbers: svg, which is always written, png,
+    /// File formats of figures, in addition to the CSV with the numbers of each figure: svg (always written), png,
     /// pdf.
     pub formats: Vec<Format>,
-    /// The method that the others are compared with: a panel below each learning curve shows how
-    /// confident one can be that they differ from it, and times are drawn against its.
+    /// Method with which the others are compared. A panel below each learning curve shows the confidence that they
+    /// differ from it, and times are drawn relative to its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
 }

@@ -42,7 +42,7 @@ impl Experiment {
     /// The experiment a results directory belongs to.
     ///
     /// # Errors
-    /// `Data` when it is no results directory; otherwise as [`Experiment::load`].
+    /// `Data` when it is not a results directory; otherwise as [`Experiment::load`].
     pub fn from_directory(dir: &Path) -> Result<Experiment> {
         Experiment::from_directory_with(dir, &[])
     }
@@ -195,7 +195,7 @@ impl Experiment {
     }
 }
 
-/// Takes the methods out of the tree and reads in those that stand in files of their own.
+/// Takes the methods out of the tree and reads those that are in files of their own.
 pub(super) fn take_methods(root: &mut Node, base: &Path, out: &mut Vec<Diagnostic>) -> Vec<Node> {
     let Some(list) = root.remove("method") else { return Vec::new() };
     if !matches!(list.kind, NodeKind::Array(_)) {

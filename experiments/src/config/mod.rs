@@ -6,7 +6,6 @@ mod criterion;
 mod experiment;
 mod file;
 mod load;
-mod null;
 pub(crate) mod stored;
 
 pub use criterion::{Criterion, Tolerance};

@@ -15,30 +15,30 @@ use crate::hash::{canonical, digest};
 
 /// Its name in a results directory.
 pub(crate) const FILE: &str = "config.json";
-/// The name of the configuration beside it that people read.
+/// Name of the configuration for readers, next to the stored one.
 pub(crate) const TOML: &str = "config.toml";
 
-/// What it says.
+/// Content of the stored configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    /// Where relative paths start.
+    /// Folder at which relative paths start.
     pub base: PathBuf,
     /// The resolved configuration.
     pub config: Value,
     /// Columns of scores, and what each depended on when they were made: a later version of a metric
     /// leaves a report of finished cells as it is.
     pub metrics: BTreeMap<String, String>,
-    /// Paths of the options that the experiment varies; empty in directories that did not say so yet.
+    /// Paths of the options that the experiment varies; empty in directories of an earlier form.
     pub varied: BTreeSet<String>,
-    /// What the plugins in other languages said of themselves.
+    /// Descriptions that the plugins in other languages gave of themselves.
     pub scripts: Vec<Value>,
     /// Checksum of the list of cells; absent in directories of the first form, which hold nothing to
     /// check their files by.
     pub plan: Option<String>,
 }
 
-/// What the plugins in other languages said of themselves, by position: a report can be made where they
-/// are no more.
+/// Descriptions that the plugins in other languages gave of themselves, by position. With them a report can be made
+/// after the plugins were removed.
 fn hellos(resolved: &Value, base: &Path) -> Vec<Option<&'static Value>> {
     sources(resolved).iter().map(|source| scripts::hello(source, base)).collect()
 }
@@ -58,7 +58,7 @@ impl Stored {
             place: self.base.display().to_string(),
             message: format!(
                 "the folder of the experiment file is not there any more ({error}); mustlink run with the file \
-                 where it is now, and the same --out, makes nothing anew and says where its data are"
+                 where it is now, and the same --out, makes no cell again and records where its data are"
             ),
         }
     }
@@ -94,11 +94,11 @@ pub(crate) fn content(
     format!("{value:#}\n")
 }
 
-/// Whether a directory may take the results of an experiment: it holds none yet, or some of this one
-/// as it is or was: with other data sets, methods, metrics, points or numbers of repeats.
+/// Checks that a directory may take the results of an experiment. It may hold no results yet, or results of this
+/// experiment, also with other data sets, methods, metrics, points or numbers of repeats.
 ///
 /// # Errors
-/// `Data` when rows that are there would change their meaning, or its configuration cannot be read.
+/// `Data` when existing rows would change their meaning, or when the configuration cannot be read.
 pub(crate) fn check_same(dir: &Path, resolved: &Value) -> Result<()> {
     let there = match read(dir) {
         Ok(there) => there.config,
@@ -121,8 +121,8 @@ pub(crate) fn check_same(dir: &Path, resolved: &Value) -> Result<()> {
     })
 }
 
-/// Where relative paths of the experiment file at `path` start: at its folder, but those of a configuration that
-/// stands in a results directory as it was written, where those of the run did.
+/// Folder at which relative paths of the experiment file at `path` start: its own folder or, for the unchanged
+/// configuration in a results directory, the folder at which those of the run started.
 pub(super) fn base_of(path: &Path, document: &Document) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     if path.file_name().is_some_and(|name| name == TOML)
@@ -134,10 +134,10 @@ pub(super) fn base_of(path: &Path, document: &Document) -> PathBuf {
     folder.to_path_buf()
 }
 
-/// What is stored in a directory.
+/// Content of the stored configuration of a directory.
 ///
 /// # Errors
-/// `Data` when it is no results directory, or the file is not as it was written.
+/// `Data` when it is not a results directory, or the file was changed.
 pub(crate) fn read(dir: &Path) -> Result<Stored> {
     const AGAIN: &str = "mustlink run with the same file and --out makes it again";
     let path = dir.join(FILE);
@@ -192,10 +192,10 @@ pub(crate) fn require_checked(dir: &Path) -> Result<Stored> {
     Ok(stored)
 }
 
-/// What differs between two resolved configurations and alters what a row means.
+/// Differences between two resolved configurations that alter the meaning of a row.
 ///
-/// Data sets and methods are compared by their ids; those that one of the two lacks are no
-/// difference, nor are paths of data sets, metrics, the points of a curve and the number of repeats.
+/// Data sets and methods are compared by their ids; those missing from one of the two do not
+/// count, nor do paths of data sets, metrics, the points of a curve and the number of repeats.
 pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let (mut there, mut here) = (there.clone(), here.clone());
@@ -217,10 +217,12 @@ pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
         for section in ["run", "stats", "plot", "criterion", "plugins"] {
             take(side, section);
         }
-        for (section, key) in
-            [("experiment", "description"), ("split", "repeats"), ("scoring", "metrics")]
-        {
-            take(&mut side[section], key);
+        for (section, keys) in [
+            ("experiment", &["title", "description"][..]),
+            ("split", &["repeats"]),
+            ("scoring", &["metrics"]),
+        ] {
+            keys.iter().for_each(|key| drop(take(&mut side[section], key)));
         }
         // Numbers are only which rows there are; another method that decides is another row.
         if !side["curve"]["points"].is_string() {
@@ -231,14 +233,16 @@ pub(crate) fn differences(there: &Value, here: &Value) -> Vec<String> {
     out
 }
 
-/// What differs between two resolved configurations and alters no row, but what the report makes of rows.
+/// Differences between two resolved configurations that alter only the report, not the rows.
 pub(crate) fn report_differences(there: &Value, here: &Value) -> Vec<String> {
     let mut out = Vec::new();
     for section in ["stats", "plot", "criterion"] {
         compare(&there[section], &here[section], section, &mut out);
     }
-    let description = |config: &Value| config["experiment"]["description"].clone();
-    compare(&description(there), &description(here), "experiment.description", &mut out);
+    for key in ["title", "description"] {
+        let text = |config: &Value| config["experiment"][key].as_str().unwrap_or_default().into();
+        compare(&text(there), &text(here), &format!("experiment.{key}"), &mut out);
+    }
     out
 }
 

@@ -51,14 +51,14 @@ impl Array {
         dir.join(FOLDER).join(format!("{}.json", self.name))
     }
 
-    /// Where its tasks write what they have to say, as Slurm reads it: it puts the number of the task for `%a`,
-    /// and a `%` of the folder is doubled.
+    /// Path of the log files of its tasks, in the form for Slurm, which replaces `%a` with the number of the task.
+    /// A `%` in the folder is doubled.
     pub fn log(&self, dir: &Path) -> String {
         let folder = dir.join(FOLDER).display().to_string().replace('%', "%%");
         format!("{folder}/{}-%a.log", self.name)
     }
 
-    /// Whether one of its tasks has begun.
+    /// True if one of its tasks has begun.
     pub fn has_begun(&self, dir: &Path) -> bool {
         let log = |task| dir.join(FOLDER).join(format!("{}-{task}.log", self.name));
         (0..self.tasks.len()).any(|task| log(task).exists())
@@ -79,7 +79,7 @@ impl Array {
         if path.exists() { Array::read(&path).map(Some) } else { Ok(None) }
     }
 
-    /// What is in a file of an array.
+    /// Reads the file of an array.
     pub fn read(path: &Path) -> Result<Array> {
         let text = fs::read_to_string(path).map_err(io(path))?;
         serde_json::from_str(&text).map_err(|e| Error::Data {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::array::{FOLDER, PART};
 use crate::journal::{io, remove, write_whole};
 
-/// How often a cell was lost, and how the last time.
+/// Number of times a cell was lost, and the last reason.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Loss {
     pub times: usize,
@@ -26,7 +26,7 @@ fn file(dir: &Path) -> PathBuf {
 }
 
 impl Losses {
-    /// What a follower before this one counted; none where there was none.
+    /// Counts of an earlier follower; empty without one.
     pub fn read(dir: &Path) -> Result<Losses> {
         let path = file(dir);
         let text = match fs::read_to_string(&path) {
@@ -37,11 +37,15 @@ impl Losses {
         serde_json::from_str(&text).map_err(|e| Error::Data {
             place: path.display().to_string(),
             message: format!(
-                "does not say how often cells were lost: {e}; remove it to count anew"
+                "does not contain the number of lost cells: {e}; remove it to count again"
             ),
         })
     }
 
+    /// Writes the counts to the results directory `dir`.
+    ///
+    /// # Errors
+    /// `Data` if the file cannot be written.
     pub fn write(&self, dir: &Path) -> Result<()> {
         let path = file(dir);
         let text = serde_json::to_string(self).map_err(|e| Error::Data {
@@ -63,10 +67,12 @@ impl Losses {
         loss.last = last;
     }
 
+    /// The losses of a cell; `None` if it was never lost.
     pub fn of(&self, cell: &str) -> Option<&Loss> {
         self.0.get(cell)
     }
 
+    /// The number of times that a cell was lost.
     pub fn times(&self, cell: &str) -> usize {
         self.of(cell).map_or(0, |l| l.times)
     }
@@ -91,6 +97,6 @@ mod tests {
         Losses::forget(dir.path()).unwrap();
         assert_eq!(Losses::read(dir.path()).unwrap(), Losses::default());
         fs::write(file(dir.path()), "nonsense").unwrap();
-        assert!(Losses::read(dir.path()).unwrap_err().to_string().contains("count anew"));
+        assert!(Losses::read(dir.path()).unwrap_err().to_string().contains("count again"));
     }
 }

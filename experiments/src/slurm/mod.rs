@@ -32,9 +32,9 @@ use crate::run::run_some;
 use crate::shard::Shard;
 use crate::standing::Left;
 
-/// How often a cell may be lost with a task that it shares before it gets one of its own.
+/// Number of losses with a shared task after which a cell gets a task of its own.
 const SHARED_LOSSES: usize = 2;
-/// How often it may be lost in all.
+/// Largest number of losses of a cell.
 const LOSSES: usize = 3;
 /// Tasks of an array that tries whether anything comes back at all.
 const PROBES: usize = 8;
@@ -42,10 +42,10 @@ const PROBES: usize = 8;
 const FIRST_LOOK: Duration = Duration::from_millis(300);
 const LAST_LOOK: Duration = Duration::from_secs(10);
 
-/// How the cluster is used.
+/// Options for using the cluster.
 #[derive(Debug, Clone, Default)]
 pub struct SlurmOptions {
-    /// What each task asks for.
+    /// Resources of each task.
     pub request: Request,
     /// Cells per task; absent: by their estimated time.
     pub cells_per_task: Option<usize>,
@@ -198,7 +198,7 @@ impl Follower<'_> {
         self.options.progress.note(text);
     }
 
-    /// Whether the follower is to end. It leaves the array in the queue.
+    /// True if the follower is to end. It leaves the array in the queue.
     fn cancelled(&mut self) -> bool {
         let cancelled = self.options.cancel.load(Ordering::Relaxed) && !self.missing.is_empty();
         self.stopped |= cancelled;

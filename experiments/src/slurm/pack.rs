@@ -3,35 +3,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Experiment;
-use crate::costs::{ASSUMED_QUERIES, seconds_per_operation};
+use mustlink_core::roles::OPERATIONS_PER_SECOND;
+
+use crate::costs::ASSUMED_QUERIES;
 use crate::grid::Grid;
 use crate::identity::has_program;
 use crate::standing::Left;
 
-/// What a cell takes by itself, and what it shares with others of the same task.
+/// Cost of a cell by itself, and cost that it shares with others of the same task.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Cost {
     pub cell: usize,
     /// Seconds of its own.
     pub seconds: f64,
-    /// Seconds of the selections and ensembles it needs, by name: once in a task, whoever needs them.
+    /// Seconds of the selections and ensembles it needs, by name: once in a task, for all cells that need them.
     pub shared: Vec<(String, f64)>,
-    /// Nobody knows its time: it begins a task, and ends it.
+    /// True if its time is unknown: it begins a task, and ends it.
     pub unknown: bool,
 }
 
-/// How much goes into a task.
+/// Size of a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Size {
     /// About so many seconds.
     Seconds(f64),
-    /// So many cells.
+    /// This number of cells.
     Cells(usize),
 }
 
 /// The costs of the cells of `left`, those of one fold side by side: they share selections.
 pub(super) fn costs(experiment: &Experiment, grid: &Grid, left: &Left) -> Vec<Cost> {
-    let each = seconds_per_operation();
+    let each = 1.0 / OPERATIONS_PER_SECOND;
     let numbers = experiment.points.numbers().ok();
     let queries = numbers.as_ref().map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
     let mut cells: Vec<usize> = left.todo.keys().copied().collect();
@@ -61,8 +63,8 @@ pub(super) fn costs(experiment: &Experiment, grid: &Grid, left: &Left) -> Vec<Co
     cells.into_iter().map(cost).collect()
 }
 
-/// Seconds per task that suit the whole: short enough that many machines take part, long enough that
-/// starting a task is nothing beside it, and well within the time limit of a task, for these are estimates.
+/// Seconds per task that suit the whole study. A task is short enough for many machines to take part, long enough
+/// for its start to be negligible, and well within its time limit, because these are estimates.
 pub(super) fn target(costs: &[Cost], time_limit: Option<f64>) -> f64 {
     const TASKS: f64 = 32.0;
     const LEAST: f64 = 30.0;

@@ -7,10 +7,10 @@ use std::process::{Command, Output, Stdio};
 use mustlink_core::registry::suggestion;
 use mustlink_core::{Error, Result};
 
-/// How many tasks an array has where the cluster does not say; Slurm's own default.
+/// Largest number of tasks in an array if the cluster does not report it; Slurm's own default.
 const MAX_ARRAY: usize = 1001;
 
-/// What the tasks of an array ask the cluster for.
+/// Resources that the tasks of an array request from the cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The partition; absent: the cluster's default.
@@ -23,7 +23,7 @@ pub struct Request {
     pub memory: Option<u64>,
 }
 
-/// Where an array stands.
+/// State of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum State {
     /// Nothing of it waits or runs.
@@ -53,7 +53,7 @@ fn missing(program: &str, e: &std::io::Error) -> Error {
     ))
 }
 
-/// What a command said when it failed, in one line.
+/// Message of a command that failed, in one line.
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -64,8 +64,8 @@ fn refused(program: &str, output: &Output) -> Error {
     Error::Usage(format!("--executor slurm: {program}: {}", said(output)))
 }
 
-/// Checks that there is a cluster and that it has the partition; gives the number of tasks that an
-/// array may have.
+/// Checks that the cluster exists and that it has the partition; returns the largest number of tasks in an
+/// array.
 pub(super) fn check(request: &Request) -> Result<usize> {
     let version = output("sbatch", &["--version"])?;
     if !version.status.success() {
@@ -93,7 +93,7 @@ pub(super) fn check(request: &Request) -> Result<usize> {
         && request.cpus > most
     {
         return Err(Error::Usage(format!(
-            "--threads {}: a task would need so many processors of one machine, and no machine of {} has more \
+            "--threads {}: a task would need that many processors of one machine, and no machine of {} has more \
              than {most}; ask for fewer, or for another --partition",
             request.cpus,
             request.partition.as_ref().map_or("the partition".into(), |p| format!("partition {p}")),
@@ -185,7 +185,7 @@ pub(super) fn submit(
     Ok(text.trim().split(';').next().unwrap_or_default().to_string())
 }
 
-/// Where the array of this name stands.
+/// State of the array of this name.
 pub(super) fn state(name: &str) -> State {
     let asked = output("squeue", &["--noheader", "--array", "--format=%T|%r", "--name", name]);
     match asked {
@@ -195,7 +195,7 @@ pub(super) fn state(name: &str) -> State {
     }
 }
 
-/// Why tasks wait, in words where they wait for what will not come.
+/// Reason why tasks wait, in words if they will wait forever.
 pub(super) fn waits(name: &str, reason: &str) -> String {
     const FOR_EVER: [&str; 4] =
         ["PartitionConfig", "PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints"];

@@ -5,8 +5,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::sample::Summary;
 
 /// Highest of 90, 95, 97.5 and 99, in percent, at which the mean of `values` is above 0 by a
-/// one-sided t test; 0 if there is none. `correction` (test objects per training object) is added to
-/// the variance factor 1/m: training sets that overlap make observations depend on each other
+/// one-sided t test; 0 if the mean is not above 0 at any of them. `correction` (test objects per training object) is
+/// added
+/// to the variance factor 1/m: training sets that overlap make observations depend on each other
 /// (Nadeau and Bengio 2003).
 pub fn one_sided_confidence(values: &[f64], correction: f64) -> f64 {
     let Some(s) = Summary::of(values, 0.95) else { return 0.0 };

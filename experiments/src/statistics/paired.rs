@@ -68,7 +68,7 @@ pub struct SignedRank {
     pub pairs: usize,
     /// P(min(W⁺, W⁻) ≤ the one observed).
     pub p: f64,
-    /// Whether p is exact.
+    /// True if p is exact.
     pub exact: bool,
 }
 
@@ -77,7 +77,7 @@ const EXACT: usize = 50;
 
 /// Wilcoxon's signed-rank test of paired `differences`, two-sided: zeros are dropped, ties have average
 /// ranks, more than 50 pairs are compared with the normal distribution. Differences are rounded to 1e-12
-/// first: decimals that tie must not be told apart by rounding errors. Without a difference p is 1.
+/// first, so that rounding errors do not break ties. Without a difference p is 1.
 pub fn signed_rank(differences: &[f64]) -> SignedRank {
     let kept: Vec<f64> = differences.iter().map(|d| rounded(*d)).filter(|d| *d != 0.0).collect();
     let sizes: Vec<f64> = kept.iter().map(|d| d.abs()).collect();

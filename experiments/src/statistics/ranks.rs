@@ -8,8 +8,8 @@ pub fn rounded(score: f64) -> f64 {
     (score * ROUNDED).round() / ROUNDED
 }
 
-/// What brings tiny scores to about 1, a power of two so that no bit is lost: scores are compared at fixed
-/// decimals, and sums of squares of small values would all be equal. 1 where one of them is not below 0.001.
+/// Factor that brings tiny scores to about 1, a power of two so that no bit is lost. Scores are compared at fixed
+/// decimals, so sums of squares of small values would all be equal. 1 if a score is not below 0.001.
 pub fn unit(scores: impl IntoIterator<Item = f64>) -> f64 {
     let largest = scores.into_iter().map(f64::abs).fold(0.0, f64::max);
     let tiny = largest > 0.0 && largest < 1e-3;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// What counts as one independent observation.
+/// Unit that counts as one independent observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -63,7 +63,7 @@ impl Summary {
         Some(Summary { n, mean, sd, se, median, min: sorted[0], max: sorted[n - 1], half_width })
     }
 
-    /// Ends of the interval; the mean twice where there is none.
+    /// Ends of the interval; the mean twice without an interval.
     pub fn interval(&self) -> (f64, f64) {
         let h = self.half_width.unwrap_or(0.0);
         (self.mean - h, self.mean + h)

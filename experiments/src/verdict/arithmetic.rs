@@ -9,7 +9,7 @@ fn paired(a: &Sample, b: &Sample, with: impl Fn(f64, f64) -> f64) -> Sample {
     a.iter().filter_map(|(key, x)| Some((*key, with(*x, *b.get(key)?)))).collect()
 }
 
-/// What is left out of a difference because one side of it has no value, if anything is.
+/// Items left out of a difference because one side of it has no value, if any.
 pub(super) fn alone(a: &Value, b: &Value) -> Option<String> {
     let of = |s: &Sample, t: &Sample| {
         let both = s.keys().filter(|key| t.contains_key(key)).count();

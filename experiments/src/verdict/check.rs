@@ -10,7 +10,7 @@ use super::evaluate::{Results, Scope, SetResults};
 use super::parse::{ANY, Expression, FACTS, FUNCTIONS, Formula};
 use super::value::{EvalError, Value};
 
-/// What a formula may name.
+/// Names allowed in a formula.
 pub struct Names<'a> {
     /// Metrics and other numbers of rows.
     pub columns: Vec<&'a str>,
@@ -21,8 +21,8 @@ pub struct Names<'a> {
 }
 
 impl Formula {
-    /// Whether every name is known, every function has its arguments, and the kinds of values fit;
-    /// `condition` says whether it is to be true or false, or a number.
+    /// Checks that every name is known, every function has its arguments, and the kinds of values fit;
+    /// `condition` is true if the result must be true or false, and false if it must be a number.
     pub fn check(&self, names: &Names, condition: bool) -> Result<(), String> {
         check_names(&self.root, names)?;
         // A try on invented results finds values of the wrong kind.
@@ -44,7 +44,7 @@ impl Formula {
     }
 }
 
-/// What is said of an id that no method has: that its lists made several methods of it, or the nearest id.
+/// Hint about an unknown method id: that its lists made several methods of it, or the nearest id.
 pub(crate) fn instead<'a>(id: &str, ids: impl Iterator<Item = &'a str> + Clone) -> String {
     let of_lists = |other: &&str| other.strip_prefix(id).is_some_and(|rest| rest.starts_with('['));
     match ids.clone().find(of_lists) {

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use mustlink_core::text::count;
+
 use super::arithmetic::{alone, combine, divided, in_common};
 use super::parse::{Expression, Formula, Operator};
 use super::value::{CurveValues, EvalError, Sample, Value, Valued, no_data, wrong};
@@ -36,7 +38,7 @@ pub struct Results {
     pub sets: Vec<SetResults>,
     /// Confidence of intervals.
     pub level: f64,
-    /// What counts as one observation of a mean and its interval.
+    /// Unit that counts as one observation of a mean and its interval.
     pub unit: Unit,
     /// Test objects per training object; absent when nothing is held back.
     pub held_back: Option<f64>,
@@ -61,20 +63,22 @@ impl Results {
     }
 }
 
-/// What a condition comes to, with the comparisons in it: `0.83 > 0.81`.
+/// Value of a condition, with the comparisons in it: `0.83 > 0.81`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
+    /// True if the condition holds.
     pub holds: bool,
+    /// The comparisons in the condition, with their numbers.
     pub numbers: Vec<String>,
 }
 
 impl Formula {
-    /// Whether the condition holds, on one data set or (without) on all.
+    /// Evaluates the condition, on one data set or (without) on all.
     pub fn judge(&self, results: &Results, set: Option<usize>) -> Result<Judged, EvalError> {
         self.judged(Scope { results, set, whole: false })
     }
 
-    /// Whether the condition holds on all data sets, each of which must have a value.
+    /// Evaluates the condition on all data sets, each of which must have a value.
     pub fn judge_all(&self, results: &Results) -> Result<Judged, EvalError> {
         self.judged(Scope { results, set: None, whole: true })
     }
@@ -119,12 +123,12 @@ fn slope(points: &[(f64, f64)]) -> Valued {
         .map_or_else(|| no_data("a slope needs two points above 0"), |s| Ok(Value::Number(s)))
 }
 
-/// Where a formula is evaluated: on one data set, or (without) on all together.
+/// Scope of a formula: one data set, or (without) all together.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub results: &'a Results,
     pub set: Option<usize>,
-    /// Whether a data set without a value is missing, not passed over.
+    /// True if a data set without a value is missing, not passed over.
     pub whole: bool,
 }
 
@@ -142,7 +146,7 @@ impl Scope<'_> {
     pub fn value(&self, expression: &Expression, notes: &mut Vec<String>) -> Valued {
         match expression {
             Expression::Number(x) => Ok(Value::Number(*x)),
-            Expression::Text(t) => Err(EvalError::Wrong(format!("'{t}' is no value"))),
+            Expression::Text(t) => Err(EvalError::Wrong(format!("'{t}' is not a value"))),
             Expression::Name(name) => {
                 let set = self.set(name)?;
                 match name.as_str() {
@@ -416,7 +420,10 @@ impl Scope<'_> {
                 let dropped = in_common(&mut values);
                 if dropped > 0 {
                     let set = &self.results.sets[at].id;
-                    notes.push(format!("{set}: {dropped} values dropped: another side has none"));
+                    let values = count(dropped, "value");
+                    notes.push(format!(
+                        "{set}: {values} dropped, because another side has no value there"
+                    ));
                 }
                 values.into_iter().map(|v| scope.plain(name, v)).collect()
             });

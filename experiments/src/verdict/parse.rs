@@ -9,11 +9,11 @@ pub(super) const ANY: usize = usize::MAX;
 /// Every function with the number of its arguments.
 ///
 /// The files under `papers/` use most of them. The others are what claims need that no file judges
-/// yet: `median`, `sd` and `in_set` (error rates over starts, set beside each other across data
+/// yet: `median`, `sd` and `in_set` (error rates over starts, compared across data
 /// sets), `count_sets`, `sets`, `mean_sets` and `median_sets` (wins and losses, margins, ratios of
 /// times over many data sets), `confidence_resampled` (folds share training objects).
 pub(super) const FUNCTIONS: [(&str, usize); 28] = [
-    // curve('column', 'method'): a curve, for columns with odd names. A quote within a name stands twice.
+    // curve('column', 'method'): a curve, for columns with odd names. A quote within a name is written twice.
     ("curve", 2),
     // The first point of a curve.
     ("first", 1),
@@ -72,7 +72,7 @@ pub(super) const FUNCTIONS: [(&str, usize); 28] = [
     ("in_set", 2),
 ];
 
-/// Names that stand for a number of the data set.
+/// Names that mean a number of the data set.
 pub(super) const FACTS: [&str; 3] = ["n", "d", "classes"];
 
 /// A parsed formula.
@@ -155,7 +155,8 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
         } else if c.is_ascii_digit() || c == '.' {
             let used = length(|c| c.is_ascii_digit() || c == '.');
             let number = rest[..used].parse();
-            let fail = |_| format!("at character {}: \"{}\" is no number", at + 1, &rest[..used]);
+            let fail =
+                |_| format!("at character {}: \"{}\" is not a number", at + 1, &rest[..used]);
             (Token::Number(number.map_err(fail)?), used)
         } else if c.is_alphabetic() || c == '_' {
             let used = length(|c| c.is_alphanumeric() || c == '_');
@@ -163,7 +164,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
         } else if c == '\'' {
             let open = || {
                 format!(
-                    "at character {}: a quote stays open; one within a name stands twice",
+                    "at character {}: a quote stays open; write one within a name twice",
                     at + 1
                 )
             };
@@ -183,7 +184,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
     Ok(out)
 }
 
-/// What is written instead of a character that other languages have.
+/// Replacement for a character that other languages have.
 fn instead_of(c: char) -> &'static str {
     match c {
         '=' => "; equal is ==",
@@ -196,7 +197,7 @@ fn instead_of(c: char) -> &'static str {
 }
 
 /// The name between the quote that a text begins with and the one that ends it, and how long that is; a quote
-/// within a name stands twice.
+/// within a name is written twice.
 fn quoted(text: &str) -> Option<(String, usize)> {
     let (mut name, mut at) = (String::new(), 1);
     loop {
@@ -369,7 +370,7 @@ impl Formula {
         out
     }
 
-    /// Whether it speaks of all data sets together.
+    /// True if it speaks of all data sets together.
     pub fn is_about_sets(&self) -> bool {
         fn about(node: &Expression) -> bool {
             match node {

@@ -174,7 +174,7 @@ fn differences_are_of_cells_and_means_of_units() {
     let test = Formula::parse("holm_sets(last(ari('a')), last(ari('b + c'))) < 0.5").unwrap();
     let judged = test.judge(&results, None).unwrap();
     assert!(judged.holds, "{judged:?}");
-    assert_eq!(judged.numbers[0], "iris: 1 values dropped: another side has none");
+    assert_eq!(judged.numbers[0], "iris: 1 value dropped, because another side has no value there");
 }
 
 #[test]
@@ -228,14 +228,14 @@ fn mistakes_are_named() {
         ("(1 > 2", "at character 7: expected \")\", found the end"),
         ("1 > 2 > 3", "at character 7: expected \"and\" between two comparisons, found \">\""),
         ("1 > 2 3", "at character 7: expected an operator or the end, found 3"),
-        ("ari('a) > 1", "at character 5: a quote stays open; one within a name stands twice"),
+        ("ari('a) > 1", "at character 5: a quote stays open; write one within a name twice"),
         (
             "last(ari('it's')) > 1",
-            "at character 15: a quote stays open; one within a name stands twice",
+            "at character 15: a quote stays open; write one within a name twice",
         ),
         ("last(ari('it''s')) > 0", "no method 'it's'"),
         ("1 % 2 > 1", "at character 3: \"%\" has no meaning"),
-        ("1.2.3 > 1", "at character 1: \"1.2.3\" is no number"),
+        ("1.2.3 > 1", "at character 1: \"1.2.3\" is not a number"),
         ("1 = 1", "at character 3: \"=\" has no meaning; equal is =="),
         (
             "ari(\"a\") > 1",

@@ -7,7 +7,7 @@ pub type Sample = BTreeMap<(usize, usize), f64>;
 /// Curve points in order.
 pub type CurveValues = Vec<(f64, Sample)>;
 
-/// What a part of a formula comes to.
+/// Value of a part of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     Truth(bool),
@@ -30,7 +30,7 @@ impl Value {
     }
 }
 
-/// Why there is no value.
+/// Reason why a value is missing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EvalError {
     /// Results are missing.
@@ -39,7 +39,7 @@ pub enum EvalError {
     Wrong(String),
 }
 
-/// A value, or why there is none.
+/// A value, or the reason why it is missing.
 pub(super) type Valued = Result<Value, EvalError>;
 
 /// A formula that makes no sense: what was wanted and what came.
@@ -47,7 +47,7 @@ pub(super) fn wrong<T>(name: &str, wanted: &str, got: &Value) -> Result<T, EvalE
     Err(EvalError::Wrong(format!("{name} takes {wanted}, got {}", got.kind())))
 }
 
-/// There is no value, and why.
+/// A missing value, and the reason.
 pub(super) fn no_data<T>(what: impl Into<String>) -> Result<T, EvalError> {
     Err(EvalError::NoData(what.into()))
 }

@@ -1,5 +1,5 @@
-//! After an edit exactly the cells that depend on it are made again: of a plugin in Rust, a script, and
-//! a file that a script imports.
+//! After an edit exactly the cells that depend on it are made again: of a crate of plugins in Rust, a script,
+//! and a file that a script imports.
 
 use mustlink as _;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use mustlink_report::report;
 /// The build of the plugin below: what an edit of its constant and a new build change.
 static BUILD: AtomicUsize = AtomicUsize::new(0);
 
-/// Puts so many objects into a cluster of their own as a constant in its source says.
+/// Puts a number of objects, a constant in its source, into a cluster of their own.
 #[options]
 pub struct TestConstant {
     /// Fail in the first build.
@@ -47,7 +47,7 @@ fn schema() -> &'static Value {
     SCHEMA.get_or_init(schema_of::<TestConstant>)
 }
 
-// What `register!` writes, but for digests that a test can change.
+// As `register!` writes it, but for a crate whose digest a test can change.
 inventory::submit! {
     Descriptor {
         role: Role::BaseClusterer,
@@ -61,7 +61,7 @@ inventory::submit! {
         sources: || ["first", "second", "third"][BUILD.load(Ordering::Relaxed)],
         file: file!(),
         line: line!(),
-        package: env!("CARGO_PKG_NAME"),
+        package: "test_crate",
         schema,
         default: || serde_json::json!({ "fails_first": false }),
         properties: || serde_json::to_value(TestConstant::default().properties()).unwrap(),
@@ -85,7 +85,7 @@ struct Study {
 }
 
 impl Study {
-    /// k-means beside other methods, on two data sets with two repeats: four cells a method.
+    /// k-means and other methods, on two data sets with two repeats: four cells a method.
     fn new(methods: &str) -> Study {
         Study { dir: tempfile::tempdir().unwrap(), methods: methods.into() }
     }
@@ -173,7 +173,7 @@ fn a_constant_of_a_rust_plugin_makes_its_cells_again() {
     let _alone = alone();
     let study = Study::new(RUST);
     assert_eq!(study.run(), 8);
-    study.edit_reaches("constant", "test_constant", || BUILD.store(1, Ordering::Relaxed));
+    study.edit_reaches("constant", "test_crate", || BUILD.store(1, Ordering::Relaxed));
     // The rows of the first build are there when it comes back.
     BUILD.store(0, Ordering::Relaxed);
     assert_eq!(study.run(), 0);
@@ -219,7 +219,7 @@ fn rows_of_another_build_can_be_kept_and_all_can_be_made_again() {
     assert_eq!(study.rows("constant"), before);
     let report = report(&kept.out).unwrap();
     assert_eq!((report.stale, report.finished), (4, 8));
-    assert!(report.changed.iter().eq(["test_constant"]), "{:?}", report.changed);
+    assert!(report.changed.iter().eq(["test_crate"]), "{:?}", report.changed);
     let page = fs::read_to_string(&report.page).unwrap();
     assert!(page.contains("4 of these cells were made by another build"));
     // Keeping is for that run alone.

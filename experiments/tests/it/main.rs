@@ -3,6 +3,7 @@
 mod builds;
 mod changed;
 mod damage;
+mod distortions;
 mod files;
 mod growth;
 mod merged_rows;

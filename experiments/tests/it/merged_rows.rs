@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// Two clouds on a line, the first row of the file twice.
 const ROWS: [&str; 7] = ["0", "0", "1", "2", "10", "11", "12"];
 
-/// A folder with a data set of `columns` beside x, and a study of it with `keys` under `[[dataset]]`.
+/// A folder with a data set of `columns` and x, and a study of it with `keys` under `[[dataset]]`.
 fn study(columns: &[(&str, [&str; 7])], keys: &str, constraints: &str) -> (TempDir, Experiment) {
     let dir = tempfile::tempdir().unwrap();
     let mut table: Vec<String> = vec!["x".into()];
@@ -67,9 +67,9 @@ fn classes_that_differ_are_noted() {
     let (dir, experiment) = study(&columns, keys, "");
     let said = notes(&experiment, dir.path());
     for part in [
-        "set: 1 merged rows had objects of more than one class; each keeps the one that comes first",
-        "set: 1 merged rows had objects that are known to be of more than one class; what is known of the first \
-         stands for each",
+        "set: 1 merged row had objects of more than one class; the class that comes first is kept",
+        "set: 1 merged row had objects that are known to be of more than one class; the class that comes first is \
+         kept",
     ] {
         assert!(said.iter().any(|note| note == part), "{part:?} is not in {said:?}");
     }

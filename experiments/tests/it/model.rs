@@ -25,12 +25,12 @@ const CELLS: usize = 6;
 /// Results directories; merging replaces the first.
 const DIRS: usize = 2;
 
-/// What may happen. Numbers choose among what there is.
+/// Possible events. Numbers choose among the possible ones.
 #[derive(Debug, Clone)]
 enum Op {
     /// All of it or a shard of two, stopped after so many new cells.
     Run { dir: usize, shard: Option<usize>, stop: Option<usize> },
-    /// What is damaged is run again.
+    /// Damaged cells are run again.
     Retry(usize),
     /// The file of a cell ends after this share of its bytes, in 65536ths.
     Cut(usize, usize, u16),
@@ -40,7 +40,7 @@ enum Op {
     Swap(usize, usize, usize),
     /// It is gone.
     Lose(usize, usize),
-    /// What a kill in the midst of a write leaves: half a file under another name.
+    /// Result of a kill during a write: half a file under another name.
     Half(usize, Half),
     /// The file that says what the experiment is is gone.
     Forget(usize),
@@ -55,14 +55,14 @@ enum Half {
     Config,
 }
 
-/// What a run that was let be gives.
+/// Result of a run without interruptions.
 struct Whole {
     dir: TempDir,
     /// Rows by cell, without times.
     rows: BTreeMap<String, Vec<Row>>,
 }
 
-/// What the file of a cell is.
+/// Content of the file of a cell.
 #[derive(Debug, Clone, PartialEq)]
 enum Content {
     /// As it was written for this cell.
@@ -262,7 +262,7 @@ impl Dir {
         }
     }
 
-    /// Whoever reads the directory finds what the table says.
+    /// The directory contains what the table predicts.
     fn agrees(&self) {
         let planned = plan(&experiment(), &Source::default(), Some(&self.path)).unwrap();
         assert_eq!(planned.finished, self.whole().len());
@@ -280,7 +280,7 @@ impl Dir {
         }
     }
 
-    /// What is left is run, and is what was run at once; no half file is left.
+    /// The rest is run, and the result equals that of an uninterrupted run; no half file is left.
     fn ends_as_the_whole(&mut self) {
         self.run(None, None);
         self.agrees();

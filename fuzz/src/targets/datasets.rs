@@ -245,10 +245,10 @@ pub(super) fn partitions() -> Harness {
     let spot = Spot::new("p.csv");
     Box::new(move |bytes| {
         let path = spot.with(bytes);
-        if let Ok(read) = read_partitions(path, None, None, &[]) {
+        if let Ok(read) = read_partitions(path, None, None, &[], None) {
             let _ = (read.objects.summary(), read.ensemble.members().len());
         }
-        let _ = read_partitions(path, Some("#1"), Some("class"), &["#2".into()]);
+        let _ = read_partitions(path, Some("#1"), Some("class"), &["#2".into()], None);
     })
 }
 

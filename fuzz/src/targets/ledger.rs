@@ -1,6 +1,7 @@
 //! Logs of questions and answers.
 
-use mustlink::roles::{Answer, Reply};
+use mustlink::Context;
+use mustlink::roles::{Answer, Reply, Scene};
 use mustlink::selection::Record;
 use mustlink_ledger::{Durability, Header, Ledger, answers};
 use serde_json::json;
@@ -46,6 +47,7 @@ fn header() -> Header {
         dataset: "nine".into(),
         fingerprint: "f".into(),
         n: 9,
+        values: None,
         created: "2026-01-31T00:00:00Z".into(),
         seed: None,
         selector: json!({ "type": "random_pairs" }),
@@ -62,7 +64,9 @@ pub(super) fn ledger() -> Harness {
     Box::new(move |bytes| {
         let _ = folder.path();
         std::fs::write(&path, bytes).expect("a file");
-        let _ = (answers(&path, 9, Some(&ids)), answers(&path, 5, None));
+        let scene = |n: usize| Scene::with_labels(vec![None; n], Context::new(0));
+        let with_ids = Scene { ids: Some(ids.clone().into()), ..scene(9) };
+        let _ = (answers(&path, &with_ids), answers(&path, &scene(5)));
         let Ok(mut ledger) = Ledger::open(&path, header(), Durability::None) else { return };
         ledger.report().expect("counts that add up");
         ledger.rewind();

@@ -1,20 +1,119 @@
 
-// What is looked at beside the question: each fills its section when that opens.
-const look = {
+const GONE = "The program has ended or does not answer. Every answer is saved. To continue, run the same command again.";
+const post = (where, what) => fetch(where, { method: "POST", body: JSON.stringify(what) });
+const see = async (what) => (await post("look", what)).json();
+// The turn of the action that was sent and has no response yet. News of the next turn may arrive before the response.
+let busy = null;
+
+// Closes a panel and removes the focus from it. Otherwise the next key would go to the closed panel until a redraw.
+function shut(panel) {
+  panel.close();
+  if (panel.contains(document.activeElement)) document.activeElement.blur();
+}
+
+// Shows why an action was not done, in a dialog above everything else.
+function trouble(...parts) {
+  $("message").replaceChildren(...parts);
+  if (!$("trouble").open) $("trouble").showModal();
+}
+
+async function act(what) {
+  if (busy === state.turn) return;
+  const before = state;
+  busy = before.turn;
+  // The next note may be typed before this answer is taken.
+  const note = what.note;
+  if (note) keep("");
+  try {
+    const sent = await post("act", { turn: state.turn, ...what });
+    const came = await sent.json();
+    if (sent.status !== 200) {
+      if (note) keep(note);
+      trouble(made("p", came.says), chain(came.chain));
+      return;
+    }
+    gained = what.act === "undo" ? 0 : came.counts.free - before.counts.free;
+    // News may have come in the meantime.
+    if (came.beat >= state.beat) state = came;
+    shut($("trouble"));
+    shut($("sort"));
+    draw();
+    scrollTo(0, 0);
+    if ($("clusters").open) panels.clusters();
+  } catch {
+    if (note) keep(note);
+    trouble(GONE);
+  } finally {
+    if (busy === before.turn) busy = null;
+  }
+}
+
+function keep(note) {
+  $("note").value = note;
+  $("noted").hidden = !note;
+  $("noted").textContent = "Note on the next answer: " + note;
+}
+
+function changes(id, reply) {
+  const it = made("span", undefined, "row");
+  for (const other of Object.keys(words)) {
+    if (other === reply) continue;
+    const button = made("button", words[other]);
+    button.setAttribute("aria-label", "change q" + id + " to " + words[other]);
+    button.onclick = () => act({ act: "change", id, reply: other });
+    it.append(button);
+  }
+  return it;
+}
+
+// A chain of statements, with buttons that change the answers among them.
+function chain(links) {
+  const it = made("ul");
+  for (const l of links) {
+    const entry = state.entries.find((e) => e.id === l.answer), at = entry && entry.at ? ", " + time(entry.at) : "";
+    const line = made("li", l.i + (l.same ? " = " : " ≠ ") + l.j + (l.answer === null ? " (given)" : " (q" + l.answer + at + ") "));
+    if (l.answer !== null) line.append(changes(l.answer, l.same ? "must_link" : "cannot_link"));
+    it.append(line);
+  }
+  return it;
+}
+
+// Functions that fill the panels when they open.
+const panels = {
+  menu() {},
+  help() {
+    $("legend").replaceChildren(made("h3", "Keys"), made("dl"));
+    for (const b of document.querySelectorAll("#keys [data-does]:not([data-does=quit]), #menu [data-does]")) {
+      $("legend").lastChild.append(made("dt", KEYS[b.dataset.does]), made("dd", b.firstChild.textContent));
+    }
+  },
+  notes() {},
+  list() {
+    $("entries").replaceChildren(...state.entries.map((e, at) => {
+      const line = made("tr"), change = made("td");
+      line.append(made("td", "q" + e.id), made("td", state.names[at].join(" – ")), made("td", e.later ? "later" : words[e.reply]));
+      change.append(changes(e.id, e.later ? null : e.reply));
+      line.append(made("td", time(e.at)), made("td", e.note || ""), change);
+      return line;
+    }).reverse());
+    $("earlier").textContent = state.earlier ? count(state.earlier, "earlier answer") + " not listed." :
+      state.entries.length ? "" : "No answers yet.";
+  },
   async sort() {
+    $("sorted").replaceChildren();
     const { objects } = await see({ look: "sort" });
-    const number = (at, group, of) => {
+    const number = (at, group, name) => {
       const label = made("label"), radio = made("input");
       Object.assign(radio, { type: "radio", name: "group-" + at, value: group, checked: group === at + 1 });
-      radio.setAttribute("aria-label", "group " + group + " for " + of);
+      radio.setAttribute("aria-label", "group " + group + " for " + name);
       label.append(radio, " " + group);
       return label;
     };
     $("sorted").replaceChildren(...objects.map((o, at) => {
-      const field = made("fieldset"), row = made("div", undefined, "row");
+      const field = made("fieldset"), line = made("div", undefined, "row");
       field.dataset.object = o.object;
-      for (let group = 1; group <= objects.length; group++) row.append(number(at, group, o.shown.id));
-      field.append(made("legend", o.shown.id), card(o, null, "", "h3"), row);
+      for (let group = 1; group <= objects.length; group++) line.append(number(at, group, title(o)));
+      field.append(made("legend", title(o)), line, ...card(o, null, null).childNodes);
       return field;
     }));
     $("sorting").disabled = objects.length < 2;
@@ -23,27 +122,28 @@ const look = {
     const { clusters, noise, more } = await see({ look: "clusters" });
     if (!clusters.length) { $("found").replaceChildren(made("p", "The method has not been run yet.")); return; }
     const shown = clusters.map((c, at) => {
-      const it = made("article");
-      it.append(made("h3", "Cluster " + (at + 1) + ": " + count(c.size, "object")));
-      const row = made("div", undefined, "row"), pure = made("button", "All " + c.size + " belong together");
-      pure.onclick = () => act({ act: "pure", medoid: c.medoid.object, size: c.size });
-      if (c.size > 1) row.append(pure);
-      clusters.forEach((other, to) => {
-        if (to <= at || clusters.length > 12) return;
-        const merge = made("button", "Merge with cluster " + (to + 1));
-        merge.onclick = () => act({ act: "merge", i: c.medoid.object, j: other.medoid.object });
-        row.append(merge);
-      });
-      const many = made("div", undefined, "many");
-      many.append(card(c.medoid, null, "In the middle:", "h3"));
+      const it = made("article"), line = made("div", undefined, "row"), many = made("div", undefined, "many");
+      it.append(made("h3", "Cluster " + (at + 1) + ": " + count(c.size, "object")), line, many);
+      const button = (text, what) => {
+        const b = made("button", text);
+        b.onclick = () => act(what());
+        return b;
+      };
+      if (c.size > 1) line.append(button("All " + c.size + " belong together", () => ({ act: "pure", medoid: c.medoid.object, size: c.size })));
+      if (clusters.length > 1) {
+        const select = made("select");
+        select.setAttribute("aria-label", "Cluster to merge with cluster " + (at + 1));
+        clusters.forEach((other, to) => {
+          if (to !== at) select.append(new Option("cluster " + (to + 1) + ": " + title(other.medoid), other.medoid.object));
+        });
+        line.append(button("Merge with", () => ({ act: "merge", i: c.medoid.object, j: Number(select.value) })), select);
+      }
+      many.append(card(c.medoid, null, "In the middle:"));
       for (const o of c.border) {
-        const edge = card(o, c.medoid.shown, "At the border:", "h3");
-        const split = made("button", "Split: apart from " + c.medoid.shown.id);
-        split.onclick = () => act({ act: "split", i: c.medoid.object, j: o.object });
-        edge.append(split);
+        const edge = card(o, c.medoid, "At the border:");
+        edge.append(button("Split from " + title(c.medoid), () => ({ act: "split", i: c.medoid.object, j: o.object })));
         many.append(edge);
       }
-      it.append(row, many);
       return it;
     });
     const rest = (noise ? "In no cluster: " + count(noise, "object") + ". " : "") + (more ? "Not shown: " + count(more, "cluster") + "." : "");
@@ -53,81 +153,106 @@ const look = {
     $("near").replaceChildren();
     for (const own of [state.subject, state.reference]) {
       if (!own) continue;
-      const { of, objects } = await see({ look: "neighbours", object: own.object });
+      const { objects } = await see({ look: "neighbours", object: own.object });
       const many = made("div", undefined, "many");
-      many.append(...objects.map((o) => card(o, own.shown, "", "h3")));
-      $("near").append(made("h3", "Near " + of), many);
+      many.append(...objects.map((o) => card(o, own, "")));
+      $("near").append(made("h3", "Nearest to " + title(own)), many);
     }
   },
-  async why() {
-    const [i, j] = [$("why-i").value, $("why-j").value];
-    if (!i || !j) { $("why-i").focus(); return; }
-    const { says, kind, chain: links } = await see({ look: "why", i, j });
-    const text = says || (kind === null ? "Nothing is known of these two." :
-      i + " and " + j + (kind === "must_link" ? " belong together:" : " are apart:"));
-    $("reason").replaceChildren(made("p", text), chain(links || []));
+  why() {
+    $("reason").replaceChildren();
+    $("names").replaceChildren(...[...new Set(state.names.flat())].map((name) => new Option(name, name)));
   },
 };
 
-const see = async (what) => (await post("look", what)).json();
-
-function close(name) {
-  $(name).hidden = true;
-  button(name).setAttribute("aria-expanded", "false");
+async function why() {
+  const [i, j] = [$("why-i").value, $("why-j").value];
+  if (!i || !j) { $(i ? "why-j" : "why-i").focus(); return; }
+  const { says, kind, chain: links } = await see({ look: "why", i, j });
+  const text = says || (kind === null ? "Nothing is known about this pair." :
+    i + " and " + j + (kind === "must_link" ? " belong together:" : " do not belong together:"));
+  $("reason").replaceChildren(made("p", text), chain(links || []));
 }
+
+const opened = () => [...document.querySelectorAll("dialog[open]")];
 
 function toggle(name) {
-  const opens = $(name).hidden;
-  sections.filter((s) => !$(s).hidden).forEach(close);
+  const opens = !$(name).open;
+  opened().forEach(shut);
   if (!opens) return;
-  $(name).hidden = false;
-  button(name).setAttribute("aria-expanded", "true");
-  $(name).focus();
-  $(name).scrollIntoView({ block: "nearest" });
-  if (look[name]) look[name]();
+  // Fill the panel before it opens, because the browser then moves the focus into it.
+  panels[name]();
+  $(name).showModal();
+  $(name).scrollTop = 0;
 }
+
+const named = (what) => (what === "note" ? "notes" : what);
 
 function does(what) {
-  if (what in replies) {
-    if (state && state.open) act({ act: "reply", reply: replies[what], note: $("note").value || null });
-  } else if (what === "undo" || what === "later" || what === "quit") act({ act: what });
-  else if (what === "note") $("note").focus();
-  else if (!button(what).disabled) toggle(what);
+  const over = opened();
+  if (named(what) in panels) {
+    if (state && [...document.querySelectorAll("[data-does=" + what + "]")].every((b) => !b.disabled)) toggle(named(what));
+    return;
+  }
+  // A question that is hidden behind a panel cannot be answered.
+  if (!state || over.some((d) => d.id !== "menu") || (over.length && what in replies)) return;
+  over.forEach(shut);
+  if (!(what in replies)) act({ act: what });
+  else if (state.open) act({ act: "reply", reply: replies[what], note: $("note").value || null });
 }
 
-const named = { " ": "space", Backspace: "backspace" };
+const spoken = { " ": "space", Backspace: "backspace" };
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || e.repeat) return;
-  if (e.key === "Escape") {
-    sections.filter((s) => !$(s).hidden).forEach(close);
-    if (e.target.blur) e.target.blur();
+  if (e.key === "Escape") { e.preventDefault(); opened().slice(-1).forEach(shut); return; }
+  const on = e.target.tagName;
+  if (on === "INPUT" && e.target.type === "text") {
+    if (e.key === "Enter" && e.target.id === "note") shut($("notes"));
+    if (e.key === "Enter" && e.target.id.startsWith("why")) why();
     return;
   }
-  if (e.target.tagName === "INPUT") {
-    if (e.key === "Enter" && e.target.id === "note") e.target.blur();
-    if (e.key === "Enter" && e.target.id.startsWith("why")) look.why();
-    return;
-  }
-  const button = e.target.tagName === "BUTTON";
   // Space presses a button that has the focus, as everywhere; Enter never means yes.
-  if (e.key === " " && button) return;
-  if (e.key === "Enter" && button && e.target.dataset.does === "same") e.preventDefault();
-  const key = named[e.key] || e.key;
+  if (on === "SELECT" || (e.key === " " && (on === "BUTTON" || on === "INPUT"))) return;
+  if (e.key === "Enter" && e.target.dataset.does === "same") e.preventDefault();
+  const key = spoken[e.key] || e.key;
   // With the caps lock on no key would do anything.
   const of = (key) => Object.keys(KEYS).find((w) => KEYS[w] === key);
   const what = of(key) || of(key.toLowerCase());
   if (what) { e.preventDefault(); does(what); }
 });
+
 for (const b of document.querySelectorAll("[data-does]")) {
-  b.append(" ", made("kbd", KEYS[b.dataset.does]));
+  const key = KEYS[b.dataset.does];
+  if (key) {
+    b.append(" ", made("kbd", key));
+    b.lastChild.setAttribute("aria-hidden", "true");
+    b.setAttribute("aria-keyshortcuts", key);
+  }
   b.onclick = (e) => {
     // Pressed with a pointer it must not keep the focus: the next space means "don't know".
     if (e.detail > 0) b.blur();
     does(b.dataset.does);
   };
 }
-document.querySelector("[data-shows]").textContent = KEYS.note;
-$("why-ask").onclick = () => look.why();
+for (const d of document.querySelectorAll("dialog")) {
+  const bar = made("header"), heading = made("h2", d.dataset.title), close = made("button", "Close");
+  heading.id = d.id + "-title";
+  d.setAttribute("aria-labelledby", heading.id);
+  if (d.id !== "menu" && !d.querySelector("input[type=text]")) {
+    heading.tabIndex = -1;
+    heading.autofocus = true;
+  } else (d.querySelector("input[type=text]") || d.querySelector("button")).autofocus = true;
+  close.onclick = () => shut(d);
+  bar.append(heading, close);
+  d.prepend(bar);
+  // A click outside the panel closes it.
+  d.onclick = (e) => {
+    const box = d.getBoundingClientRect();
+    if (e.target === d && (e.clientX < box.left || e.clientX > box.right || e.clientY < box.top || e.clientY > box.bottom)) shut(d);
+  };
+}
+$("notes").onclose = () => keep($("note").value);
+$("why-ask").onclick = why;
 $("sorting").onclick = () => {
   const groups = {};
   for (const field of $("sorted").children) {
@@ -137,10 +262,11 @@ $("sorting").onclick = () => {
   act({ act: "sort", groups: Object.values(groups) });
 };
 
-// A swipe of the pair: to the right the same, to the left different.
+// A swipe over the question: to the right the same, to the left different.
 let touch = null;
-$("pair").addEventListener("touchstart", (e) => { touch = e.touches.length === 1 ? e.touches[0] : null; }, { passive: true });
-$("pair").addEventListener("touchend", (e) => {
+const main = document.querySelector("main");
+main.addEventListener("touchstart", (e) => { touch = e.touches.length === 1 ? e.touches[0] : null; }, { passive: true });
+main.addEventListener("touchend", (e) => {
   if (!touch) return;
   const end = e.changedTouches[0], x = end.clientX - touch.clientX, y = end.clientY - touch.clientY;
   touch = null;
@@ -152,26 +278,31 @@ setInterval(() => {
 }, 1000);
 
 async function follow() {
-  for (;;) {
+  while (!state || state.ended !== "saved" || !state.written) {
     try {
       const came = await fetch("state" + (state ? "?since=" + state.beat : ""));
       const next = await came.json();
-      if ($("message").textContent === GONE) $("message").replaceChildren();
+      if ($("message").textContent === GONE) shut($("trouble"));
       // An answer may have overtaken it.
       if (state && next.beat < state.beat) continue;
-      if (!state || next.turn !== state.turn) { state = next; draw(); }
-      else if (next.beat !== state.beat) {
-        state = next;
+      const turned = !state || next.turn !== state.turn, news = !state || next.beat !== state.beat;
+      state = next;
+      if (turned || (news && state.ended)) draw();
+      else if (news) {
         counts();
-        if (!$("clusters").hidden) look.clusters();
+        if ($("clusters").open) panels.clusters();
       }
-      if (state.ended === "saved") return;
     } catch {
-      if (state && state.ended === "saved") return;
+      if (state && state.ended === "saved") {
+        state.gone = true;
+        draw();
+        return;
+      }
       // A machine that slept has cut the connection off, and the program may be there still.
-      if ($("message").textContent !== GONE) $("message").textContent = GONE;
+      if ($("message").textContent !== GONE) trouble(GONE);
       await new Promise((then) => setTimeout(then, 2000));
     }
   }
 }
+$("trouble").onclose = () => $("message").replaceChildren();
 follow();

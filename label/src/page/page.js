@@ -1,10 +1,11 @@
 "use strict";
 // Everything that comes from the data goes into the page as text, never as markup.
 const KEYS = /*KEYS*/;
+// The smallest and the largest number of each column that contains numbers only.
+const RANGES = /*RANGES*/;
 const $ = (id) => document.getElementById(id);
 const words = { must_link: "same", cannot_link: "different", dont_know: "don’t know" };
 const replies = { same: "must_link", different: "cannot_link", unsure: "dont_know" };
-const sections = ["sort", "clusters", "neighbours", "why", "list", "help"];
 let state = null;
 
 function made(tag, text, name) {
@@ -14,7 +15,20 @@ function made(tag, text, name) {
   return it;
 }
 
-// Running text, in which the words that the other text has as well are marked.
+function drawn(tag, attributes, ...children) {
+  const it = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) it.setAttribute(name, value);
+  it.append(...children);
+  return it;
+}
+
+const count = (n, word) => n + " " + word + (n === 1 ? "" : "s");
+const clock = (s) => Math.floor(s / 60) + ":" + String(s % 60).padStart(2, "0");
+const time = (at) => (at || "").replace("T", " ").replace("Z", "");
+// A long text is not a name.
+const title = (o) => (o.shown.text !== null && o.shown.text.length > 30 ? o.shown.id : o.name);
+
+// Running text. Words that also occur in the other text are marked.
 function prose(text, other) {
   const it = made("p", undefined, "text");
   it.dir = "auto";
@@ -27,162 +41,221 @@ function prose(text, other) {
 }
 
 function curve(values, other) {
-  const svg = (tag) => document.createElementNS("http://www.w3.org/2000/svg", tag);
   const all = values.concat(other || []).filter(Number.isFinite);
   const low = Math.min(...all), high = Math.max(...all);
-  const it = svg("svg"), line = svg("polyline");
-  it.setAttribute("viewBox", "0 0 100 100");
-  it.setAttribute("preserveAspectRatio", "none");
-  it.setAttribute("role", "img");
   const own = values.filter(Number.isFinite);
-  it.setAttribute("aria-label", own.length + " numbers" +
-    (own.length ? " from " + Math.min(...own) + " to " + Math.max(...own) : ""));
+  const label = count(own.length, "number") + (own.length ? " from " + Math.min(...own) + " to " + Math.max(...own) : "");
   const x = (at) => (100 * at) / Math.max(1, values.length - 1);
   const y = (v) => 97 - (94 * (v - low)) / (high - low || 1);
   // A missing value comes as null, which would be drawn as 0.
-  const points = values.map((v, at) => (Number.isFinite(v) ? x(at) + "," + y(v) : ""));
-  line.setAttribute("points", points.filter((point) => point).join(" "));
-  it.append(line);
+  const points = values.map((v, at) => (Number.isFinite(v) ? x(at) + "," + y(v) : "")).filter((point) => point);
+  return drawn("svg", { class: "curve", viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img", "aria-label": label },
+    drawn("polyline", { points: points.join(" ") }));
+}
+
+function picture(o) {
+  const image = made("img");
+  image.alt = "image of " + title(o) + ": " + o.shown.image;
+  image.onload = () => image.classList.toggle("small", image.naturalWidth < 128);
+  image.src = "image/" + o.object;
+  return image;
+}
+
+// How far apart two cells of a column are, from 0 to 1. For numbers also where both lie in the range of the column.
+function difference(at, a, b) {
+  if (a === b) return { size: 0 };
+  const range = RANGES[at];
+  if (!range || a === "" || b === "") return { size: 1 };
+  const place = (v) => Math.min(1, Math.max(0, (Number(v) - range[0]) / (range[1] - range[0])));
+  return { size: Math.abs(place(a) - place(b)), places: [place(a), place(b)].sort((x, y) => x - y) };
+}
+
+const strength = (size) => (size >= 0.5 ? "far" : size >= 0.2 ? "some" : size > 0 ? "" : "equal");
+
+// A table cell that shows how far apart two values are. For numbers, a bar joins them on the range of the column.
+function bar({ size, places }) {
+  const cell = made("td");
+  if (!places) {
+    cell.append(made("span", size ? "different" : "equal", size ? "" : "equal"));
+    return cell;
+  }
+  const [low, high] = places.map((place) => 2 + 96 * place);
+  const label = Math.round(100 * size) + " % of the range";
+  cell.append(drawn("svg", { class: "range", viewBox: "0 0 100 20", preserveAspectRatio: "none", role: "img", "aria-label": label },
+    drawn("line", { x1: 0, x2: 100, y1: 10, y2: 10 }), drawn("line", { x1: 0, x2: 0, y1: 6, y2: 14 }),
+    drawn("line", { x1: 100, x2: 100, y1: 6, y2: 14 }),
+    drawn("rect", { x: low - 1, y: 5, width: high - low + 2, height: 10, rx: 1 })));
+  return cell;
+}
+
+function row(name, ...cells) {
+  // A long name may break after an underscore.
+  const it = made("tr"), head = made("th", name.replaceAll("_", "_\u200b"));
+  head.scope = "row";
+  it.append(head, ...cells);
   return it;
 }
 
-// One object; what differs from `other` is marked.
-function card(numbered, other, heading, level) {
-  const shown = numbered.shown;
+// The columns of two objects side by side.
+function compared(a, b) {
+  const table = made("table", undefined, "compare"), head = table.createTHead().insertRow(), body = table.createTBody();
+  for (const text of ["Column", title(a), title(b), "Range"]) {
+    head.append(made("th", text));
+    head.lastChild.scope = "col";
+  }
+  a.shown.cells.forEach(([name, value], at) => {
+    const other = (b.shown.cells[at] || ["", ""])[1], differs = difference(at, value, other);
+    const name_ = strength(differs.size);
+    body.append(row(name, made("td", value, name_), made("td", other, name_), bar(differs)));
+  });
+  return table;
+}
+
+// The image, curve and text of an object, without its columns.
+function content(o, other) {
+  const it = [];
+  if (o.shown.image !== null) it.push(picture(o));
+  if (o.shown.series !== null) it.push(curve(o.shown.series, other && other.shown.series));
+  if (o.shown.text !== null && o.shown.text !== title(o)) it.push(prose(o.shown.text, other && other.shown.text));
+  return it;
+}
+
+// One object. Values that differ from those of `other` are marked.
+function card(o, other, heading) {
   const it = made("article");
-  it.append(made(level || "h2", (heading + " " + shown.id).trim()));
-  if (shown.image !== null) {
-    const image = made("img");
-    image.alt = "image of " + shown.id + ": " + shown.image;
-    image.onload = () => image.classList.toggle("small", image.naturalWidth < 128);
-    image.src = "image/" + numbered.object;
-    it.append(image);
-  }
-  if (shown.series !== null) it.append(curve(shown.series, other && other.series));
-  if (shown.text !== null) it.append(prose(shown.text, other && other.text));
+  if (heading !== null) it.append(made("h3", (heading + " " + title(o)).trim()));
+  it.append(...content(o, other));
+  if (!o.shown.cells.length) return it;
   const table = made("table");
-  shown.cells.forEach(([name, value], at) => {
-    const row = made("tr");
-    const differs = other && other.cells[at] && other.cells[at][1] !== value;
-    row.append(made("th", name), made("td", value, differs ? "differs" : ""));
-    row.firstChild.scope = "row";
-    table.append(row);
+  o.shown.cells.forEach(([name, value], at) => {
+    const differs = other && other.shown.cells[at] ? difference(at, value, other.shown.cells[at][1]).size : 0;
+    table.append(row(name, made("td", value, differs ? strength(differs) : "")));
   });
-  if (shown.cells.length) it.append(table);
+  it.append(table);
   return it;
 }
 
-function changes(id, reply) {
-  const it = made("span", undefined, "row");
-  for (const other of Object.keys(words)) {
-    if (other === reply) continue;
-    const button = made("button", words[other]);
-    button.setAttribute("aria-label", "change q" + id + " to " + words[other]);
-    button.onclick = () => act({ act: "change", id, reply: other });
-    it.append(button);
+// The question: both objects in one card.
+function pair(a, b) {
+  const all = [];
+  const halves = [[a, b], [b, a]].map(([own, other]) => {
+    const half = made("article");
+    half.append(made("h2", title(own)), ...content(own, other));
+    return half;
+  });
+  const has = (what) => [a, b].some((o) => o.shown[what] !== null);
+  if (has("image") || has("series") || has("text") || !a.shown.cells.length) {
+    all.push(made("div", undefined, has("image") || has("series") ? "halves" : "halves texts"));
+    all[0].append(...halves);
   }
-  return it;
+  if (a.shown.cells.length) all.push(compared(a, b));
+  return all;
 }
 
-function list() {
-  const rows = state.entries.map((e, at) => {
-    const row = made("tr");
-    const [i, j] = state.names[at];
-    const when = (e.at || "").replace("T", " ").replace("Z", "");
-    row.append(made("td", "q" + e.id), made("td", i + " – " + j));
-    row.append(made("td", e.later ? "later" : words[e.reply]), made("td", when), made("td", e.note || ""));
-    const change = made("td");
-    change.append(changes(e.id, e.later ? null : e.reply));
-    row.append(change);
-    return row;
-  });
-  $("entries").replaceChildren(...rows.reverse());
-  $("earlier").textContent = state.earlier ? state.earlier + " earlier answers are not listed." : "";
+function agreement() {
+  const [agreed, of] = state.standing ? state.standing.agreed : [0, 0];
+  if (!of) return "";
+  const last = of === 1 ? "your last answer" : agreed + " of your last " + of + " answers";
+  return "The method’s hidden guess " + (of === 1 && !agreed ? "did not agree with " : "agreed with ") + last + ".";
 }
 
-const count = (n, word) => n + " " + word + (n === 1 ? "" : "s");
-const clock = (s) => Math.floor(s / 60) + ":" + String(s % 60).padStart(2, "0");
-
+// Progress to the budget, and what the last answers changed.
 function counts() {
-  const c = state.counts, m = state.standing;
-  const left = c.left === null ? "" : ", " + c.left + " left";
-  const later = c.later ? " · " + c.later + " for later" : "";
-  const pace = c.pace_ms === null ? "" : ", " + (c.pace_ms / 1000).toFixed(1) + " s an answer";
-  $("counts").textContent = c.answered + " answered" + left + " · same " + c.same + " : different " +
-    c.different + " : unsure " + c.unsure + later + " · " + c.free + " pairs known for free · " +
-    clock(state.seconds) + pace + " · saved";
-  if (!m) { $("standing").textContent = ""; return; }
-  const says = m.says === null || !state.open ? "" : " · the method would say " + (m.says ? "same" : "different");
-  const agreed = m.agreed[1] ? " · it agreed with " + m.agreed[0] + " of the last " + m.agreed[1] + " answers" : "";
-  $("standing").textContent = count(m.clusters, "cluster") + " found" + says + agreed +
-    (m.advice ? ". You may stop: " + m.advice + "." : "");
+  const c = state.counts, m = state.standing, done = state.ended !== null;
+  $("bar").hidden = c.left === null;
+  if (c.left !== null) {
+    $("bar").max = Math.max(1, c.answered + c.left);
+    $("bar").value = c.answered;
+  }
+  $("counts").textContent = c.left === null ? c.answered + " answered" : c.answered + " of " + (c.answered + c.left) + " answered";
+  const pace = c.pace_ms === null ? "" : ", " + (c.pace_ms / 1000).toFixed(1) + " s per answer";
+  $("facts").textContent = "Same: " + c.same + " · different: " + c.different + " · don’t know: " + c.unsure +
+    " · later: " + c.later + ". " + count(c.free, "more pair") + (c.free === 1 ? " follows" : " follow") + " from your answers. Time: " +
+    clock(state.seconds) + pace + ".";
+  $("guess").hidden = !m || m.says === null || !state.open;
+  $("guess").textContent = m && m.says ? "The method’s guess: same" : "The method’s guess: different";
+  const moved = m && m.moved && (m.moved[1] === 1 ? "The last answer" : "The last " + m.moved[1] + " answers") +
+    (m.moved[0] ? " moved " + count(m.moved[0], "object") + " to another cluster." : " did not change the clusters.");
+  $("standing").textContent = m ? ["The method finds " + count(m.clusters, "cluster") + ".", moved, agreement()].filter((t) => t).join(" ") : "";
+  $("standing").hidden = done;
+  $("advice").hidden = !m || !m.advice || done;
+  $("advice").textContent = m && m.advice ? "You may stop: " + m.advice + "." : "";
+}
+
+// Pairs that follow from the last answer.
+let gained = 0;
+
+function last() {
+  const entry = state.entries.at(-1), names = state.names.at(-1);
+  $("last").hidden = !entry || state.ended === "saved";
+  if (!entry) return;
+  const guess = entry.guess === null ? "" : " The method had guessed " + (entry.guess ? "same." : "different.");
+  const more = gained > 0 ? " " + count(gained, "more pair") + (gained === 1 ? " follows." : " follow.") : "";
+  $("said").textContent = "Last answer: " + names.join(" and ") + ": " + (entry.later ? "later" : words[entry.reply]) + "." + guess + more;
 }
 
 function draw() {
+  const { open, subject, reference, ended } = state;
   counts();
-  const open = state.open;
-  if (open) {
-    $("ask").textContent = "Do " + state.subject.shown.id + " and " + state.reference.shown.id +
-      " belong together? Asked for: " + open.purpose.replaceAll("_", " ");
-    $("asks").textContent = state.asks;
-    $("pair").replaceChildren(card(state.subject, state.reference.shown, "Object"),
-      card(state.reference, state.subject.shown, "Compared with"));
+  last();
+  $("ask").textContent = open ? "Do " + title(subject) + " and " + title(reference) + " belong together?" :
+    ended ? (ended === "saved" ? "Everything is saved." : "Finished: " + ended + ".") : "Working out the next question …";
+  $("pair").replaceChildren(...(open ? pair(subject, reference) : []));
+  $("pair").classList.remove("new");
+  void $("pair").offsetWidth;
+  $("pair").classList.add("new");
+  $("end").hidden = !ended;
+  if (ended) $("end").replaceChildren(...result());
+  for (const b of document.querySelectorAll("#keys button")) b.hidden = (b.dataset.does === "quit") === !ended;
+  $("keys").hidden = $("menu-button").hidden = ended === "saved";
+  enable(["same", "different", "unsure", "sort", "neighbours", "note"], open);
+  enable(["later"], open || state.counts.later);
+  enable(["undo"], state.entries.length);
+  for (const b of document.querySelectorAll("[data-does=later] span")) b.textContent = open ? "Answer this later" : "Answer questions set aside";
+  if ($("list").open) panels.list();
+}
+
+function enable(all, can) {
+  for (const does of all) for (const b of document.querySelectorAll("[data-does=" + does + "]")) b.disabled = !can;
+}
+
+// The end: clusters with typical members, agreement, files and the next command.
+function result() {
+  const c = state.counts, { clusters, noise, more } = state.found, all = [];
+  const add = (tag, text) => all.push(made(tag, text));
+  add("p", "You answered " + count(c.answered, "question") + ". " + count(c.free, "more pair") + (c.free === 1 ? " follows" : " follow") + " from your answers. " + agreement());
+  if (c.later && state.ended !== "saved") add("p", count(c.later, "question") + " set aside. To answer, choose “Answer questions set aside” in the menu.");
+  add("h2", clusters.length ? "The method finds " + count(clusters.length + more, "cluster") : "The method has not found clusters yet");
+  if (clusters.length) {
+    const table = made("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+    for (const text of ["Size", "Typical members"]) head.append(made("th", text));
+    for (const { size, typical } of clusters) {
+      const members = made("td"), line = made("div", undefined, "thumbs"), cells = body.insertRow();
+      for (const o of typical) {
+        const it = made("figure");
+        if (o.shown.image !== null) it.append(picture(o));
+        it.append(made("figcaption", title(o)));
+        line.append(it);
+      }
+      members.append(line);
+      cells.append(made("td", count(size, "object")), members);
+    }
+    all.push(table);
+  }
+  if (noise) add("p", count(noise, "object") + " in no cluster.");
+  if (more) add("p", count(more, "cluster") + " not shown.");
+  if (state.ended !== "saved") {
+    add("p", "You can still undo answers, or change them under “All answers” in the menu. “Save and quit” writes the files.");
+  } else if (state.written) {
+    add("h2", "Files");
+    const files = made("dl");
+    for (const [what, path] of state.written.files) files.append(made("dt", what), made("dd", path));
+    all.push(files);
+    add("h2", "Next");
+    add("p", "Run the same command again to continue. To use the answers with other methods:");
+    add("code", state.written.next);
   } else {
-    const later = state.counts.later ? " “Later” asks what was set aside." : "";
-    const again = state.ended === "saved" ? "" : " Undo and changes are still possible; “Save and quit” ends." + later;
-    $("ask").textContent = state.ended ? "The end: " + state.ended + "." + again : "Working out the next question …";
-    $("asks").textContent = "";
-    $("pair").replaceChildren();
+    add("p", state.gone ? "The program has ended. The terminal lists the files that it wrote." : "Writing the files …");
   }
-  for (const does of ["same", "different", "unsure", "sort"]) button(does).disabled = !open;
-  button("later").disabled = !open && !state.counts.later;
-  list();
-}
-
-const button = (does) => document.querySelector('[data-does="' + does + '"]');
-const signed = (l) => l.i + (l.same ? " = " : " ≠ ") + l.j;
-
-// A chain of statements; each answer of it can be changed here.
-function chain(links) {
-  const it = made("ul");
-  for (const l of links) {
-    const line = made("li", signed(l) + (l.answer === null ? " (given)" : " (q" + l.answer + whenOf(l.answer) + ") "));
-    if (l.answer !== null) line.append(changes(l.answer, l.same ? "must_link" : "cannot_link"));
-    it.append(line);
-  }
-  return it;
-}
-
-function whenOf(id) {
-  const entry = state.entries.find((e) => e.id === id);
-  return entry && entry.at ? ", " + entry.at.replace("T", " ").replace("Z", "") : "";
-}
-
-const GONE = "The program has ended, or does not answer. Every answer is saved; start it again to go on.";
-const post = (where, what) => fetch(where, { method: "POST", body: JSON.stringify(what) });
-
-async function act(what) {
-  // The next note may be typed before this answer is taken.
-  if (what.note) $("note").value = "";
-  let sent, came;
-  try {
-    sent = await post("act", { turn: state.turn, ...what });
-    came = await sent.json();
-  } catch {
-    if (what.note) $("note").value ||= what.note;
-    $("message").textContent = GONE;
-    return false;
-  }
-  $("message").replaceChildren();
-  if (sent.status !== 200) {
-    if (what.note) $("note").value ||= what.note;
-    $("message").append(made("p", came.says), chain(came.chain));
-    return false;
-  }
-  // What is followed meanwhile may know more already.
-  if (came.beat >= state.beat) state = came;
-  draw();
-  if (!$("clusters").hidden) look.clusters();
-  if (!$("sort").hidden) close("sort");
-  return true;
+  return all;
 }

@@ -57,7 +57,7 @@ impl Mode {
     }
 }
 
-/// What a typed line is for.
+/// The purpose of a typed line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Typed {
     Note,
@@ -91,7 +91,7 @@ pub(crate) struct Face {
     held: bool,
 }
 
-/// What a key is called in [`Keys`].
+/// The name of a key in [`Keys`].
 fn name(key: &KeyEvent) -> Option<String> {
     match key.code {
         KeyCode::Char(' ') => Some("space".into()),
@@ -246,7 +246,7 @@ impl Face {
                 let objects = session.around(MOST);
                 let groups = (1..=objects.len()).collect();
                 if objects.is_empty() {
-                    self.message = "there is no question to sort around".into();
+                    self.message = "no question is open to sort around".into();
                 } else {
                     self.show(Mode::Sort { objects, groups, at: 0 });
                 }
@@ -416,8 +416,8 @@ mod tests {
         work.shared.ended("nothing is left to ask".into());
         let view = session.view(None, Duration::ZERO);
         let cluster = |members: [u32; 3]| {
-            let (medoid, border) = (members[0], vec![members[2]]);
-            Cluster { members: members.to_vec(), medoid, border }
+            let (medoid, typical, border) = (members[0], vec![members[0]], vec![members[2]]);
+            Cluster { members: members.to_vec(), medoid, typical, border }
         };
         let found = Clusters { clusters: vec![cluster([0, 1, 2]), cluster([3, 4, 5])], noise: 0 };
         let objects = Objects {

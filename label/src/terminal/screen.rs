@@ -75,7 +75,7 @@ fn head(view: &View, small: bool) -> Vec<Line> {
     if c.later > 0 {
         counts += &format!(" · {} for later", c.later);
     }
-    counts += &format!(" · {} pairs for free · {}", c.free, clock(view.seconds));
+    counts += &format!(" · {} for free · {}", count(c.free as usize, "pair"), clock(view.seconds));
     if let Some(pace) = c.pace_ms {
         counts += &format!(", {:.1} s an answer", pace as f64 / 1000.0);
     }
@@ -298,16 +298,8 @@ fn question(view: &View, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
     };
     let (a, b) =
         ((objects.shown)(open.subject).visible(), (objects.shown)(open.reference).visible());
-    let asked = format!(
-        "Do {} and {} belong together? Asked for: {}",
-        a.id,
-        b.id,
-        open.purpose.replace('_', " ")
-    );
+    let asked = format!("Do {} and {} belong together?", a.id, b.id);
     let mut all = Line::of(Style::Bold, asked).wrapped(columns);
-    if columns >= SMALL.0 {
-        all.extend(Line::from(view.asks.as_str()).wrapped(columns));
-    }
     let half = (columns.saturating_sub(3) / 2).max(20).min(columns);
     all.extend(beside(&card(&a, Some(&b), half), &card(&b, Some(&a), half), columns));
     all
@@ -390,7 +382,7 @@ fn help(keys: &Keys) -> Vec<Line> {
             (Style::Plain, format!("{what}: {}", says(what))),
         ])
     });
-    let ends = "Every answer is on disk before the next question comes. What follows from earlier answers \
-                is not asked. Enter never means yes.";
+    let ends = "Every answer is on disk before the next question comes. Pairs that follow from earlier answers \
+                are not asked. Enter never means yes.";
     rows.chain([Line::default(), Line::from(ends)]).collect()
 }

@@ -8,9 +8,9 @@ pub(crate) enum Style {
     #[default]
     Plain,
     Bold,
-    /// What differs, and where the cursor is.
+    /// For differences, and for the place of the cursor.
     Reverse,
-    /// What both have.
+    /// For parts that both objects have.
     Underlined,
 }
 

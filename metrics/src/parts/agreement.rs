@@ -36,7 +36,7 @@ pub fn check_scope(input: &MetricInput) -> Result<()> {
     }
 }
 
-/// Whether object `i` is in the scope.
+/// True if object `i` is in the scope.
 pub fn in_scope(input: &MetricInput, i: usize) -> bool {
     input.scope.is_none_or(|scope| scope[i])
 }
@@ -49,7 +49,7 @@ fn classes<'a>(
     check_scope(input)?;
     let n = input.labels.len();
     let truth = input.truth.ok_or_else(|| {
-        Error::Usage(format!("{tag} compares with classes and there are none; name a class column"))
+        Error::Usage(format!("{tag} needs classes, but none were given; name a class column"))
     })?;
     if truth.len() != n {
         return Err(Error::bad_param(
@@ -155,7 +155,7 @@ mod tests {
     fn lengths_must_fit() {
         let message = |input: MetricInput| table("ari", &input).unwrap_err().to_string();
         let input = MetricInput { labels: &C, ..MetricInput::default() };
-        let none = "ari compares with classes and there are none; name a class column";
+        let none = "ari needs classes, but none were given; name a class column";
         assert_eq!(message(input), none);
         let short = MetricInput { truth: Some(&Y[..5]), ..input };
         assert_eq!(message(short), "truth: must be one class per object (6), got 5 classes");

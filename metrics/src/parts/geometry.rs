@@ -29,7 +29,7 @@ pub fn data<'a>(tag: &str, input: &MetricInput<'a>, accepts: &[DataKind]) -> Res
     let n = input.labels.len();
     let data = input
         .data
-        .ok_or_else(|| Error::Usage(format!("{tag} looks at the data and there are none")))?;
+        .ok_or_else(|| Error::Usage(format!("{tag} needs the data, but none were given")))?;
     if data.n() != n {
         let rows = format!("{} rows", data.n());
         return Err(Error::bad_param("data", rows, format!("one row per object ({n})")));

@@ -168,6 +168,6 @@ fn v_measure_leans_with_beta() {
         use mustlink_core::prelude::*;
         let input = MetricInput { labels: &[0], truth: Some(&[None]), ..MetricInput::default() };
         let refused = mustlink_metrics::v_measure::VMeasure { beta }.score(&input).unwrap_err();
-        assert_eq!(refused.to_string(), format!("beta: must be >= 0, got {given}"));
+        assert_eq!(refused.to_string(), format!("beta: must be at least 0, got {given}"));
     }
 }

@@ -18,7 +18,7 @@ pub struct Table {
     pub rows: Vec<(u64, Vec<String>)>,
 }
 
-/// Two objects, smaller first, with the line and the cells they stand in.
+/// Two objects, smaller first, with the line and the cells that contain them.
 pub type Pair<'a> = ((u32, u32), u64, &'a [String]);
 
 impl Table {
@@ -123,8 +123,8 @@ fn is_end(byte: &u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Where the header begins, below blank lines and a line `sep=;`, as spreadsheets write it, and the separator
-/// which that line names.
+/// Start of the header, after blank lines and a line `sep=;` (as written by spreadsheets), and the separator
+/// from that line.
 fn beginning(text: &[u8]) -> (usize, Option<u8>) {
     let mut start = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let mut named = None;
@@ -171,7 +171,7 @@ impl Objects<'_> {
             }
             None => cell.parse().ok().filter(|&o: &u32| (o as usize) < self.n).ok_or_else(|| {
                 let last = self.n.saturating_sub(1);
-                let message = format!("\"{cell}\" is not a row number in 0..={last}");
+                let message = format!("\"{cell}\" is not a row number from 0 to {last}");
                 let next = match cell.parse::<usize>() {
                     Ok(count) if count == self.n => {
                         "where they are counted from 1, take 1 from each; or "

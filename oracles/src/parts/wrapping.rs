@@ -97,7 +97,7 @@ pub fn pair(question: &Question) -> (u32, u32) {
 pub fn classes(scene: &Scene, tag: &str) -> Result<Arc<[Option<u32>]>> {
     let labels = scene.labels.clone().ok_or_else(|| {
         Error::Usage(format!(
-            "the oracle {tag} answers from classes and there are none; name a class column, or \
+            "the oracle {tag} needs classes, and none were given; name a class column, or \
              choose another oracle"
         ))
     })?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mustlink_core::prelude::*;
 use mustlink_core::selection::{self, Asking, ConstraintView, Record, Selection};
-use mustlink_ledger::{Durability, Header, Ledger, Report, answers};
+use mustlink_ledger::{Durability, Header, Ledger, Report};
 use mustlink_oracles::budget::Budget;
 use mustlink_oracles::crowd::{Annotator, Crowd, Rule};
 use mustlink_oracles::dont_know::DontKnow;
@@ -487,6 +487,37 @@ fn replay_of_the_record_is_the_oracle() {
     }
 }
 
+/// Answers of one table were given to questions about another one without a warning.
+#[test]
+fn replay_warns_of_rows_with_other_values() {
+    let (_folder, path) = folder();
+    let selector = RandomPairs::default();
+    let numbered = |values: [f64; N], n: usize, ctx: Context| {
+        let read = Data::dense(Array2::from_shape_fn((n, 1), |(i, _)| values[i])).ok();
+        Scene { n, ids: None, read, ctx, ..scene() }
+    };
+    let values: [f64; N] = std::array::from_fn(|i| i as f64);
+    let scene = numbered(values, N - 1, Context::new(4));
+    let header = Header::new(&scene, &selector, &Truth {}, &Context::new(1));
+    let mut ledger = Ledger::create(&path, header, Durability::None).unwrap();
+    ledger.state("test", None, &[((0, 1), Answer::of(Reply::CannotLink))]).unwrap();
+    drop(ledger);
+    let replay = Replay { ledger: Some(path.display().to_string()), missing: None };
+    let said = |values: [f64; N], n: usize| {
+        let ctx = Context::new(4);
+        let opened = replay.open(&numbered(values, n, ctx.clone()));
+        opened.map(|_| ctx.warnings()).map_err(|e| e.to_string())
+    };
+    assert_eq!(said(values, N - 1), Ok(Vec::new()));
+    assert_eq!(said(values, N), Ok(Vec::new()), "a row was appended");
+    let mut turned = values;
+    turned.swap(0, 1);
+    let warned = said(turned, N - 1).unwrap();
+    assert!(warned[0].contains("its rows had other values"), "{warned:?}");
+    let refused = said(turned, N).unwrap_err();
+    assert!(refused.contains("not 9, and the first 8 rows had other values then"), "{refused}");
+}
+
 #[test]
 fn replay_leaves_out_what_was_taken_back_and_asks_on() {
     let (_folder, path) = folder();
@@ -494,8 +525,8 @@ fn replay_leaves_out_what_was_taken_back_and_asks_on() {
     let mut ledger = open(&path, &selector).unwrap();
     go_on(&selector, &mut replies(|_| Reply::DontKnow), Some(3), Some(&mut ledger)).unwrap();
     ledger.retract(1, None).unwrap();
+    let all = ledger.answers();
     drop(ledger);
-    let all = answers(&path, N, scene().ids.as_deref()).unwrap();
     let file = Some(path.display().to_string());
     let mut alone = Replay { ledger: file.clone(), missing: None }.open(&scene()).unwrap();
     let missing: Option<Box<dyn Oracle>> = Some(Box::new(Truth {}));

@@ -85,7 +85,7 @@ fn truth_without_classes_says_so() {
     bare.labels = None;
     let message =
         |oracle: &dyn Oracle, scene: &Scene| oracle.open(scene).err().unwrap().to_string();
-    let expected = "the oracle truth answers from classes and there are none; name a class \
+    let expected = "the oracle truth needs classes, and none were given; name a class \
                     column, or choose another oracle";
     assert_eq!(message(&Truth {}, &bare), expected);
     assert_eq!(message(&Budget::default(), &bare), format!("source: {expected}"));
@@ -169,15 +169,15 @@ fn illegal_numbers_are_named() {
     let given = |x: f64| if x.is_finite() { x.to_string() } else { "NaN or an infinity".into() };
     for cost in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let budget = Budget { cost: Some(cost), ..Budget::default() };
-        assert_eq!(message(&budget), format!("cost: must be > 0, got {}", given(cost)));
+        assert_eq!(message(&budget), format!("cost: must be above 0, got {}", given(cost)));
     }
     for share in [-0.1, 1.5, f64::NAN] {
         let rate = DontKnow { rate: share, ..DontKnow::default() };
-        assert_eq!(message(&rate), format!("rate: must be in 0..=1, got {}", given(share)));
+        assert_eq!(message(&rate), format!("rate: must be between 0 and 1, got {}", given(share)));
         let by_object = DontKnow { by_object: share, ..DontKnow::default() };
         assert_eq!(
             message(&by_object),
-            format!("by_object: must be in 0..=1, got {}", given(share))
+            format!("by_object: must be between 0 and 1, got {}", given(share))
         );
     }
 }

@@ -166,7 +166,7 @@ fn middling_distances_are_the_hard_ones() {
     assert_eq!(far, 0.0);
     let bare = Scene { data: None, ..scene.clone() };
     let said = message(&NoisyMargin { rate: 0.1, source: None }, &bare);
-    assert_eq!(said, "the oracle noisy_margin looks at distances and there is no data");
+    assert_eq!(said, "the oracle noisy_margin needs the data, but none were given");
     // Where all distances are one, every pair is as hard as can be.
     let flat = Data::distances(Array2::from_shape_fn((n, n), |(i, j)| f64::from(u8::from(i != j))));
     let flat = Scene { data: flat.ok(), ..scene };
@@ -253,13 +253,13 @@ fn crowds_that_cannot_be_are_refused() {
     };
     assert!(answers(&pair, &scene).iter().all(|answer| answer.votes.len() == 2));
     let many = Crowd { votes: 4, ..Crowd::default() };
-    assert_eq!(said(many), "votes: must be in 1..=3 (the number of annotators), got 4");
+    assert_eq!(said(many), "votes: must be between 1 and 3 (the number of annotators), got 4");
     let named = Annotator { id: Some("ann-1".into()), ..Annotator::default() };
     let twins =
         Crowd { annotators: vec![Annotator::default(), named], votes: 1, ..Crowd::default() };
     assert_eq!(said(twins), "annotators[1].id: must be a name of its own, got ann-1");
     let wild = Crowd { annotators: vec![annotator(1.5, 0.0)], votes: 1, ..Crowd::default() };
-    assert_eq!(said(wild), "annotators[0].flip_rate: must be in 0..=1, got 1.5");
+    assert_eq!(said(wild), "annotators[0].flip_rate: must be between 0 and 1, got 1.5");
     let inside = Noisy { source: boxed(Crowd::default()), ..Noisy::default() };
     assert_eq!(
         message(&inside, &scene),
@@ -291,11 +291,11 @@ fn prices_are_charged() {
         message(&table, &scene).ends_with("line 2: cost must be a finite number >= 0, got \"-1\"")
     );
     std::fs::write(&file, "i,j,cost\n0,9,1\n").unwrap();
-    assert!(message(&table, &scene).contains("\"9\" is not a row number in 0..=3"));
+    assert!(message(&table, &scene).contains("\"9\" is not a row number from 0 to 3"));
     let both = Cost { per_object: Some(PerObject::default()), ..table };
-    assert!(message(&both, &scene).starts_with("table: must be absent beside per_object"));
+    assert!(message(&both, &scene).starts_with("table: must be absent together with per_object"));
     let negative = Cost { constant: -1.0, ..Cost::default() };
-    assert_eq!(message(&negative, &scene), "constant: must be >= 0, got -1");
+    assert_eq!(message(&negative, &scene), "constant: must be at least 0, got -1");
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn scripts_are_followed() {
     let outcome = strict.open(&scene).unwrap().ask(&question(0, 2)).unwrap();
     assert_eq!(outcome, Outcome::Refused(Refusal::OutOfScope));
     std::fs::write(&file, "i,j,reply\n1,2,must_link\n3,4,must_link\n").unwrap();
-    let counted = "line 3: \"4\" is not a row number in 0..=3; where they are counted from 1, take 1 from each; or are \
+    let counted = "line 3: \"4\" is not a row number from 0 to 3; where they are counted from 1, take 1 from each; or are \
                    these ids? (by_id = true)";
     assert!(message(&script, &scene).ends_with(counted), "{}", message(&script, &scene));
     std::fs::write(&file, "i,j,reply\na,d,must_link\n").unwrap();
@@ -368,7 +368,7 @@ fn scripts_are_followed() {
         assert_eq!(scene.ctx.warnings(), [said]);
     }
     let wrong = Scripted { replies: vec![line(0, 4, MustLink)], ..Scripted::default() };
-    let said = "replies[0]: must be two different objects in 0..=3, got (0, 4)";
+    let said = "replies[0]: must be two different objects, 0 to 3, got (0, 4)";
     assert_eq!(message(&wrong, &scene), said);
 }
 
@@ -394,6 +394,9 @@ fn one_of_several_classifications_answers() {
         assert_eq!(replies(&by(Some("person")), &scene), [MustLink, CannotLink, CannotLink]);
         assert_eq!(replies(&by(Some("pose")), &scene), [MustLink, DontKnow, DontKnow]);
     }
+    // Equal numbers are one class.
+    std::fs::write(&file, "person\n1\n1.0\n2\n").unwrap();
+    assert_eq!(replies(&by(Some("person")), &scene), [MustLink, CannotLink, CannotLink]);
     std::fs::write(&file, "id,person,pose\nc,ann,up\na,ann,up\nb,bob,\n").unwrap();
     scene.ids = Some(["a", "b", "c"].map(String::from).to_vec().into());
     assert_eq!(replies(&by(Some("person")), &scene), [CannotLink, MustLink, CannotLink]);

@@ -1,6 +1,6 @@
 """Clustering with a few answers to "same or different?": scikit-learn estimators on a Rust core.
 
-What stands here is loaded when it is first used, so that the command ``mustlink`` starts at once.
+Each name is loaded when it is first used, so that the command ``mustlink`` starts quickly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all estimators have in common."""
+"""Base classes of all estimators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _has_model(estimator: Clusterer) -> bool:
 
 
 class Tried(NamedTuple):
-    """What became of a method that was tried."""
+    """Result of a method that was tried."""
 
     name: str
     k: int
@@ -35,6 +35,19 @@ class Tried(NamedTuple):
     weight: float
     outcome: str
     seconds: float
+
+
+class Violated(NamedTuple):
+    """A violated constraint on rows ``i`` and ``j`` of ``X``.
+
+    ``source`` is where it comes from: ``constraints`` (with the name of its group), ``y``, or ``answer``.
+    """
+
+    i: int
+    j: int
+    type: str
+    weight: float
+    source: str
 
 
 #: The default number of clusters, as in scikit-learn.
@@ -54,17 +67,18 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     objective_: float
     status_: str
     violations_: dict[str, int]
-    violated_: list[tuple[int, int, str, float]]
+    violated_: list[Violated]
+    distortion_: str
     cluster_centers_: Array
     feature_weights_: Array
     n_features_in_: int
     feature_names_in_: Array
 
-    # What belongs to a run, beside the options of the method.
+    # Parameters of a run; all others are options of the method.
     _OF_RUN = ("n_clusters", "random_state", "n_jobs", "kind")
 
     def to_config(self) -> dict[str, Any]:
-        """The clusterer as it stands in a method file."""
+        """Return the clusterer as a table for a method file."""
         own = {_catalogue.NAMES.get(o.name, o.name): o.name for o in self._options()}
         given = {
             own[name]: value
@@ -77,7 +91,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return {"type": self._tag, **_config.options(given)}
 
     def _params(self) -> dict[str, Any]:
-        """The parameters under the plugin's own names: values given by scikit-learn's names are moved there."""
+        """Return the parameters under the plugin's own names; values under scikit-learn's names are moved there."""
         params: dict[str, Any] = self.get_params(deep=False)
         for alias, name in self._aliases.items():
             value = params.pop(alias)
@@ -112,14 +126,14 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Classes that are known of some objects; -1, NaN and None are unknown. Objects of one class
-            must be together, those of two apart. Where no class is unknown ``y`` is not looked at, since
-            scikit-learn hands on the classes it scores by: ``Constraints.from_labels`` says what is meant
-            to be known.
+            Known classes of some objects; -1, NaN and None are unknown. Objects of one class
+            must be together, those of two classes apart. If no class is unknown, ``y`` is ignored, because
+            scikit-learn passes the classes that it uses for scoring. To use all of them, pass
+            ``Constraints.from_labels(y)`` as ``constraints``.
         constraints : mustlink.Constraints, optional
-            What is known about pairs.
+            Constraints on pairs.
         sample_id : array of shape (n_samples,), optional
-            The id of each row, by which constraints find theirs where rows are split.
+            The id of each row. Constraints use it to find their rows when the data are split.
 
         Returns
         -------
@@ -129,7 +143,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _matrix(self, X: Any, reset: bool) -> Any:
-        """What ``X`` holds, as it was checked and as the core takes it."""
+        """Return the content of ``X``, checked and in the form of the core."""
         kind = self._kind()
         return _data.checked(self, X, self._facts()["accepts"] if kind == "dense" else [kind], reset, kind=kind)
 
@@ -158,7 +172,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 raise DataError(f"{name}: must hold one value per row, {n}, got {len(given)}")
         known = _data.partial(y, n)
         pairs, self.n_constraints_dropped_ = columns(constraints, n, sample_id)
-        # What an error speaks of has the names that it was given.
+        # Errors refer to objects by the ids that the user gave.
         ids = constraints.ids if sample_id is None and constraints is not None else sample_id
         request = {
             "method": self._method(),
@@ -188,7 +202,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _missing_k(self, missing: MissingKError, y: Any, n: int, known: Any) -> int:
-        """The number of clusters if neither the caller nor the method determines it."""
+        """Return the number of clusters if neither the caller nor the method determines it."""
         if y is not None and known is None and self._facts()["reads_constraints"]:
             _data.warn(
                 [
@@ -199,11 +213,11 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return _CLUSTERS
 
     def _said(self, warning: str) -> str:
-        """A warning with the names that plugins have here."""
+        """Return a warning with the names that plugins have in Python."""
         return warning
 
     def _wrong(self, error: ConfigError) -> ConfigError:
-        """The error with the names that the options have here."""
+        """Return the error with the names that options have in Python."""
         error = _catalogue.renamed(error, "clusterer")
         for alias, name in self._aliases.items():
             if getattr(self, alias) is not None and str(error).startswith(f"{name}:"):
@@ -218,7 +232,10 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.status_ = found.status
         must, cannot = found.violations
         self.violations_ = {"must_link": must, "cannot_link": cannot}
-        self.violated_ = found.broken
+        distortion = getattr(self, "distortion", None)
+        if distortion is not None:
+            self.distortion_ = found.distortion if distortion == "auto" else distortion
+        self.violated_ = [Violated(*row) for row in found.broken]
         learned = {
             "cluster_centers_": found.centers,
             "feature_weights_": None if found.weights is None else found.weights[1],
@@ -232,14 +249,17 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 delattr(self, name)
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """As ``fit``, with whatever that takes, and gives the labels."""
+        """Cluster the rows of ``X`` and return the labels; takes the same arguments as ``fit``."""
         self.fit(X, y, **fit_params)
         return self.labels_
 
     @available_if(_has_model)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Array:
-        """The cluster of every row of ``X``: that with the nearest centre, as the method takes distances, or
-        the likeliest component of a mixture."""
+        """Return the cluster of every row of ``X``.
+
+        This is the cluster with the nearest centre, by the distance of the method, or the likeliest component of a
+        mixture.
+        """
         check_is_fitted(self)
         _, x = self._matrix(X, reset=False)
         threads = _config.threads(getattr(self, "n_jobs", None))
@@ -258,7 +278,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class WeightedClusterer(Clusterer):
-    """Groups the rows of a matrix, of which each counts by its weight."""
+    """Groups the rows of a matrix, with a weight for each row."""
 
     def fit(
         self,
@@ -276,16 +296,16 @@ class WeightedClusterer(Clusterer):
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Classes that are known of some objects; -1, NaN and None are unknown. Objects of one class
-            must be together, those of two apart. Where no class is unknown ``y`` is not looked at, since
-            scikit-learn hands on the classes it scores by: ``Constraints.from_labels`` says what is meant
-            to be known.
+            Known classes of some objects; -1, NaN and None are unknown. Objects of one class
+            must be together, those of two classes apart. If no class is unknown, ``y`` is ignored, because
+            scikit-learn passes the classes that it uses for scoring. To use all of them, pass
+            ``Constraints.from_labels(y)`` as ``constraints``.
         constraints : mustlink.Constraints, optional
-            What is known about pairs.
+            Constraints on pairs.
         sample_weight : array of shape (n_samples,), optional
-            How often each row counts: 0 or more. A row of weight 2 is as good as two equal rows.
+            Weight of each row, 0 or more. A row of weight 2 counts like two equal rows.
         sample_id : array of shape (n_samples,), optional
-            The id of each row, by which constraints find theirs where rows are split.
+            The id of each row. Constraints use it to find their rows when the data are split.
 
         Returns
         -------
@@ -296,10 +316,10 @@ class WeightedClusterer(Clusterer):
 
 
 class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
-    """Methods of scikit-learn's k-means for clusterers that scikit-learn has too."""
+    """Methods of scikit-learn's k-means, for clusterers that scikit-learn has too."""
 
     inertia_: float
-    distortion: str
+    distortion_: str
     cluster_centers_: Array
     _matrix: Any
 
@@ -312,18 +332,21 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignor
         return len(self.cluster_centers_)
 
     def transform(self, X: Any) -> Array:
-        """The distance of each row of ``X`` to each centre: Euclidean, or 1 − cosine if ``distortion`` is cosine."""
+        """Return the distance of each row of ``X`` to each centre.
+
+        The distance is Euclidean, or 1 − cosine if ``distortion_`` is cosine.
+        """
         check_is_fitted(self)
         rows, _ = self._matrix(X, reset=False)
         from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 
-        distances = cosine_distances if self.distortion == "cosine" else euclidean_distances
+        distances = cosine_distances if self.distortion_ == "cosine" else euclidean_distances
         return np.asarray(distances(rows, self.cluster_centers_), np.float64)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the ``inertia_`` of the rows of ``X``: larger is better."""
+        """Return minus the ``inertia_`` of the rows of ``X``: larger is better."""
         nearest = self.transform(X).min(axis=1)
-        costs = nearest if self.distortion == "cosine" else nearest**2
+        costs = nearest if self.distortion_ == "cosine" else nearest**2
         return -float(costs.sum() if sample_weight is None else costs @ _check_sample_weight(sample_weight, X))
 
 
@@ -335,15 +358,15 @@ class Method(WeightedClusterer):
     config : dict, str or path
         A method as in a method file, the path of one, or the name of a clusterer.
     n_clusters : int, optional
-        Number of clusters. Absent: that of the method, else the number of classes in ``y``.
+        Number of clusters. If absent, the k of the method, or else the number of classes in ``y``.
     random_state : int, RandomState or None
-        Seed of every random number. None: that of the method file, else 0; none is drawn.
+        Seed of every random number. None means the seed of the method file, or 0; it never means a random seed.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
     budget : int, optional
-        Most questions, where the method asks.
+        Maximum number of questions, if the method asks questions.
     kind : {"dense", "distances", "affinity"}
-        What `X` holds: rows, or n × n symmetric distances or affinities.
+        Content of `X`: rows, or n × n symmetric distances or affinities.
 
     Examples
     --------
@@ -371,13 +394,16 @@ class Method(WeightedClusterer):
         self.kind = kind
 
     def to_config(self) -> dict[str, Any]:
-        """The method as it stands in a method file, every default written out."""
+        """Return the method as in a method file, with every default written out."""
         checked: dict[str, Any] = json.loads(_mustlink.check(json.dumps(self._method())))
         return checked
 
     def _method(self) -> dict[str, Any]:
         table = _config.method(self.config)
         return {key: v for key, v in table.items() if key not in ("k", "seed", "plugins")}
+
+    def _matrix(self, X: Any, reset: bool) -> Any:
+        return super()._matrix(_data.with_categories(X, self._method().get("transforms")), reset)
 
     def _missing_k(self, missing: MissingKError, y: Any, n: int, known: Any) -> int:
         if y is None or known is not None:
@@ -398,7 +424,7 @@ class Method(WeightedClusterer):
         return warning if name is None else warning.replace("python_clusterer", name)
 
     def _wrong(self, error: ConfigError) -> ConfigError:
-        # What a method says it says by the names of method files.
+        # The messages of a method use the names of method files.
         if re.search(r'no (base clusterer|query selector) "\w+"; run', str(error)) is None:
             return error
         return type(error)(
@@ -410,7 +436,7 @@ class Method(WeightedClusterer):
         try:
             method = self._method()
         except ConfigError:
-            # What is wrong with it fit says; whoever only looks at it is shown it.
+            # fit reports errors of the configuration; the estimator can still be displayed.
             method = {}
         clusterer = method.get("clusterer")
         clusterer = clusterer if isinstance(clusterer, dict) else {"type": clusterer}
@@ -422,7 +448,7 @@ class Method(WeightedClusterer):
         if tag == "python_clusterer" and clusterer.get("name") in _config.CALLABLES:
             facts["accepts"] = _config.CALLABLES[clusterer["name"]][2]["accepts"]
         for first in method.get("transforms", [])[:1]:
-            # It decides, where it is known.
+            # The first transform decides, if it is known.
             step = first if isinstance(first, str) else first.get("type")
             known = [p for p in _catalogue.catalogue() if p.tag == step]
             facts["accepts"] = known[0].properties["accepts"] if known else ["dense", "csr"]
@@ -439,26 +465,26 @@ class Method(WeightedClusterer):
         y_true: Any = None,
         oracle: Any = None,
     ) -> Self:
-        """Cluster the rows of ``X``; where the method asks, ``oracle(i, j)`` answers, or ``y_true``.
+        """Cluster the rows of ``X``. If the method asks questions, ``oracle(i, j)`` or ``y_true`` answers them.
 
         Parameters
         ----------
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Classes that are known of some objects, which the method sees; -1, NaN and None are unknown.
-            Where no class is unknown ``y`` is not looked at.
+            Known classes of some objects, which the method may use; -1, NaN and None are unknown.
+            If no class is unknown, ``y`` is ignored.
         constraints : mustlink.Constraints, optional
-            What is known about pairs.
+            Constraints on pairs.
         sample_weight : array of shape (n_samples,), optional
-            How often each row counts, for a clusterer that takes weights. Transforms are fitted to every row
-            once: after one that learns from the rows, as ``z_score``, weight 2 is not the same as two rows.
+            Weight of each row, for a clusterer that accepts weights. Transforms count every row once: after a
+            transform that learns from the rows, such as ``z_score``, weight 2 is not the same as two rows.
         sample_id : array of shape (n_samples,), optional
-            The id of each row, by which constraints find theirs where rows are split.
+            The id of each row. Constraints use it to find their rows when the data are split.
         y_true : array of shape (n_samples,), optional
             Classes that only the oracle sees.
         oracle : callable, optional
-            ``oracle(i, j)`` says whether two rows belong together: True, False, or None.
+            ``oracle(i, j)`` returns True if two rows belong together, False if not, and None if unknown.
 
         Returns
         -------
@@ -470,7 +496,7 @@ class Method(WeightedClusterer):
         asks = [name for name, given in [("oracle", oracle), ("y_true", y_true)] if given is not None]
         if asks and "selector" not in table:
             example = '"selector": "explore_consolidate"'
-            _data.warn([f"{asks[0]}: the method has no selector, so nobody is asked; add one, for example {example}"])
+            _data.warn([f"{asks[0]}: the method has no selector, so nothing is asked; add one, for example {example}"])
         request: dict[str, Any] = {"budget": self.budget}
         if self.n_clusters is None and "k" in table:
             request["k"] = table["k"]

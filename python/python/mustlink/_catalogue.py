@@ -1,4 +1,4 @@
-"""The plugins, as the core describes them, and what they are called in Python."""
+"""Descriptions of the plugins from the core, and their names in Python."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from . import _mustlink
 from .exceptions import ConfigError
 
-#: Parts of names that stand for several words and are written in capitals.
+#: Acronyms in names, which are written in capitals.
 ACRONYMS = frozenset(
-    "ami ari clac cop cosc cspa dbscan em fosc gpk hbgf hdbscan hgpa hmrf itml kcc lac lcvqe lsi mcla mmc mpck nmi "
-    "npu optics pca pck rca scop vi wbpa wsbpa wspa".split()
+    "ami ari clac cop cosc cspa dbscan em fosc gpk hbgf hdbscan hgpa hmrf itml kcc lac lcvqe lsi mcla mmc mpck nmf "
+    "nmi npu optics pca pck rca scop ss vi wbpa wsbpa wspa".split()
 )
 
-#: Options under the names that scikit-learn has for them.
+#: Options with their names in scikit-learn.
 NAMES = {
     "k": "n_clusters",
     "restarts": "n_init",
@@ -50,7 +50,7 @@ class Option:
 
     @property
     def python_name(self) -> str:
-        """Its name in Python."""
+        """Name of the option in Python."""
         return NAMES.get(self.name, self.name)
 
 
@@ -70,7 +70,7 @@ class Plugin:
 
     @property
     def class_name(self) -> str:
-        """Its name as a class: `pck_means` is `PCKMeans`."""
+        """Name of its class: `pck_means` is `PCKMeans`."""
         words = self.tag.replace("kmeans", "k_means").split("_")
         return "".join(w.upper() if w in ACRONYMS or len(w) == 1 else w.capitalize() for w in words)
 
@@ -97,12 +97,12 @@ def catalogue() -> tuple[Plugin, ...]:
 
 
 def of_role(role: str) -> list[Plugin]:
-    """The plugins of one role."""
+    """Return the plugins of one role."""
     return [p for p in catalogue() if p.role == role]
 
 
 def find(tag: str) -> Plugin:
-    """The plugin with this tag."""
+    """Return the plugin with this tag."""
     for plugin in catalogue():
         if plugin.tag == tag:
             return plugin
@@ -110,14 +110,14 @@ def find(tag: str) -> Plugin:
 
 
 def takes_tables(transforms: Any) -> bool:
-    """Whether the first of some transforms, by name, configuration or estimator, takes words and missing values."""
+    """Return true if the first transform (name, configuration or estimator) takes words and missing values."""
     first = transforms[0] if isinstance(transforms, (list, tuple)) and transforms else None
     tag = first.get("type") if isinstance(first, dict) else getattr(first, "_tag", first)
     return any(p.tag == tag and "table" in p.properties["accepts"] for p in of_role("transform"))
 
 
 def renamed(error: ConfigError, place: str) -> ConfigError:
-    """The same error, where an estimator has an option of its own at ``place`` under another name."""
+    """Return the error with the option's name in Python, if it is about an option of the estimator at ``place``."""
     text = str(error)
     option = re.match(rf"(?:{re.escape(place)}\.)?(\w+)(?=:)", text)
     if option is None or option[1] == place:
@@ -126,7 +126,7 @@ def renamed(error: ConfigError, place: str) -> ConfigError:
 
 
 def annotation(option: Option) -> str:
-    """The type of an option, read from what it accepts."""
+    """Return the type annotation of an option, from the description of its accepted values."""
     words: list[str] = []
     types: list[str] = []
     for part in re.findall(r'"[^"]*"|an? [a-z ]+|true or false', option.accepts):

@@ -1,4 +1,4 @@
-"""How what people write in Python becomes a configuration of the core."""
+"""Conversion of Python arguments to a configuration of the core."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .exceptions import ConfigError
 PluginLike = Union[str, Mapping[str, Any], Any]
 
 
-#: Functions that are plugins, by name: their role, what stands for them in a configuration, and their facts.
+#: Functions that are plugins, by name: their role, their form in a configuration, and their properties.
 CALLABLES: dict[str, tuple[str, Any, Mapping[str, Any]]] = {}
 
 
-#: What of an estimator belongs to its own run, with what it is unless it is given.
+#: Parameters of an estimator that belong to its own run, with their defaults.
 _OF_ITS_RUN = {"random_state": (None, 0), "kind": (None, "dense")}
 
-#: Numbers, truth values and shares in a request, of the first what they are called here.
+#: Numbers (with their names in Python), truth values and shares in a request.
 _WHOLE = {
     "k": "n_clusters",
     "budget": "budget",
@@ -35,26 +35,26 @@ _WHOLE = {
 _FLAGS = ("must_link", "cannot_link", "co_presence")
 _SHARES = ("kappa_must", "kappa_cannot")
 
-#: Where the name of one may stand alone.
+#: Keys whose value may be only the name of a plugin.
 _SLOTS = ("clusterer", "metric", "selector")
 #: The sections of a method.
 SECTIONS = ("transforms", "clusterer", "selector", "oracle")
 
 
 def slot(value: PluginLike) -> Any:
-    """A plugin by its name, its configuration or an estimator, as the core has it."""
+    """Return a plugin, given as a name, a configuration or an estimator, in the form of the core."""
     return _own({"type": value}) if isinstance(value, str) and value in CALLABLES else plain(value)
 
 
 def _in_slot(key: str, value: Any) -> Any:
-    """The value of a key as the core takes it; it may be the name of a plugin or a list of names."""
+    """Return the value of a key in the form of the core; it may be the name of a plugin or a list of names."""
     if key == "metrics" and isinstance(value, (list, tuple)):
         return [slot(v) for v in value]
     return slot(value) if key in _SLOTS else plain(value)
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """A function that is a plugin, as the core has it."""
+    """Return a function that is a plugin in the form of the core."""
     name = value.get("type")
     if name not in CALLABLES:
         return value
@@ -62,7 +62,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it; estimators become their configurations."""
+    """Return the value as plain data for JSON; estimators become their configurations."""
     if isinstance(value, type):
         raise ConfigError(f"{value.__name__}: is a class, and an estimator is needed: {value.__name__}()")
     if hasattr(value, "to_config"):
@@ -81,13 +81,13 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     raise ConfigError(
-        f"{type(value).__name__}: is no value of an option; accepted are numbers, words, lists, "
+        f"{type(value).__name__}: is not a value of an option; accepted are numbers, words, lists, "
         "tables and estimators of mustlink"
     )
 
 
 def not_of_parts(parts: Any) -> list[str]:
-    """What estimators that are parts of something larger were told of a run of their own, to be warned of."""
+    """Return warnings about run parameters of estimators that are parts of something larger."""
     if hasattr(parts, "to_config"):
         said = [
             f"{type(parts).__name__}({name}={value!r}): does not count for a part; give {name} to the whole"
@@ -102,12 +102,12 @@ def not_of_parts(parts: Any) -> list[str]:
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are not left at their defaults."""
+    """Return the options that are not at their defaults."""
     return {name: plain(value) for name, value in given.items() if value is not None}
 
 
 def method(config: PluginLike) -> dict[str, Any]:
-    """A whole method: a table, the path of a method file, or a clusterer alone."""
+    """Return a whole method from a table, the path of a method file, or a clusterer alone."""
     if isinstance(config, (str, os.PathLike)):
         path = os.fspath(config)
         # No name of a plugin has a separator.
@@ -122,9 +122,9 @@ def method(config: PluginLike) -> dict[str, Any]:
 
 
 def text(request: Mapping[str, Any]) -> str:
-    """A request as the core reads it.
+    """Return a request in the form of the core.
 
-    Raises ConfigError for numbers that are none of those that the core takes, by their names.
+    Raises ConfigError, with the name of the parameter, for numbers that the core does not accept.
     """
     for key in _WHOLE:
         number = request.get(key)
@@ -154,10 +154,10 @@ def _finite(value: Any, path: str) -> None:
 
 
 def seed(random_state: Any) -> int:
-    """The seed of a run: a whole number as it is, anything else through NumPy."""
+    """Return the seed of a run: a whole number unchanged, anything else through NumPy."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         if not 0 <= random_state < 2**64:
-            raise ConfigError(f"random_state: must be >= 0 and below 2**64, got {random_state}")
+            raise ConfigError(f"random_state: must be at least 0 and below 2**64, got {random_state}")
         return int(random_state)
     from sklearn.utils import check_random_state
 
@@ -165,15 +165,15 @@ def seed(random_state: Any) -> int:
 
 
 def threads(n_jobs: int | None) -> int | None:
-    """The number of threads; one per core for None and -1."""
+    """Return the number of threads; None, for one per core, if given None or -1."""
     if n_jobs is None or n_jobs == -1:
         return None
     whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
     if not (whole and 1 <= n_jobs <= 4096):
-        raise ConfigError(f"n_jobs: must be None, -1 or a whole number in 1..=4096, got {n_jobs!r}")
+        raise ConfigError(f"n_jobs: must be a whole number from 1 to 4096, -1 or None, got {n_jobs!r}")
     return int(n_jobs)
 
 
 def names(given: Sequence[Any] | None) -> list[str] | None:
-    """Names as text."""
+    """Return names as text."""
     return None if given is None else [str(name) for name in given]

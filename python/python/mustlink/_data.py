@@ -1,4 +1,4 @@
-"""How arrays, frames and labels are handed to the core."""
+"""Conversion of arrays, frames and labels for the core."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _catalogue
+from . import _catalogue, _config, _mustlink
 from .exceptions import DataError, MemoryLimitError, MustlinkWarning
 
 
 def doubles(x: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Numbers as the core reads them: in C order, and none that begins between two words of memory."""
+    """Return numbers in the form of the core: in C order and aligned in memory."""
     return np.require(x, np.float64, ["C", "A"])
 
 
 def parts(x: Any) -> Any:
-    """The matrix as the core takes it: as it is, or the parts of a sparse one."""
+    """Return the matrix in the form of the core: unchanged, or the parts of a sparse one."""
     if isinstance(x, tuple):
         return x
     if not sp.issparse(x):
@@ -34,9 +34,13 @@ def parts(x: Any) -> Any:
     return (rows.indptr.astype(np.int64), rows.indices.astype(np.uint32), doubles(rows.data), rows.shape[1])
 
 
-def table(x: Any) -> Any:
-    """A table as the core takes it: numbers, NaN where one is missing, and for each column the sorted list of
-    its words, if it holds words; then its numbers are places in that list."""
+def table(x: Any, given: Any = None) -> Any:
+    """Return a table in the form of the core.
+
+    It has numbers, NaN if one is missing, and for each column with words the sorted list of its words. The numbers of
+    such a column are places in that list. ``given`` is the container with these rows if a method is fitted to them;
+    then a word in a column of numbers is rejected.
+    """
     cells = np.asarray(x)
     _refuse_times(cells)
     if cells.dtype.kind in "biuf":
@@ -51,6 +55,8 @@ def table(x: Any) -> Any:
             words.append(None)
         except ValueError:
             texts = [str(column[i]) for i in known]
+            if given is not None:
+                _refuse_typing_error(given, at, known, texts)
             found = sorted(set(texts))
             place = {text: float(at) for at, text in enumerate(found)}
             numbers = [place[text] for text in texts]
@@ -59,6 +65,23 @@ def table(x: Any) -> Any:
             raise TypeError(f"column {at}: {wrong}") from None
         values[known, at] = numbers
     return (values, words)
+
+
+def _refuse_typing_error(given: Any, at: int, rows: list[int], texts: list[str]) -> None:
+    """Reject a word in a column of numbers, which would make each number a category."""
+    is_frame = hasattr(given, "columns") and hasattr(given, "dtypes")
+    # Categories of pandas and Polars, and enumerations of Polars.
+    if is_frame and str(list(given.dtypes)[at]).lower().startswith(("categor", "enum")):
+        return
+    wrong = _mustlink.typing_error(texts)
+    if wrong is None:
+        return
+    name = given.columns[at] if is_frame else at
+    declared = f'X[{name!r}].astype("category")' if hasattr(given, "iloc") else "use a frame with such a column"
+    raise DataError(
+        f"column {name}: must be numbers, as most of its cells are, got the word {texts[wrong]!r} in row "
+        f"{rows[wrong]}; correct the cell, or declare the column as categories: {declared}"
+    )
 
 
 def _number(value: Any) -> float:
@@ -75,12 +98,12 @@ def _absent(value: Any) -> bool:
     try:
         return bool(value != value)
     except (TypeError, ValueError):
-        # The missing value of pandas is no truth value.
+        # The missing value of pandas is not a truth value.
         return type(value).__name__ == "NAType"
 
 
 def joined(made: Any) -> Any:
-    """A matrix of the core as NumPy or SciPy have it; a table with words is an array of objects."""
+    """Return a matrix of the core for NumPy or SciPy; a table with words becomes an array of objects."""
     if not isinstance(made, tuple):
         return made
     if len(made) == 2:
@@ -96,16 +119,17 @@ def joined(made: Any) -> Any:
 def checked(
     estimator: Any, X: Any, accepts: list[str], reset: bool, least: int = 1, kind: str = "dense"
 ) -> tuple[Any, Any]:
-    """The rows that an estimator is given, as scikit-learn has checked them and as the core takes them. Whether
-    they are finite the core says, by row and column."""
+    """Return the rows given to an estimator, as checked by scikit-learn and in the form of the core.
+
+    The core checks that they are finite, because it reports row and column.
+    """
     from sklearn.utils.validation import validate_data
 
     table_too = "table" in accepts
     _refuse_containers(X)
     _refuse_times(X)
-    if table_too and hasattr(X, "iloc") and X.ndim == 2:
-        X = _of_objects(X)
-    X = all_pairs(X, kind)
+    given = X if reset else None
+    X = all_pairs(_of_objects(X) if table_too else X, kind)
     with _words_named(X):
         rows = validate_data(
             estimator,
@@ -116,32 +140,49 @@ def checked(
             reset=reset,
             ensure_min_samples=least,
         )
-    return rows, table(rows) if table_too else parts(rows)
+    return rows, table(rows, given) if table_too else parts(rows)
 
 
-def _of_objects(frame: Any) -> Any:
-    """A frame of pandas as one of objects, unless it holds numbers alone: several kinds have none in common that
-    scikit-learn finds. Categories are words, also where they are numbers, as those of zip codes."""
-    kinds = list(frame.dtypes)
+def with_categories(X: Any, transforms: Any) -> Any:
+    """Return a pandas frame with the columns as categories that ``one_hot`` among ``transforms`` declares as such."""
+    if not (hasattr(X, "iloc") and X.ndim == 2):
+        return X
+    steps = [step for step in transforms or () if isinstance(step, dict) and step.get("type") == "one_hot"]
+    lists = [step["columns"] for step in steps if isinstance(step.get("columns"), (list, tuple))]
+    declared = {name: "category" for names in lists for name in names}
+    return X.astype(declared) if declared else X
+
+
+def _of_objects(x: Any) -> Any:
+    """Return lists, and pandas frames with columns that are not numbers, as objects; anything else unchanged.
+
+    scikit-learn finds no common type for columns of several kinds, and NumPy turns numbers next to words into words.
+    Categories are words, even if they are numbers, such as zip codes.
+    """
+    if isinstance(x, (list, tuple)):
+        return np.array(x, dtype=object)
+    if not (hasattr(x, "iloc") and x.ndim == 2):
+        return x
+    kinds = list(x.dtypes)
     if all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in kinds):
-        return frame
-    made = frame.copy(deep=False)
+        return x
+    made = x.copy(deep=False)
     for at, kind in enumerate(kinds):
         if str(kind) == "category":
-            cells = [None if _absent(v) else str(v) for v in frame.iloc[:, at]]
+            cells = [None if _absent(v) else str(v) for v in x.iloc[:, at]]
             made.isetitem(at, np.array(cells, dtype=object))
     return made.astype(object)
 
 
 def tag_tables(tags: Any) -> None:
-    """Says by the tags of an estimator that it takes words and missing values."""
+    """Set the tags of an estimator that accepts words and missing values."""
     tags.input_tags.allow_nan = True
     tags.input_tags.string = True
     tags.input_tags.categorical = True
 
 
 def _refuse_containers(X: Any) -> None:
-    """Rejects an AnnData, which NumPy would search for minutes before it fails."""
+    """Reject an AnnData, which NumPy would search for minutes before it fails."""
     if not hasattr(X, "obsm"):
         return
     keys = list(X.obsm)
@@ -154,7 +195,7 @@ def _refuse_containers(X: Any) -> None:
 
 @contextmanager
 def _words_named(X: Any) -> Iterator[None]:
-    """Adds the column to the error about words in a matrix of numbers."""
+    """Add the column to the error about words in a matrix of numbers."""
     try:
         yield
     except ValueError as wrong:
@@ -182,8 +223,10 @@ def _is_number(text: str) -> bool:
 
 
 def all_pairs(x: Any, kind: str) -> Any:
-    """A sparse matrix of distances or affinities as a dense one. A missing affinity is 0. A missing distance is
-    unknown, so it is an error."""
+    """Return a sparse matrix of distances or affinities as a dense one.
+
+    A missing affinity is 0. A missing distance is unknown, so it is an error.
+    """
     if kind == "dense" or not sp.issparse(x) or x.ndim != 2 or x.shape[0] != x.shape[1]:
         return x
     n = x.shape[0]
@@ -209,8 +252,10 @@ def all_pairs(x: Any, kind: str) -> Any:
 
 
 def row_names(X: Any) -> Any:
-    """The names of the rows of a pandas frame, an AnnData, or an array of a view of an AnnData; None for anything
-    else."""
+    """Return the names of the rows of a pandas frame, an AnnData, or an array of a view of an AnnData.
+
+    None for anything else.
+    """
     origin = getattr(X, "_view_args", None)
     if isinstance(X, np.ndarray) and origin is not None:
         part = getattr(origin.parent, origin.attrname)
@@ -223,7 +268,7 @@ def row_names(X: Any) -> Any:
 
 
 def _refuse_times(X: Any) -> None:
-    """A time is a number only to whoever knows from when on and in which unit it is counted."""
+    """Reject times, because only the user knows their start and unit as numbers."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         kinds = [(f"column {name}", kind) for name, kind in zip(X.columns, X.dtypes)]
     else:
@@ -239,28 +284,28 @@ def _refuse_times(X: Any) -> None:
 
 
 def matrix(x: Any, kind: str = "dense", transforms: Any = None) -> Any:
-    """A matrix of numbers from whatever holds one; a table, where the first of the transforms takes one."""
+    """Return a matrix of numbers from any container, or a table if the first transform takes one."""
     from sklearn.utils import check_array
 
     _refuse_containers(x)
     _refuse_times(x)
     if transforms is not None and _catalogue.takes_tables(transforms):
-        x = _of_objects(x) if hasattr(x, "iloc") and x.ndim == 2 else x
+        x = with_categories(x, _config.plain(transforms))
         accept = "csr" if sp.issparse(x) else False
-        cells = check_array(x, accept_sparse=accept, dtype=None, ensure_all_finite=False)
-        return parts(cells) if sp.issparse(cells) else table(cells)
+        cells = check_array(_of_objects(x), accept_sparse=accept, dtype=None, ensure_all_finite=False)
+        return parts(cells) if sp.issparse(cells) else table(cells, x)
     accept = "csr" if kind == "dense" else False
     with _words_named(x):
         return parts(check_array(all_pairs(x, kind), accept_sparse=accept, dtype=[np.float64, np.float32]))
 
 
 def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int64]] | None:
-    """Classes by number, -1 where unknown: -1, NaN, None and missing values of a frame are."""
+    """Return classes as numbers; -1, NaN, None and missing values of a frame are unknown and become -1."""
     if y is None:
         return None
     values: np.ndarray[Any, Any]
     if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
-        # NumPy would make text of all, missing values too, where some are text.
+        # If some values are text, NumPy would turn all of them into text, including missing ones.
         values = np.empty(len(y), dtype=object)
         values[:] = y
     else:
@@ -272,7 +317,7 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
     if values.dtype.kind == "f":
         unknown = np.isnan(values) | (values == -1)
     elif values.dtype.kind == "O":
-        # A missing value differs from itself, or is no truth value when it is compared.
+        # A missing value differs from itself, or its comparison is not a truth value.
         unknown = np.array([_missing(v) for v in values], dtype=bool)
     elif values.dtype.kind in "iu":
         unknown = values == -1
@@ -285,7 +330,7 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
     if known.dtype.kind == "O" and known.size:
         numbers = all(isinstance(v, (bool, int, float, np.number, np.bool_)) for v in known)
         same = numbers or len({type(v) for v in known}) == 1
-        # Of several kinds each is its text, a whole number the same whatever holds it.
+        # Values of several types are compared as text; whole numbers of any type have the same text.
         known = np.array(known.tolist() if same else [_text(v) for v in known])
     found, out[~unknown] = np.unique(known, return_inverse=True)
     if found.dtype.kind == "f" and len(found) > 2 and np.any(found != np.round(found)):
@@ -295,8 +340,10 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
 
 
 def partial(y: Any, n: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
-    """Classes that are known of some objects, none where that is so of no object. Where all are known they are no
-    knowledge for the method, but what scikit-learn hands every estimator to score by: then there are none, either."""
+    """Return classes if they are known for some objects but not for all; otherwise None.
+
+    If all classes are known, scikit-learn passes them to every estimator for scoring, so the method must not use them.
+    """
     if hasattr(y, "n_must_link"):
         raise DataError("y: holds constraints; give them by their name, fit(X, constraints=…)")
     known = classes(y, n)
@@ -319,7 +366,7 @@ def _missing(value: Any) -> bool:
 
 
 def warn(texts: Iterable[str]) -> None:
-    """Hands the warnings of a run to Python, as those of the line that called the package."""
+    """Pass the warnings of a run to Python, as warnings of the line that called the package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
         level, frame = level + 1, frame.f_back
@@ -328,7 +375,7 @@ def warn(texts: Iterable[str]) -> None:
 
 
 def rows(x: Any) -> int:
-    """Number of rows of what ``parts`` gave."""
+    """Return the number of rows of a result of ``parts``."""
     if isinstance(x, tuple):
         return len(x[0]) if len(x) == 2 else len(x[0]) - 1
     return int(x.shape[0])
@@ -339,8 +386,10 @@ _MOST_MEMBERS = 10
 
 
 def partitions(given: Any, n: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The partitions as numbers, one row per member; -1, NaN and None are missing labels. Each row of an array, or each
-    column of a frame, is a partition."""
+    """Return the partitions as numbers, one row per member; -1, NaN and None are missing labels.
+
+    Each row of an array, or each column of a frame, is a partition.
+    """
     if hasattr(given, "columns") and np.ndim(given) == 2:
         members = [given.iloc[:, at] if hasattr(given, "iloc") else given[:, at] for at in range(given.shape[1])]
     else:

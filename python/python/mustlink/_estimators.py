@@ -42,97 +42,101 @@ __all__ = [
     "SeededKMeans",
     "SizeConstrainedKMeans",
     "Spectral",
+    "SSKernelKMeans",
     "Ssdbscan",
 ]
 
 
 class Auto(Clusterer):
-    """Tries many methods, keeps those that the constraints cannot tell from the best, and combines them.
+    """Tries many methods, keeps those that the constraints cannot distinguish from the best, and combines them.
 
     **Method**
 
-    Each candidate is scored by pairs it was not told: the mean of the share of must-links and the share of
-    cannot-links that it meets. Candidates that read no constraints are scored by all pairs; the others by pairs held
-    out in folds, so that no pair follows from those that are kept: must-links on a common cycle are held out
-    together, as are cannot-links between the same two components. After two folds, candidates that cannot be among
-    the best go no further. Candidates within `ties` standard errors of the difference to the best then cluster under
-    all constraints, and the consensus of their partitions is the result: average linkage of the co-association,
-    members weighted by (score / best score)^`sharpness`, constraints as evidence.
+    Each candidate is scored on held-out pairs: the mean of the share of must-links and the share of cannot-links that
+    it meets. Candidates that use no constraints are scored on all pairs. The others are scored on pairs held out in
+    folds, in which no held-out pair follows from those that are kept. Must-links on a common cycle are therefore held
+    out together, as are cannot-links between the same two components. After two folds, candidates that cannot be
+    among the best are dropped. Candidates within `ties` standard errors of the difference to the best then cluster
+    under all constraints. The result is the consensus of their partitions: average linkage of the co-association,
+    with members weighted by (score / best score)^`sharpness`, and constraints as evidence.
 
-    If the consensus breaks at most the share `trust` of the constraints (5 % if no constraint contradicts others), it
-    is made again and obeys all of them. If there are 20 constraints of each kind and it breaks 20 % more of them than
-    the best candidate, the best candidate is the result. Constraints marked hard always hold. If constraints
-    contradict one another, candidates are not told the weakest.
+    If the consensus breaks at most the share `trust` of the constraints (5 %, or 3 % if some contradict others), it is
+    made again and obeys all of them, if k clusters can hold them. If there are at least 20 constraints of each kind,
+    and it breaks more than the best candidate by over 20 % of all constraints, the best candidate is the result.
+    Constraints marked hard always hold. If constraints contradict each other, candidates do not get the weakest.
 
     Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and
-    those of the other candidates. If there are more than `sample` objects, candidates cluster that many: first
-    objects with a constraint, and of these whole chains of constraints if not all fit. Each other object joins the
-    nearest centre or, if a candidate does not go by centres, the nearest object. The consensus knows all constraints;
-    if more than 4096 objects have one, it is made without them, and objects then move to obey.
+    those of the other candidates. If there are more than `sample` objects, candidates cluster a sample of this size. It
+    contains objects with a constraint first; if not all of these fit, it follows chains of constraints one after the
+    other. Each other object joins the nearest centre or, if a candidate does not use centres, the nearest object. The
+    consensus uses all constraints. If more than 4096 objects have one, it is made without them, and objects then move
+    to obey.
 
     The portfolio has k-means, mixtures and linkage under several scalings, and their constrained relatives under
-    these scalings and under learned metrics; data of more than 100 features are reduced to 50 principal components;
-    term vectors have methods that compare angles. `mustlink describe auto` and the manual list it.
+    these scalings and under learned metrics. Data of more than 100 features are reduced to 50 principal components.
+    For term vectors there are methods that compare angles. `mustlink describe auto` and the manual list it.
 
     **Input and output**
 
-    n × d, dense or sparse. k clusters; if no k is given, the number in `k_min..=k_max` that has the largest sum of
-    weights; candidates that find k themselves count for the number they found. What was tried, with scores, comes with
-    the result. The diagnostic `score` is the score to expect of the best candidate on other pairs: the mean over
-    bootstrap samples in which the best is chosen again and scored by pairs that were not drawn.
+    n × d, dense or sparse. k clusters; if no k is given, the number from `k_min` to `k_max` that has the largest sum of
+    weights; candidates that find k themselves count for the number they found. A warning lists the numbers that fit
+    equally well. The result lists the candidates with their scores. The diagnostic `score` is the expected score of
+    the best candidate on other pairs. It is the mean over bootstrap samples in which the best is chosen again and
+    scored on pairs that were not drawn.
 
     **Errors**
 
-    `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs
-    more than labels, for more clusters than `sample`, and if no candidate gives a clustering;
-    `InconsistentConstraints`, `InfeasibleConstraints` of those marked hard; with `hold_out = "objects"` also
-    `ClosureTooLarge`.
+    `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs more
+    than labels, for more clusters than `sample`, and if no candidate gives a clustering; `InconsistentConstraints`,
+    `InfeasibleConstraints` for constraints marked hard; with `hold_out = "objects"` also `ClosureTooLarge`.
 
     **Cost and randomness**
 
     Up to folds + 1 runs of each candidate on at most `sample` objects, for those that fit into `effort` or
-    `time_budget_seconds`; then O(n · sample · d) for each of those that count. Random as the candidates are, in the
-    folds, in the sample and in the bootstrap.
+    `time_budget_seconds`; then O(n · sample · d) for each candidate in the result. Random as the candidates are, in
+    the folds, in the sample and in the bootstrap.
 
     **References**
 
-    [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for
-    folds of constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best
-    are combined, not one chosen; bridges of the must-link graph are held out alone.
+    [VanCraenendonckBlockeel2017] for unconstrained candidates chosen by all pairs; [Pourrajabi2014] for folds of
+    constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best
+    candidates are combined instead of choosing one; bridges of the must-link graph are held out alone.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`.
     candidates : a list; optional
-        What is tried, `{ transforms, clusterer }` each; absent: the portfolio above.
+        Candidates to try, each as `{ transforms, clusterer }`. If absent, the portfolio above.
     consensus : a consensus function; optional
-        What combines those that cannot be told apart; absent: evidence accumulation as above.
-    effort : a number in 0..=1000000000000; default 30.0
-        Seconds of processor time that the candidates may take by estimate. The most expensive are
-        left out, and a warning names them; the result does not depend on the clock.
-    folds : an integer in 2..=1000; default 5
-        Parts of the constraints that are held back one after the other.
+        Consensus function that combines the tied candidates. If absent, evidence accumulation as
+        above.
+    effort : a number, at least 0; default 30.0
+        Estimated processor time that the candidates may take, in seconds. The most expensive ones
+        are left out, with a warning; the result does not depend on the clock.
+    folds : an integer between 2 and 1000; default 5
+        Number of parts of the constraints that are held out in turn.
     hold_out : "pairs" or "objects"; default 'pairs'
-        What is dealt to the parts.
-    k_max : an integer in 1..=1000; default 8
-        Largest number of clusters tried where none is given; at most n.
-    k_min : an integer in 1..=1000; default 2
-        Smallest number of clusters tried where none is given.
-    sample : an integer in 10..=1000000000; default 3000
-        Objects that candidates are tried on, where there are more.
-    sharpness : a number in 0..=1000; default 8.0
+        Units that are distributed over the parts.
+    k_max : an integer between 1 and 1000; default 8
+        Largest number of clusters tried if k is not given; at most n.
+    k_min : an integer between 1 and 1000; default 2
+        Smallest number of clusters tried if k is not given.
+    sample : an integer, at least 10; default 3000
+        Number of objects on which candidates are tried, if there are more.
+    sharpness : a number between 0 and 1000; default 8.0
         Power of the score in the weight of a candidate.
-    ties : a number in 0..=100; default 1.0
-        How many standard errors of the difference below the best score a candidate still counts.
-    time_budget_seconds : a number >= 0; optional
-        Seconds after which no candidate is tried any more, in place of `effort`; absent: no limit.
+    ties : a number between 0 and 100; default 1.0
+        Largest distance of a tied candidate from the best score, in standard errors of the
+        difference.
+    time_budget_seconds : a number, at least 0; optional
+        Seconds after which no further candidate is tried, instead of `effort`. If absent, no limit.
         The best candidate so far is fitted in any case, which may take longer. With a time limit,
         the same seed may give a different result.
-    trust : a number in 0..=1; default 0.03
-        Share of the constraints that the consensus may break to be made again obeying all of them;
-        at least 5 % if no constraint contradicts others. A `consensus` of one's own is not made
-        again.
+    trust : a number between 0 and 1; optional
+        Largest share of broken constraints with which the consensus is made again to obey all of
+        them. If absent, 0.05, or 0.03 if some constraints contradict others. A `consensus` given by
+        the user is not made again.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -148,12 +152,12 @@ class Auto(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
     tried_ : list
         What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`.
 
@@ -177,7 +181,7 @@ class Auto(Clusterer):
         sharpness: float = 8.0,
         ties: float = 1.0,
         time_budget_seconds: float | None = None,
-        trust: float = 0.03,
+        trust: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -203,58 +207,58 @@ class CLAC(Clusterer):
 
     **Method**
 
-    As `lac`, but at each assignment the chunklets are placed first, one after the other: each goes to
-    the nearest cluster that holds nothing it must be apart from. Free objects then choose by
-    themselves. Without constraints it is `lac`.
+    As `lac`, but each assignment places the chunklets first, one after the other. A chunklet goes to the nearest
+    cluster that holds nothing it must be apart from. Free objects then choose their clusters independently. Without
+    constraints the result is the same as with `lac`.
 
     **Input and output**
 
-    n × d, dense or sparse, constraints (weights matter only to `least_violation`). One label per object
-    in `0..k`, centres and weights (k × d). No must-link is ever broken; no cannot-link where each
-    chunklet must be apart from fewer than k others.
+    n × d, dense or sparse, constraints (weights matter only to `least_violation`). One label per object in `0..k`,
+    centres and weights (k × d). No must-link is ever broken. No cannot-link is broken if each chunklet must be apart
+    from fewer than k others.
 
     **Errors**
 
-    As `lac`; `InconsistentConstraints` with the chain of must-links; `InfeasibleConstraints` where
-    `infeasible` is not `least_violation`.
+    As `lac`; `InconsistentConstraints` with the chain of must-links; `InfeasibleConstraints` if `infeasible` is not
+    `least_violation`.
 
     **Cost and randomness**
 
-    O(rounds · (n·k·d + chunklets · k + cannot-linked chunklets)); random: the first centre where no
-    chunklet has cannot-links, the order where asked for.
+    O(rounds · (n·k·d + chunklets · k + cannot-linked chunklets)); random: the first centre if no chunklet has
+    cannot-links, and the order if `chunklet_order` asks for it.
 
     **References**
 
-    [DomeniconiAlRazgan2008] §3. Differs: chunklets are placed anew at each assignment, which the
-    listing skips for all but the first; their order is not given there, and decides (the manual's page on readings
-    has a table); `exact` removes its influence.
+    [DomeniconiAlRazgan2008] §3. Differs: chunklets are placed again at each assignment; the published listing does
+    this only for the first one. The paper does not give the order of chunklets, although the result depends on it
+    (see the table in the manual's page on readings); `exact` removes this influence.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     assign_rule : "printed" or "entropy"; default 'printed'
-        What makes a cluster cheap for an object.
+        Cost that an object compares when it chooses a cluster.
     chunklet_distance : "sum_of_distances" or "sum_of_squares"; default 'sum_of_distances'
-        How far a chunklet is from a centre; under the `entropy` rule the sum of what its objects
-        pay.
+        Distance from a chunklet to a centre. Under the `entropy` rule, the costs of its objects are
+        added.
     chunklet_order : "random", "index" or "degree_desc"; default 'degree_desc'
-        In which order chunklets are placed.
+        Order in which chunklets are placed.
     empty : "keep", "reseed" or "error"; default 'keep'
-        What happens to a cluster without objects; `reseed` moves whole chunklets.
-    h : "auto" or a number > 0; default 'auto'
-        Incentive to use more features, in units of squared distance: large gives k-means, small one
-        feature per cluster. "auto": the mean squared distance of an object to the nearest first
-        centre, by the number of features.
+        Treatment of a cluster that has no objects; `reseed` moves whole chunklets.
+    h : "auto" or a number above 0; default 'auto'
+        Incentive to use more features, in units of squared distance. A large value gives k-means, a
+        small one a single feature per cluster. "auto": the mean squared distance of an object to
+        the nearest first centre, divided by the number of features.
     infeasible : "least_violation", "error" or "exact"; default 'least_violation'
-        Where a chunklet goes that finds every cluster taken.
+        Treatment of a chunklet when it must be apart from something in every cluster.
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'neighbourhood'
-        How the first centres are chosen; `neighbourhood`: at the means of the chunklets with
-        cannot-links, then at the objects farthest from them.
-    max_iter : an integer in 1..=1000000000; default 100
-        Rounds.
+        Method of choosing the first centres. `neighbourhood`: the means of the chunklets with
+        cannot-links, then the objects farthest from them.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of rounds.
     when_more_chunklets : "weighted_farthest_first", "largest" or "degree"; default 'weighted_farthest_first'
-        Which of those when there are more than k.
+        Selection of the first chunklets when more than k have cannot-links.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -272,12 +276,12 @@ class CLAC(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: DomeniconiAlRazgan2008, Domeniconi2007.
     """
@@ -319,28 +323,28 @@ class ConstrainedCompleteLink(Clusterer):
 
     **Method**
 
-    The propagator pulls must-linked objects, and with them their surroundings, together, and puts
-    cannot-linked ones farther apart than all others. Then always the two clusters merge whose
-    farthest members are nearest (ties: smallest members); so cannot-links reach clusters by
-    linkage. Where that ends before k clusters are reached, it begins anew and leaves out merges after
-    which k clusters could no longer keep the cannot-links, or of which a search does not find out in time.
+    The propagator pulls must-linked objects together, and their surroundings with them. It puts cannot-linked objects
+    farther apart than all others. Then the two clusters whose farthest members are nearest are merged, again and
+    again (ties: smallest members); so cannot-links reach clusters through the linkage. If this ends before k clusters
+    are reached, it starts again. It then leaves out merges after which k clusters could no longer keep the
+    cannot-links, and merges for which a search cannot decide this in time.
 
     **Input and output**
 
-    n × d dense or sparse, or distances. One label per object, clusters in order of their smallest
-    members; with fewer must-link components than k, some stay empty. The history holds the height
-    of every merge between must-link components, the objective is the last. Every constraint holds
-    unless `merge` or `soft_ml` says otherwise. Weights are not read.
+    n × d dense or sparse, or distances. One label per object, clusters in order of their smallest members; with fewer
+    must-link components than k, some stay empty. The history holds the height of every merge between must-link
+    components; the objective is the last height. Every constraint holds unless `merge` or `soft_ml` allows otherwise.
+    Weights are not used.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`; `InfeasibleConstraints` where k
-    clusters cannot keep the cannot-links, `UndecidedConstraints` where a search finds no end; `BadParam`
-    for a propagator without distances.
+    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`; `InfeasibleConstraints` if k clusters cannot
+    keep the cannot-links, `UndecidedConstraints` if the search reaches its limit; `BadParam` for a propagator without
+    distances.
 
     **Cost and randomness**
 
-    O(n²) after the propagator, O(n³) where merges are left out; memory 16·n² bytes beside it. Nothing
+    O(n²) after the propagator, O(n³) if merges are left out; 16·n² bytes of memory in addition to the propagator. Not
     random.
 
     **References**
@@ -349,18 +353,19 @@ class ConstrainedCompleteLink(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
-    max_objects : an integer in 1..=1000000000; default 20000
-        Most objects; there is a number for every pair.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
+    max_objects : an integer, at least 1; default 20000
+        Maximum number of objects; the method stores a number for every pair.
     on_infeasible : "error" or "merge"; default 'error'
-        What to do when k clusters cannot be reached without breaking a cannot-link.
+        Action if k clusters cannot be reached without breaking a cannot-link.
     propagator : a constraint propagator; default 'shortest_path'
-        What changes the distances.
+        Propagator that changes the distances.
     soft_ml : true or false; default False
-        Let distances decide whether must-links hold; contradictions are then legal.
-    stop : "k", "auto" or a number >= 0; default 'k'
-        When merging ends: "k", "auto" (when only cannot-linked clusters are left), or a height.
+        Let distances decide whether must-links hold. Contradictions are then allowed.
+    stop : "k", "auto" or a number, at least 0; default 'k'
+        Condition that ends merging: "k", "auto" (only cannot-linked clusters are left), or a
+        height.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -379,12 +384,12 @@ class ConstrainedCompleteLink(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Klein2002.
     """
@@ -420,63 +425,62 @@ class ConstrainedEM(Clusterer):
 
     **Method**
 
-    Chunklets, the must-link components and all other single objects, take one label each; those
-    joined by a cannot-link take different ones. The E step gives the exact probabilities of these
-    labels, component by component of the cannot-link graph: by elimination, or where that is dearer by sums over
-    the sets of labels that chunklets all apart from one another take (as groups are), or over the sets of chunklets
-    that may share a label. Where more than two clusters are sought and a component is too entangled for all of
-    these, they are those of belief propagation. The M step is that of a Gaussian mixture.
+    Chunklets are the must-link components and all other single objects. They take one label each; those joined by a
+    cannot-link take different ones. The E step computes the exact probabilities of these labels for each component of
+    the cannot-link graph. It uses elimination. If that is more expensive, or exceeds `max_width`, it uses sums over the
+    sets of labels that chunklets all apart from one another take (as in groups), or over the sets of chunklets that may
+    share a label. With two clusters a component has only two labellings. With more, it may be too entangled for all of
+    these; it then uses belief propagation. The M step is that of a Gaussian mixture.
 
     **Input and output**
 
-    n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links;
-    memberships, means, and inverse covariances. Every constraint holds. The objective is the negative log-likelihood
-    divided by n; with cannot-links and `mixing = "ignore_partition"` it is the likelihood of the objects together
-    with the event that the cannot-links hold. It never rises unless something was approximated
-    (`approximate_chunklets` in the diagnostics counts). Weights of constraints are not read.
+    n × d dense. One label per object: the likeliest of a chunklet, jointly under cannot-links; memberships, means,
+    and inverse covariances. Every constraint holds. The objective is the negative log-likelihood divided by n; with
+    cannot-links and `mixing = "ignore_partition"` it is the likelihood of the objects together with the event that
+    the cannot-links hold. It never rises unless something was approximated (`approximate_chunklets` in the
+    diagnostics counts this). Weights of constraints are not used.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`;
-    `BadParam` for a start that makes more clusters; `UndecidedConstraints` where a search finds no end;
-    `NumericalFailure` where every start ended in a singular covariance with `reg_covar = 0`, or density 0
-    everywhere.
+    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`; `BadParam` for a start
+    that makes more clusters; `UndecidedConstraints` if a search reaches its limit; `NumericalFailure` if every start
+    ended in a singular covariance with `reg_covar = 0`, or density 0 everywhere.
 
     **Cost and randomness**
 
-    O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet
-    with cannot-links, 4 million for a component; k·2^k for a group, a million for sums over sets. Belief propagation
-    takes up to 200 sweeps an iteration, each O(k) for every two cannot-links of a chunklet. `mixing = "gradient"` asks
-    for all of it up to 400 times more. Random only in the start.
+    O(n·k·d² + k·d³) per iteration, and the tables: at most k^(max_width + 1) entries for a chunklet with cannot-links,
+    4 million for a component; k·2^k for a group, a million for sums over sets. Belief propagation takes up to 200
+    sweeps an iteration, each O(k) for every two cannot-links of a chunklet. `mixing = "gradient"` repeats these sums
+    for cannot-links up to 400 times. Random only in the start.
 
     **References**
 
-    [Shental2003]. Differs: a floor under the variances in place of a ridge, so that the likelihood
-    cannot fall.
+    [Shental2003]. Differs: a floor under the variances instead of a ridge, so that the likelihood cannot fall.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     assumption : "chunklet_iid" or "point_iid"; default 'chunklet_iid'
-        How must-linked objects come about.
+        Assumption about the origin of must-linked objects.
     covariance : "full", "diag", "spherical" or "tied"; default 'full'
-        Which covariances components may have.
-    max_iter : an integer in 1..=1000000000; default 200
-        Iterations of one start.
-    max_width : an integer in 0..=1000000000; default 6
-        Cannot-linked chunklets a chunklet may have to be considered with at once in elimination.
+        Form of the covariances of the components.
+    max_iter : an integer, at least 1; default 200
+        Maximum number of iterations in one start.
+    max_width : an integer, at least 0; default 6
+        Largest number of other chunklets that elimination handles together with a chunklet that has
+        cannot-links.
     mixing : "ignore_partition" or "gradient"; default 'ignore_partition'
-        How mixing weights are found under cannot-links.
-    reg_covar : a number >= 0; default 1e-06
+        Estimate of mixing weights under cannot-links.
+    reg_covar : a number, at least 0; default 1e-06
         Smallest variance of a component in any direction, relative to the mean variance of the
         features.
-    n_init : an integer in 1..=1000000000; default 5
-        Starts, of which the best result is kept.
+    n_init : an integer, at least 1; default 5
+        Number of starts; the best result is kept.
     start : a base clusterer; default 'kmeans'
-        What gives the first labels.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the mean log-likelihood worth another iteration.
+        Clusterer that gives the first labels.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the mean log-likelihood for which another iteration is made.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -494,12 +498,12 @@ class ConstrainedEM(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Shental2003.
     """
@@ -537,53 +541,54 @@ class ConstrainedEM(Clusterer):
 
 
 class ConstrainedKMeans(WeightedClusterer):
-    """Constrained k-means: neighbourhoods of the constraints start the clusters, and stay in them.
+    """Constrained k-means: neighbourhoods of the constraints start the clusters and keep their cluster.
 
     **Method**
 
-    Centres start at the means of the seeds; in every sweep seeds keep their cluster, the other objects
-    take their nearest centre. Seeds are the labels of a given start (unknown ones left out), else
+    Centres start at the means of the seeds. In every sweep, seeds keep their cluster and the other objects take their
+    nearest centre. The seeds are the labels of a given start, without unknown ones. Without a given start, they are
     the neighbourhoods: at most the k largest, one for each cluster.
 
     **Input and output**
 
-    n × d, dense or sparse, must-links; objects may have weights. One label per object in `0..k`, k centres.
+    n × d, dense or sparse, must-links; objects may have weights. Must-links marked soft are enforced like the others,
+    or left out if the others cannot be met with them; both with a warning. One label per object in `0..k`, k centres.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` where a cluster has no seed and that is refused.
+    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` if a cluster has no seed and `unseeded = "error"`.
 
     **Cost and randomness**
 
-    That of k-means; random only where a cluster has no seed.
+    As k-means; random only if a cluster has no seed.
 
     **References**
 
-    [Basu2002] figure 2; [Basu2004] feeds it neighbourhoods.
+    [Basu2002] figure 2; [Basu2004] uses neighbourhoods as its seeds.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
-        What happens to a cluster without objects.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
+        Treatment of a cluster that has no objects.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
     perturb : "additive" or "multiplicative"; default 'additive'
-        How a global mean is perturbed.
-    perturb_rho : a number > 0; default 0.7
-        By how much a global mean is perturbed (ρ).
-    n_init : an integer in 1..=1000000000; optional
-        Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Formula that perturbs a global mean.
+    perturb_rho : a number above 0; default 0.7
+        Strength of the perturbation of a global mean (ρ).
+    n_init : an integer, at least 1; optional
+        Number of starts; the best result is kept. If absent, 1 with seeds and 10 without.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     unseeded : "perturb", "farthest_first" or "error"; default 'perturb'
-        Where clusters without a seed start.
+        Start of clusters that have no seed.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -601,12 +606,14 @@ class ConstrainedKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Basu2002, Basu2004.
     """
@@ -644,63 +651,63 @@ class ConstrainedKMeans(WeightedClusterer):
 
 
 class ConstrainedSpectral(Clusterer):
-    """Constrained spectral clustering: eigenvectors of the graph that satisfy the constraints enough.
+    """Constrained spectral clustering: eigenvectors of the graph that satisfy the constraints well enough.
 
     **Method**
 
-    With L̄ the normalised Laplacian and Q̄ the matrix of constraints (must-links +w, cannot-links −w),
-    normalised likewise: minimise vᵀL̄v subject to vᵀQ̄v ≥ β'·vᵀv. The stationary points are the
-    generalised eigenvectors L̄v = λ(Q̄ − β'I)v with λ > 0. Two clusters: the sign of the smoothest one;
-    more: k-means on the k − 1 smoothest, each scaled by 1 − its cost, without those of one sign, which split
-    nothing. Without constraints: k-means on the eigenvectors of the Laplacian.
+    L̄ is the normalised Laplacian; Q̄ is the matrix of constraints (must-links +w, cannot-links −w), normalised in the
+    same way. Minimise vᵀL̄v subject to vᵀQ̄v ≥ β'·vᵀv. The stationary points are the generalised eigenvectors L̄v =
+    λ(Q̄ − β'I)v with λ > 0. Two clusters: the sign of the smoothest eigenvector. More clusters: k-means on the k − 1
+    smoothest that have entries of both signs, each scaled by 1 − its cost. An eigenvector of one sign splits nothing.
+    Without constraints: k-means on the eigenvectors of the Laplacian.
 
     **Input and output**
 
-    Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
-    distances (the same), or affinities (the graph itself); constraints of any weight. One label per
-    object in `0..k`; constraints may be broken. The objective is the sum of the costs vᵀL̄v/vᵀv.
+    Dense or sparse rows (turned into a symmetric neighbour graph with locally scaled Gaussian weights), distances
+    (the same), or affinities (the graph itself); constraints of any weight. One label per object in `0..k`;
+    constraints may be broken. The objective is the sum of the costs vᵀL̄v/vᵀv.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without any neighbour, and
-    where no vector satisfies the constraints enough; `BadParam` for `beta` at or above its limit;
-    `HardNotSupported` for constraints marked hard.
+    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without any neighbour, and if no vector
+    satisfies the constraints well enough; `BadParam` for `beta` at or above its limit; `HardNotSupported` for
+    constraints marked hard.
 
     **Cost and randomness**
 
-    O(n³) time and O(n²) memory up to `dense_limit` objects. Above, the `CANDIDATES` vectors of largest
-    1/λ are iterated (block Davidson, equations in L̄ by conjugate gradients): O(edges + n · candidates)
-    per step and O(n · candidates) memory, besides O(m³) time and O(m²) memory for the m objects in constraints. A
-    vector that is missed, though smoother than one kept, satisfies the constraints by less than its
-    cost times the smallest 1/λ iterated. Random: the starts of k-means and of the iteration.
+    O(n³) time and O(n²) memory up to `dense_limit` objects. Above, an iteration finds the `CANDIDATES` vectors of
+    largest 1/λ (block Davidson, equations in L̄ solved with conjugate gradients). It takes O(edges + n · candidates)
+    per step and O(n · candidates) memory, plus O(m³) time and O(m²) memory for the m objects in constraints. The
+    iteration may miss a vector that is smoother than one it keeps. Such a vector satisfies the constraints by less
+    than its cost times the smallest 1/λ found. Random: the starts of k-means and of the iteration.
 
     **References**
 
-    [WangDavidson2010]; [WangQianDavidson2014]. Differs: the null space of L̄ is eliminated exactly
-    instead of by a ridge, and its vectors other than the constant one are candidates; β' above two
-    clusters is loose unless asked for as printed.
+    [WangDavidson2010]; [WangQianDavidson2014]. Differs: the null space of L̄ is eliminated exactly instead of with a
+    ridge, and its vectors other than the constant one are candidates. For more than two clusters β' is loose, unless
+    the printed rule is chosen.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     beta : "auto", "loose", "printed" or a number; default 'auto'
-        How much the constraints must be satisfied (β'): a number below the largest eigenvalue of
-        Q̄, or a rule.
-    dense_limit : an integer in 0..=1000000000; default 1000
-        Objects up to which the matrices are decomposed whole.
+        Required degree to which constraints are satisfied (β'): a number below the largest
+        eigenvalue of Q̄, or a rule.
+    dense_limit : an integer, at least 0; default 1000
+        Largest number of objects for which the matrices are decomposed as a whole.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared
-        Euclidean otherwise.
-    hard_as_soft : a number >= 0; optional
-        Weight of constraints marked hard; absent: they are refused.
-    knn : an integer in 1..=1000000000; default 10
-        Neighbours of an object in the graph; all others where there are fewer.
-    n_init : an integer in 1..=1000000000; default 10
-        Starts of k-means, of which the best result is kept.
-    scale : a number > 0; default 1.0
-        Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the
-        last.
+        Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise
+        squared Euclidean.
+    hard_as_soft : a number, at least 0; optional
+        Weight of constraints marked hard. If absent, they are rejected.
+    knn : an integer, at least 1; default 10
+        Number of neighbours of each object in the graph (fewer in small data).
+    n_init : an integer, at least 1; default 10
+        Number of starts of k-means; the best result is kept.
+    scale : a number above 0; default 1.0
+        Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
+        farthest one.
     kind : one of "dense", "distances", "affinity"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -719,12 +726,14 @@ class ConstrainedSpectral(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: WangDavidson2010, WangQianDavidson2014.
     """
@@ -760,74 +769,74 @@ class ConstrainedSpectral(Clusterer):
 
 
 class COPKMeans(WeightedClusterer):
-    """K-means in which an object joins the nearest centre its constraints allow.
+    """K-means in which an object joins the nearest centre that its constraints allow.
 
     **Method**
 
-    Each sweep places the must-link components anew, one after the other, in the nearest cluster that
-    holds nothing they must be apart from; free objects take their nearest centre. Where a component
-    finds every cluster taken, a graph colouring (DSATUR with backtracking, cheap clusters first) places
-    all components that cannot-links connect with it. From then on these keep their clusters, and
-    those that cannot-links connect within two clusters exchange them (a Kempe chain) while the
-    distortion falls. A labelling that comes back ends the run with the best one since.
-    A group whose members must all be apart, and of whose objects nothing else is said, is placed whole in
-    each sweep: one object a cluster, by the linear assignment of smallest total distance.
+    Each sweep places the must-link components again, one after the other. A component goes to the nearest cluster that
+    holds nothing it must be apart from; free objects take their nearest centre. If no cluster is left for a component,
+    a graph colouring (DSATUR with backtracking, cheap clusters first) places all components that cannot-links connect
+    with it. From then on these keep their clusters. Those that cannot-links connect within two clusters exchange them
+    (a Kempe chain) as long as the distortion falls. If a labelling repeats, the run stops. A run that does not converge
+    returns its best labelling. A group whose members must all be apart is placed as a whole in each sweep, if no other
+    constraint touches its objects. Each cluster gets one object, by the linear assignment of smallest total distance.
 
     **Input and output**
 
-    n × d, dense or sparse, objects of any weight, constraints (whose weights are not used). One label per
-    object in `0..k`, k centres; no must-link or cannot-link is ever broken.
+    n × d, dense or sparse, objects of any weight, constraints (whose weights are not used). One label per object in
+    `0..k`, k centres; no must-link or cannot-link is ever broken.
 
     **Errors**
 
     `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` with the chain of must-links;
-    `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, with objects that
-    show it; `UndecidedConstraints` when the search ends at `node_limit`. With `search = "greedy"`
-    also `InfeasibleConstraints` when every attempt ended with a component that found all clusters taken.
+    `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, with objects that show it;
+    `UndecidedConstraints` when the search ends at `node_limit` and no placement is known. With `search = "greedy"` also
+    `InfeasibleConstraints` when every attempt ended with a component for which no cluster was left.
 
     **Cost and randomness**
 
-    O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)), and where components are
-    exchanged their pairs of clusters; the search has `node_limit` nodes for each part that cannot-links
-    connect. Random: first centres and order.
+    O(sweeps · (n·k·d + components · k + cannot-linked components + g²·k for a group of g)); if components exchange
+    clusters, also their pairs of clusters. The search has `node_limit` nodes for each part that cannot-links connect.
+    Random: first centres and order.
 
     **References**
 
-    [Wagstaff2001] Table 1. Differs: a search where the published method gives up, so that constraints
-    that can be met are met; attempts, of which the best counts. `search = "greedy"` and `restarts = 1`
-    is the published method.
+    [Wagstaff2001] Table 1. Differs: when the published method fails, a search continues, so that constraints are met
+    if they can be. Several attempts are made and the best one counts. `search = "greedy"` with `restarts = 1` is the
+    published method.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
-        What happens to a cluster without objects; `reseed` moves whole components.
+        Treatment of a cluster that has no objects; `reseed` moves whole components.
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen; `neighbourhood`: at the means of the must-link components
+        Method of choosing the first centres. `neighbourhood`: the means of the must-link components
         with cannot-links (seeded COP-KMeans).
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one attempt.
-    node_limit : an integer in 1..=4503599627370496; default 1000000
-        Nodes of the complete search after which it is undecided whether k clusters can hold the
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one attempt.
+    node_limit : an integer, at least 1; default 1000000
+        Maximum number of nodes of the complete search. If it is reached and no placement is known,
+        the run ends with an error, because it is undecided whether k clusters can hold the
         cannot-links.
     order : "random", "index" or "degree_desc"; default 'random'
-        In which order.
-    n_init : an integer in 1..=1000000000; default 10
-        Attempts, of which the best result is kept.
+        Order in which units are placed.
+    n_init : an integer, at least 1; default 10
+        Number of attempts; the best result is kept.
     search : "complete" or "greedy"; default 'complete'
-        What happens when a component finds every cluster taken; `greedy`: the attempt fails.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Action if no cluster is left for a component; `greedy`: the attempt fails.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     unit : "object" or "component"; default 'object'
-        What is placed at once: `object` as published, `component` otherwise.
+        Unit that is placed in one step; `object` as published, or `component`.
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
-        Which of those when there are more than k.
+        Selection of the neighbourhoods that start clusters when there are more than k.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -845,12 +854,14 @@ class COPKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Wagstaff2001.
     """
@@ -894,21 +905,21 @@ class COPKMeans(WeightedClusterer):
 
 
 class CorrelationClustering(Clusterer):
-    """Correlation clustering: as few broken constraints as possible, by weight, however many clusters that takes.
+    """Correlation clustering: breaks constraints of the least total weight, with as many clusters as that takes.
 
     **Method**
 
-    Must-links are edges of weight w, cannot-links of weight −w; wanted is the partition with the largest sum of
-    edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that no chain
-    of must-links joins, so each such part is done by itself: up to `exact_size` objects by a table of all
-    subsets, which is exact; larger ones from the whole part, and from pivots (a random object takes its free
-    must-linked neighbours) `restarts` times, by moves of single objects while one helps. Constraints that do
-    not contradict each other are all met.
+    Must-links are edges of weight w, cannot-links edges of weight −w. The method looks for the partition with the
+    largest sum of edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that
+    no chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are
+    solved exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a
+    move helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
+    must-linked neighbours). If constraints do not contradict each other, all are met.
 
     **Input and output**
 
-    Constraints with weights, as of a crowd or a matcher of records; the objects are not looked at. One label
-    per object; an object in no must-link is a cluster of its own. k is not needed and not read.
+    Constraints with weights, for example from a crowd or from record matching; the method ignores features. One label
+    per object; an object in no must-link is a cluster of its own. k is not needed and not used.
 
     **Errors**
 
@@ -916,7 +927,7 @@ class CorrelationClustering(Clusterer):
 
     **Cost and randomness**
 
-    O(3^s) for a part of s ≤ `exact_size` objects, else O(restarts · sweeps · constraints); random in the pivots
+    O(3^s) for a part of s ≤ `exact_size` objects, otherwise O(restarts · sweeps · constraints); random in the pivots
     of large parts.
 
     **References**
@@ -925,10 +936,10 @@ class CorrelationClustering(Clusterer):
 
     Parameters
     ----------
-    exact_size : an integer in 1..=16; default 12
-        Objects of a part up to which it is solved exactly.
-    n_init : an integer in 1..=1000000000; default 10
-        Orders of pivots tried for a larger part.
+    exact_size : an integer between 1 and 16; default 12
+        Largest number of objects in a part that is solved exactly.
+    n_init : an integer, at least 1; default 10
+        Number of random pivot orders tried for a larger part.
     kind : one of "dense", "distances", "affinity"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -947,12 +958,12 @@ class CorrelationClustering(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Bansal2004, Ailon2008.
     """
@@ -980,26 +991,25 @@ class COSC(Clusterer):
 
     **Method**
 
-    Must-linked objects become one vertex. Two clusters: cannot-linked components are coloured, and
-    F(S) = NCut(S) + γ·(broken cannot-links)·(1/vol S + 1/vol S̄) is minimised through its tight
-    continuous form by RatioDCA from several starts, for the smallest γ that breaks nothing. More
-    clusters: parts are split in two again and again, each time the split that adds least to the
-    multi-cut among those that satisfy enough cannot-links.
+    Must-linked objects become one vertex. Two clusters: cannot-linked components are coloured. Then F(S) = NCut(S) +
+    γ·(broken cannot-links)·(1/vol S + 1/vol S̄) is minimised through its tight continuous form by RatioDCA from
+    several starts, for the smallest γ that breaks nothing. More clusters: parts are split in two again and again.
+    Each time, the split that adds least to the multi-cut is taken among those that satisfy enough cannot-links.
 
     **Input and output**
 
-    Dense or sparse rows (a symmetric neighbour graph of locally scaled Gaussian weights is made),
-    distances (the same), or affinities (the graph itself). One label per object, k clusters, none
-    empty unless must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links
-    hold, but for those that `on_conflict = "drop_weakest"` drops; cannot-links hold for two clusters unless γ is fixed,
-    and as far as the splits found satisfy them for more.
+    Dense or sparse rows (turned into a symmetric neighbour graph with locally scaled Gaussian weights), distances
+    (the same), or affinities (the graph itself). One label per object and k clusters; a cluster is empty only if
+    must-links leave fewer than k groups. The objective is the multi-cut Σ cut(S, S̄)/vol(S). Must-links hold, except
+    those that `on_conflict = "drop_weakest"` drops. For two clusters cannot-links hold unless γ is fixed; for more
+    they hold as far as the splits found satisfy them.
 
     **Errors**
 
     `MissingK`, `BadK`, `TooManyClusters`;
     `InconsistentConstraints`; `InfeasibleConstraints` with an odd cycle for k = 2, a clique for more;
     `NumericalFailure` for objects without any neighbour in the graph; `BadParam` for negative
-    affinities, and for weights of cannot-links too far apart where γ is sought for two clusters.
+    affinities, and for weights of cannot-links too far apart when γ is searched for two clusters.
 
     **Cost and randomness**
 
@@ -1008,41 +1018,42 @@ class COSC(Clusterer):
 
     **References**
 
-    [RangapuramHein2012], [ODonoghueCandes2015]. Differs: a step that can gain less than 1e-3 of the cut
-    ends a descent, weights are divided by the largest, so that γ has a scale, the momentum of the inner
-    iterations is forgotten where it leads uphill, and a start keeps its dual point from one γ to the next.
+    [RangapuramHein2012], [ODonoghueCandes2015]. Differs: a step that can gain less than 1e-3 of the cut ends a
+    descent. Weights are divided by the largest, so that γ has a scale. The momentum of the inner iterations is reset
+    when it leads uphill. A start keeps its dual point from one γ to the next.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     balance : "normalized" or "ratio"; default 'normalized'
-        What clusters are balanced by.
+        Quantity that balances the clusters.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared
-        Euclidean otherwise.
-    gamma : "schedule" or a number >= 0; default 'schedule'
-        Cost of a broken cannot-link (γ), in units of the largest weight of the graph, or
-        "schedule": raised until enough of them hold.
-    inner_max : an integer in 10..=1000000000; optional
-        Largest number of inner iterations of a step; absent: 10 000 for two clusters, 1000 for
-        more.
-    knn : an integer in 1..=1000000000; default 10
-        Neighbours of an object in the graph; all others where there are fewer.
+        Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise
+        squared Euclidean.
+    gamma : "schedule" or a number, at least 0; default 'schedule'
+        Cost of a broken cannot-link (γ), in units of the largest weight of the graph. "schedule":
+        the cost is raised until enough cannot-links hold.
+    inner_max : an integer, at least 10; optional
+        Maximum number of inner iterations of a step. If absent, 10 000 for two clusters and 1000
+        for more.
+    knn : an integer, at least 1; default 10
+        Number of neighbours of each object in the graph (fewer in small data).
     on_conflict : "error", "keep", "drop_cl" or "drop_weakest"; default 'error'
-        What to do with cannot-links inside must-link components.
-    outer_runs : an integer in 1..=1000000000; default 5
-        Repetitions of the recursive splitting, for more than two clusters.
+        Treatment of cannot-links inside must-link components.
+    outer_runs : an integer, at least 1; default 5
+        Number of repetitions of the recursive splitting, for more than two clusters.
     perturb : true or false; default True
-        Start again from perturbed solutions, for two clusters.
+        Start again from perturbed solutions (for two clusters).
     prefer : "violations_then_cut" or "cut"; default 'violations_then_cut'
-        Which of the repetitions is kept.
-    scale : a number > 0; default 4.0
-        Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the
-        last.
-    starts : an integer in 1..=1000000000; optional
-        Starts of each split; absent: 10 for two clusters, 2 for more. The first is an eigenvector,
-        for two clusters the second obeys the cannot-links, the others are random.
+        Criterion that chooses the repetition to keep.
+    scale : a number above 0; default 4.0
+        Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
+        farthest one.
+    starts : an integer, at least 1; optional
+        Number of starts of each split. If absent, 10 for two clusters and 2 for more. The first
+        start is an eigenvector; for two clusters the second obeys the cannot-links; the others are
+        random.
     kind : one of "dense", "distances", "affinity"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -1061,12 +1072,14 @@ class COSC(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: RangapuramHein2012, ODonoghueCandes2015.
     """
@@ -1114,14 +1127,13 @@ class DBSCAN(Clusterer):
 
     **Method**
 
-    An object with `min_points` neighbours (itself among them) is a core; cores within the radius of
-    each other share a cluster, other objects join the first cluster that reaches them, and what
-    nothing reaches is noise.
+    An object with `min_points` neighbours (including itself) is a core. Cores within the radius of each other share a
+    cluster. Other objects join the first cluster that reaches them; objects that no cluster reaches are noise.
 
     **Input and output**
 
-    n × d, dense, Euclidean distances. As many clusters as there are; k is not used. Every object
-    has a label, see `noise`; diagnostics: `radius`, `noise_objects`.
+    n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
+    label, see `noise`; diagnostics: `radius`, `noise_objects`.
 
     **Errors**
 
@@ -1129,24 +1141,25 @@ class DBSCAN(Clusterer):
 
     **Cost and randomness**
 
-    In up to 16 features searches in a k-d tree, about n·log n for any radius; in more at worst O(n²·d) time. O(n)
-    memory; without a radius in more than 16 features O(n · `min_points`). Nothing is random.
+    With up to 16 features it searches a k-d tree, in about n·log n time for any radius; with more it takes O(n²·d)
+    time at worst. O(n) memory; without a radius and with more than 16 features O(n · `min_points`). Not random.
 
     **References**
 
-    [Ester1996]. Differs: absent, the radius is chosen from the data.
+    [Ester1996]. Differs: if no radius is given, it is chosen from the data.
 
     Parameters
     ----------
-    min_samples : an integer in 2..=1000000000; default 5
-        Neighbours within the radius that make an object a core, itself among them (MinPts).
+    min_samples : an integer, at least 2; default 5
+        Number of neighbours within the radius, including itself, that make an object a core
+        (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no dense region count in an ensemble and in a study; in files and in Python
-        they are noise, -1.
-    radius : a number > 0; optional
-        The radius of a neighbourhood (Eps, in feature units); absent: the smallest that makes nine
-        in ten objects a core.
-    eps : a number > 0; optional
+        Treatment of objects outside dense regions in an ensemble and in a study. In files and in
+        Python they are noise, -1.
+    radius : a number above 0; optional
+        Radius of a neighbourhood (Eps, in feature units). If absent, the smallest radius at which
+        nine in ten objects are cores.
+    eps : a number above 0; optional
         The name that scikit-learn has for `radius`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -1163,12 +1176,12 @@ class DBSCAN(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Ester1996.
     """
@@ -1195,23 +1208,24 @@ class DBSCAN(Clusterer):
 
 
 class Ensemble(Clusterer):
-    """An ensemble as one clusterer: a generator makes many partitions, a consensus function one.
+    """An ensemble as one clusterer: a generator makes many partitions, a consensus function combines them.
 
     **Method**
 
-    The ensemble is shared with every other plugin of the run that asks for the same one.
+    All plugins of a run that ask for the same ensemble share it.
 
     **Input and output**
 
-    What the generator takes. One label per object.
+    The input of the generator. One label per object.
 
     **Errors**
 
-    Those of generator and consensus; `BadParam` naming the members that lack what the consensus needs.
+    The errors of generator and consensus; `BadParam` with the members that do not meet the needs of the consensus.
 
     **Cost and randomness**
 
-    The sum of both; the ensemble is seeded from the run, not from this place.
+    The sum of both. The seed of the ensemble depends on the run, not on the place of this clusterer in the
+    configuration.
 
     **References**
 
@@ -1219,12 +1233,12 @@ class Ensemble(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     consensus : a consensus function; default 'voting'
-        What combines them.
+        Consensus function that combines the members.
     generator : an ensemble generator; default 'random_init'
-        What makes the members.
+        Generator that makes the members.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1240,12 +1254,12 @@ class Ensemble(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: StrehlGhosh2002.
     """
@@ -1273,18 +1287,19 @@ class Exact(Clusterer):
 
     **Method**
 
-    Objects that must-links join are one, with their mean and number. They are put in an order in which every
-    end of it is spread over the data; for one more of them at a time, from the last on, the best clusters are
-    found by depth-first search that places the others in order. A branch ends where what it has cost and
-    what those not yet placed cost at least, by themselves, is no less than the best known; this begins with
-    `cop_kmeans`. Where `node_limit` ends the search, the best clusters known are returned, with a warning and
-    how far they can be from the optimum (`gap`, `lower_bound` and `nodes` among the diagnostics; 0 where the
-    optimum is proved). The yardstick for what other methods find: a hundred
-    or two objects of few features in clusters that are apart (iris takes a second), fewer where they are not.
+    Objects that must-links join are treated as one, with their mean and number. The objects are ordered so that the
+    last m of them are spread over the data, for every m. The method solves the problem for the last object, then for
+    the last two, and so on. Each time, a depth-first search places these objects in order. A branch ends if its cost
+    so far, plus the least cost of the objects not yet placed, is at least the best cost known. The first known
+    solution comes from `cop_kmeans`. If `node_limit` ends the search, the best clusters known are returned with a
+    warning. The diagnostics tell how far they can be from the optimum (`gap`, `lower_bound` and `nodes`; the gap is 0
+    if the optimum is proved). Use it to measure how close other methods get to the optimum. It can solve one or two
+    hundred objects with few features if the clusters are well separated (iris takes a second), and fewer objects
+    otherwise.
 
     **Input and output**
 
-    n × d, dense, squared Euclidean; constraints, all as hard ones. One label per object in `0..k`, k centres.
+    n × d, dense, squared Euclidean; all constraints count as hard. One label per object in `0..k`, k centres.
 
     **Errors**
 
@@ -1300,10 +1315,10 @@ class Exact(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
-    node_limit : an integer in 1..=4503599627370496; default 50000000
-        Branches looked at before the search ends without a proof.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
+    node_limit : an integer, at least 1; default 50000000
+        Maximum number of branches; the search then ends without a proof.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1321,12 +1336,12 @@ class Exact(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Brusco2006.
     """
@@ -1348,19 +1363,19 @@ class Exact(Clusterer):
 
 
 class ExternalClusterer(Clusterer):
-    """A clusterer in any language: a command that is given files and replies with labels.
+    """A clusterer in any language: a command that gets files and replies with labels.
 
     **Method**
 
-    The command is started once per clustering and speaks JSON lines on its standard input and
-    output. Greetings first: `{"v":1,"type":"hello","protocol":"clusterer"}`, answered by
-    `{"v":1,"type":"hello","name":"…"}`, with `"again":true` if it takes one request after another
-    and need not be started for each. Then one request:
+    The command is started once per clustering and exchanges JSON lines on its standard input and output. The first
+    message is `{"v":1,"type":"hello","protocol":"clusterer"}`. The command answers
+    `{"v":1,"type":"hello","name":"…"}`, with `"again":true` if it accepts several requests, so that it need not be
+    started for each. Then comes one request:
     `{"type":"cluster","n":…,"d":…,"k":…,"seed":…,"data":{"kind":"dense","values":PATH},
-    "constraints":PATH,"neighbourhoods":[…],"eligible":PATH,"directory":PATH,"options":{…}}`. Arrays are NumPy files, sparse data three
-    of them (`indptr`, `indices`, `values`), constraints a CSV `i,j,type,weight`. The reply is
-    `{"type":"clustering","labels":[…]}`, where labels may be the path of a NumPy vector, with `k`
-    and `objective` if it likes. Before it may come `{"type":"progress","done":3,"total":10}` and
+    "constraints":PATH,"neighbourhoods":[…],"eligible":PATH,"directory":PATH,"options":{…}}`. Arrays are NumPy files,
+    sparse data three of them (`indptr`, `indices`, `values`), constraints a CSV `i,j,type,weight`. The reply is
+    `{"type":"clustering","labels":[…]}`, with optional `k` and `objective`; labels may be the path of a NumPy vector.
+    Before it may come `{"type":"progress","done":3,"total":10}` and
     `{"type":"warning","message":"…"}`; instead of it `{"type":"error","message":"…"}`, or
     `{"type":"infeasible","objects":[…]}` when constraints cannot be satisfied.
 
@@ -1370,40 +1385,40 @@ class ExternalClusterer(Clusterer):
 
     **Errors**
 
-    `BadParam` without a command that starts; `TimedOut` at `timeout_seconds`; `Plugin` for a reply that
-    is none (with its line), an early end (with the last words on standard error) and reported errors.
-    With hard promises, `InconsistentConstraints` before the command starts.
+    `BadParam` if the command does not start; `TimedOut` at `timeout_seconds`; `Plugin` for an invalid reply (with its
+    line), an early end (with the last lines of standard error) and reported errors. With `hard_must` or
+    `hard_cannot`, `InconsistentConstraints` before the command starts.
 
     **Cost and randomness**
 
-    One process, unless it takes several requests, and a copy of the data on disk per clustering. The seed, below
-    2³², is handed over.
+    One process, unless it accepts several requests, and a copy of the data on disk per clustering. The request
+    contains the seed, which is below 2³².
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     accepts : a list; default ('dense',)
-        Kinds of data it takes.
+        Kinds of data that the program accepts.
     command : a list; default ()
-        The program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the
-        file that names them.
+        Program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the
+        configuration file.
     hard_cannot : true or false; default False
-        Whether every cannot-link holds in what it returns.
+        True if every cannot-link holds in the result of the program.
     hard_must : true or false; default False
-        Whether every must-link holds in what it returns.
+        True if every must-link holds in the result of the program.
     name : a string; optional
-        Its name in messages; absent: `external_clusterer`.
+        Name of the program in messages. If absent, `external_clusterer`.
     needs_k : true or false; default True
-        Whether it cannot run without k.
+        True if the program cannot run without k.
     options : a table; optional
-        Options of the program's own, handed over with the request: `{ step = 0.5 }`.
+        Options of the program itself, sent with the request: `{ step = 0.5 }`.
     reads_constraints : true or false; default False
-        Whether it looks at constraints at all.
+        True if the program uses constraints.
     soft_weights : true or false; default False
-        Whether it uses the weights of constraints.
-    timeout_seconds : a number >= 0; default 0.0
-        Seconds for each reply; 0: as long as it takes.
+        True if the program uses the weights of constraints.
+    timeout_seconds : a number, at least 0; default 0.0
+        Longest wait for each reply, in seconds; 0 = any time.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1419,12 +1434,12 @@ class ExternalClusterer(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
     """
 
     _tag = "external_clusterer"
@@ -1462,22 +1477,22 @@ class ExternalClusterer(Clusterer):
 
 
 class FOSC(Clusterer):
-    """FOSC: of a hierarchy the flat clustering that keeps most constraints, or whose clusters are most stable.
+    """FOSC: takes from a hierarchy the flat clustering that keeps most constraints or is most stable.
 
     **Method**
 
-    A cluster of the hierarchy lives until it falls into parts of `min_cluster_size` objects or more, which
-    are clusters of their own; objects in smaller parts fall out. Of nested clusters one is taken on each
-    path, so that what they are worth together is greatest: the weight of the constraints they keep (ties:
-    their stability), their stability (over the objects of a cluster, 1 / height from where it begins to
-    where the object falls out), or shares of both. Objects in no cluster are noise; such an object keeps its
-    cannot-links and breaks its must-links.
+    A cluster of the hierarchy lives until it splits into parts of at least `min_cluster_size` objects, which are
+    clusters of their own; objects in smaller parts fall out. On each path one of the nested clusters is taken, so
+    that the total value of the clusters is greatest. The value is the weight of the constraints they keep (ties:
+    their stability), their stability, or shares of both. The stability of a cluster is a sum over its objects: 1 /
+    height from the start of the cluster to the place where the object falls out. Objects in no cluster are noise;
+    such an object keeps its cannot-links and breaks its must-links.
 
     **Input and output**
 
-    n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is
-    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with
-    constraints `satisfaction`, the share of their weight that is kept. Groups are counted by their members.
+    n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
+    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with constraints
+    `satisfaction`, the share of their weight that is kept. Every pair of members of a group counts.
 
     **Errors**
 
@@ -1485,35 +1500,35 @@ class FOSC(Clusterer):
 
     **Cost and randomness**
 
-    The hierarchy: `single` and `density` as `hdbscan`, `optics` O(n²·d) time and O(n) memory, the others O(n²·d)
-    time and 8·n² bytes. Constraints: O(depth of the hierarchy) each. Nothing is random.
+    The hierarchy: `single` and `density` as `hdbscan`, `optics` O(n²·d) time and O(n) memory, the others O(n²·d) time
+    and 8·n² bytes. Constraints and members of groups: O(depth of the hierarchy) each. Not random.
 
     **References**
 
-    [CampelloFosc2013] §2–3, Eqs. 1 and 3; linkages: [LanceWilliams1967], [Mullner2011]; `density`:
-    [Campello2013]; `optics`: [Ankerst1999]. Differs: `optics` starts at the first object and knows no largest radius.
+    [CampelloFosc2013] §2–3, Eqs. 1 and 3; linkages: [LanceWilliams1967], [Mullner2011]; `density`: [Campello2013];
+    `optics`: [Ankerst1999]. Differs: `optics` starts at the first object and has no largest radius.
 
     Parameters
     ----------
     allow_single_cluster : true or false; default False
-        All objects may be one cluster.
-    epsilon : a number >= 0; default 0.0
-        Clusters that part from each other below this distance are one (ε̂, in feature units).
+        Allow a result in which all objects are one cluster.
+    epsilon : a number, at least 0; default 0.0
+        Distance below which clusters that split from each other stay one (ε̂, in feature units).
     hierarchy : "single", "complete", "average", "weighted", "ward", "density" or "optics"; default 'average'
-        Where the hierarchy comes from.
-    min_cluster_size : an integer in 2..=1000000000; default 5
-        Fewest objects of a cluster; what is smaller falls out of the one around it.
-    min_samples : an integer in 1..=1000000000; optional
-        Neighbours, itself among them, that make an object a core (m_pts), for `density` and
-        `optics` alone; absent: `min_cluster_size`.
+        Method that builds the hierarchy.
+    min_cluster_size : an integer, at least 2; default 5
+        Smallest number of objects in a cluster; smaller parts fall out of the cluster around them.
+    min_samples : an integer, at least 1; optional
+        Number of neighbours, including itself, that make an object a core (m_pts). Used by
+        `density` and `optics` only. If absent, `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no cluster count in an ensemble and in a study; in files and in Python they
-        are noise, -1.
+        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        they are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
-        Which clusters are taken.
-    stability_weight : a number in 0..=1; default 0.0
-        How much stability counts beside constraints: at 0 the constraints decide and stability
-        breaks ties, at 1 they are not looked at; in between, shares of the greatest stability and
+        Selection of clusters from the hierarchy.
+    stability_weight : a number between 0 and 1; default 0.0
+        Importance of stability compared with constraints. At 0 the constraints decide and stability
+        breaks ties; at 1 constraints are ignored. In between, shares of the greatest stability and
         of the weight of all constraints are added.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
@@ -1533,12 +1548,12 @@ class FOSC(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: CampelloFosc2013, LanceWilliams1967, Mullner2011, Campello2013, Ankerst1999.
     """
@@ -1578,9 +1593,9 @@ class GaussianMixture(Clusterer):
 
     **Method**
 
-    Each start takes the clusters of one run of k-means, `kmeans_plus_plus` first. The M step gives every component
-    the mean and the covariance of its objects, each weighted by its membership; the E step gives the
-    memberships. Of several starts the likeliest result is kept.
+    Each start takes the clusters of one run of k-means, `kmeans_plus_plus` first. The M step sets the mean and the
+    covariance of every component from its objects, each weighted by its membership. The E step sets the memberships.
+    The likeliest result of several starts is kept.
 
     **Input and output**
 
@@ -1590,8 +1605,8 @@ class GaussianMixture(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` if every start ends in a singular covariance, which
-    only `reg_covar = 0` allows, or if features are too large to square.
+    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` if every start ends in a singular covariance, which only
+    `reg_covar = 0` allows, or if features are too large to square.
 
     **Cost and randomness**
 
@@ -1604,19 +1619,19 @@ class GaussianMixture(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     covariance : "full", "diag", "spherical" or "tied"; default 'full'
-        Which covariances components may have.
-    max_iter : an integer in 1..=1000000000; default 100
-        Iterations of one start.
-    reg_covar : a number >= 0; default 1e-06
+        Form of the covariances of the components.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of iterations in one start.
+    reg_covar : a number, at least 0; default 1e-06
         Smallest variance of a component in any direction, relative to the mean variance of the
         features.
-    n_init : an integer in 1..=1000000000; default 5
-        Starts, of which the likeliest result is kept.
-    tol : a number >= 0; default 0.001
-        Smallest change of the mean log-likelihood worth another iteration.
+    n_init : an integer, at least 1; default 5
+        Number of starts; the likeliest result is kept.
+    tol : a number, at least 0; default 0.001
+        Smallest change of the mean log-likelihood for which another iteration is made.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1634,12 +1649,12 @@ class GaussianMixture(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Dempster1977.
     """
@@ -1669,61 +1684,60 @@ class GaussianMixture(Clusterer):
 
 
 class GPKMeans(Clusterer):
-    """Alternates clustering and constraint propagation: clusters say how far constraints reach.
+    """Alternates clustering and constraint propagation: clusters determine the reach of constraints.
 
     **Method**
 
-    The clusterer runs as configured; then, round by round, the given constraints are propagated with
-    the clusters just found and the clusterer runs again on the result, from the centres just
-    found; the given constraints are extended in it as `rerun_entail` says, the propagated ones never. It
-    ends when a clustering comes back or the
-    objective stands still. A propagator that needs no clustering propagates once before one run;
-    what it gives instead of constraints (distances, affinities) takes the place of the data.
+    The clusterer runs as configured. Then each round propagates the given constraints with the clusters just found.
+    The clusterer runs again on the result, from the centres just found. In this run the given constraints are
+    extended as `rerun_entail` says; propagated constraints are never extended. The loop ends when a clustering
+    repeats or the objective stops changing. A propagator that needs no clustering propagates once, before a single
+    run. If it returns distances or affinities instead of constraints, these replace the data.
 
     **Input and output**
 
-    What clusterer and propagator take, each object once. The last clustering; on a cycle or after `max_rounds` the one
-    of smallest distortion plus broken given constraints, each at the weight of the clusterer or, where that is
-    "auto", at the mean distortion of an object. Diagnostics: `rounds`; `propagated`, the
-    pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
+    The input of clusterer and propagator; every object counts once. The result is the last clustering. After a cycle
+    or after `max_rounds`, it is the one of smallest distortion plus broken given constraints. Each of these costs the
+    weight of the clusterer or, if that is "auto", the mean distortion of an object. Diagnostics: `rounds`;
+    `propagated`, the pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
 
     **Errors**
 
-    Those of clusterer and propagator, with their slot. `BadParam` when the clusterer cannot take the
-    data that the propagator gives, or holds constraints that contradict each other once they are propagated;
-    `Memory` where the pairs that the given constraints entail do not fit.
+    The errors of clusterer and propagator, with their slot. `BadParam` when the clusterer does not accept the data
+    that the propagator returns. `BadParam` also when the clusterer must keep constraints that contradict each other
+    after propagation. `Memory` if the pairs that the given constraints entail do not fit.
 
     **Cost and randomness**
 
-    Rounds times clusterer and propagator; random only in them.
+    Rounds times the cost of clusterer and propagator; random only in them.
 
     **References**
 
-    [Eaton2005] fig. 3.1. Differs: comparing objectives of rounds with different constraints, as
-    printed, is kept, and a clustering that comes back ends the loop too.
+    [Eaton2005] fig. 3.1. Objectives of rounds with different constraints are compared, as printed. Differs: the loop
+    also ends when a clustering repeats.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     carry_labels : true or false; default False
-        Let the runs after the first start from the labels just found, too, and not only from the
-        centres; the authors' program appears to.
+        Start later runs from the last labels, not only from the last centres. The authors' program
+        appears to do this.
     clusterer : a base clusterer; default 'mpck_means'
-        What clusters. One that uses no weights gets every propagated pair with weight 1. Propagated
-        constraints contradict each other where they meet: one that holds all of them is refused
-        then.
-    max_rounds : an integer in 1..=1000000000; default 20
-        Rounds of propagation after the first clustering.
+        Clusterer. One that uses no weights gets every propagated pair with weight 1. Propagated
+        constraints may contradict each other; a clusterer that enforces all of them is then
+        rejected.
+    max_rounds : an integer, at least 1; default 20
+        Maximum number of propagation rounds after the first clustering.
     propagator : a constraint propagator; default 'gaussian'
-        What spreads the constraints.
+        Propagator that spreads the constraints.
     rerun_entail : "sources" or "off"; default 'sources'
-        Whether what the given constraints entail costs something in the runs after the first too.
-    tol : a number >= 0; default 1e-06
-        Smallest relative change of the clusterer's objective worth another round.
+        Pairs with a cost in later runs, in addition to the propagated ones.
+    tol : a number, at least 0; default 1e-06
+        Smallest relative change of the clusterer's objective for which another round is made.
     warm_metric : true or false; default False
-        Let them start from the metrics just found; if not, from the identity, as the authors'
-        program does.
+        Start later runs from the last metrics. If false, from the identity, as the authors' program
+        does.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1741,12 +1755,12 @@ class GPKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Eaton2005.
     """
@@ -1780,23 +1794,24 @@ class GPKMeans(Clusterer):
 
 
 class HDBSCAN(Clusterer):
-    """HDBSCAN*: the most stable clusters of a hierarchy of densities, or those that keep most constraints.
+    """HDBSCAN*: the clusters of a density hierarchy that are most stable or keep most constraints.
 
     **Method**
 
-    Objects reach each other at the largest of their distance and the distances to their `min_samples`-th
-    nearest objects; what is joined up to a distance is dense there. Going down in distance, a cluster lives
-    until it falls into parts of `min_cluster_size` objects or more, which are clusters of their own; objects
-    in smaller parts fall out. Of nested clusters those are taken whose stabilities have the largest sum:
-    over the objects of a cluster, 1 / distance from where it begins to where the object falls out. Where
-    constraints are given, the clusters are taken that keep most of their weight, ties by stability.
-    Objects in no cluster are noise; such an object keeps its cannot-links and breaks its must-links.
+    The reachability distance of two objects is the largest of their distance and their distances to their
+    `min_samples`-th nearest objects. Objects joined up to some distance form a dense region at that distance. As the
+    distance decreases, a cluster lives until it splits into parts of at least `min_cluster_size` objects, which are
+    clusters of their own. Objects in smaller parts fall out. Of nested clusters, those with the largest sum of
+    stabilities are taken. The stability of a cluster is a sum over its objects: 1 / distance from the start of the
+    cluster to the place where the object falls out. If constraints are given, the clusters that keep most of their
+    weight are taken, ties by stability. Objects in no cluster are noise; such an object keeps its cannot-links and
+    breaks its must-links.
 
     **Input and output**
 
-    n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is
-    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with
-    constraints `satisfaction`, the share of their weight that is kept. Groups are counted by their members.
+    n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
+    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with constraints
+    `satisfaction`, the share of their weight that is kept. Every pair of members of a group counts.
 
     **Errors**
 
@@ -1804,41 +1819,42 @@ class HDBSCAN(Clusterer):
 
     **Cost and randomness**
 
-    In up to 16 features a k-d tree and Borůvka's method, about n·log²n; else O(n²·d) time. O(n) memory, in more
-    features O(n · (`min_samples` + d)). Constraints: O(depth of the hierarchy) each. Nothing is random.
+    With up to 16 features a k-d tree and Borůvka's method, about n·log²n; otherwise O(n²·d) time. O(n) memory, with
+    more features O(n · (`min_samples` + d)). Constraints and members of groups: O(depth of the hierarchy) each. Not
+    random.
 
     **References**
 
     [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree:
-    [March2010]. What parts at one distance parts at once, as in the paper; packages that cut such edges one
-    after the other give an object between two clusters to either of them, and let a cluster end where one splits
-    off that lives no time, which makes more and smaller ones where `min_cluster_size` is not above `min_samples`.
+    [March2010]. Edges of equal length are cut together, as in the paper. Packages that cut such edges one after the
+    other give an object between two clusters to either of them. They also let a cluster end when a part splits off
+    that lives no time; this makes more and smaller clusters if `min_cluster_size` is not above `min_samples`.
     Differs: equal objects are not infinitely near, and objects that are all equal are one cluster.
 
     Parameters
     ----------
     allow_single_cluster : true or false; default False
-        All objects may be one cluster.
-    epsilon : a number >= 0; default 0.0
-        Clusters that part from each other below this distance are one (ε̂, in feature units).
-    min_cluster_size : an integer in 2..=1000000000; default 5
-        Fewest objects of a cluster; what is smaller falls out of the one around it.
-    min_samples : an integer in 1..=1000000000; optional
-        Neighbours, itself among them, that make an object a core (m_pts); absent:
+        Allow a result in which all objects are one cluster.
+    epsilon : a number, at least 0; default 0.0
+        Distance below which clusters that split from each other stay one (ε̂, in feature units).
+    min_cluster_size : an integer, at least 2; default 5
+        Smallest number of objects in a cluster; smaller parts fall out of the cluster around them.
+    min_samples : an integer, at least 1; optional
+        Number of neighbours, including itself, that make an object a core (m_pts). If absent,
         `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no cluster count in an ensemble and in a study; in files and in Python they
-        are noise, -1.
+        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        they are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
-        Which clusters are taken.
-    stability_weight : a number in 0..=1; default 0.0
-        How much stability counts beside constraints: at 0 the constraints decide and stability
-        breaks ties, at 1 they are not looked at; in between, shares of the greatest stability and
+        Selection of clusters from the hierarchy.
+    stability_weight : a number between 0 and 1; default 0.0
+        Importance of stability compared with constraints. At 0 the constraints decide and stability
+        breaks ties; at 1 constraints are ignored. In between, shares of the greatest stability and
         of the weight of all constraints are added.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
-    cluster_selection_epsilon : a number >= 0; optional
+    cluster_selection_epsilon : a number, at least 0; optional
         The name that scikit-learn has for `epsilon`.
     cluster_selection_method : "eom" or "leaf"; optional
         The name that scikit-learn has for `selection`.
@@ -1857,12 +1873,12 @@ class HDBSCAN(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Campello2013, Campello2015, CampelloFosc2013, MalzerBaum2020, March2010.
     """
@@ -1905,12 +1921,13 @@ class Hierarchical(Clusterer):
 
     **Method**
 
-    Lance and Williams's scheme with one of seven linkages, on Euclidean distances as they are.
+    Lance and Williams's scheme with one of seven linkages, on plain Euclidean distances; `single` by a spanning tree of
+    least weight.
 
     **Input and output**
 
-    n × d, dense, Euclidean distances, or a matrix of distances. k clusters, or those that remain
-    when none is nearer than `max_distance`.
+    n × d, dense, Euclidean distances, or a matrix of distances. The result has k clusters, or those that remain when
+    no two are nearer than `max_distance`.
 
     **Errors**
 
@@ -1918,7 +1935,7 @@ class Hierarchical(Clusterer):
 
     **Cost and randomness**
 
-    O(n²) time and memory, `centroid` and `median` O(n² log n) time; nothing is random.
+    O(n²·d) time and O(n²) memory, `centroid` and `median` O(n² log n + n²·d) time, `single` O(n·d) memory; not random.
 
     **References**
 
@@ -1926,13 +1943,13 @@ class Hierarchical(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     linkage : "single", "complete", "average", "weighted", "ward", "centroid" or "median"; default 'ward'
-        How far apart two clusters are.
-    max_distance : a number > 0; optional
+        Definition of the distance between two clusters.
+    max_distance : a number above 0; optional
         Merge only clusters that are nearer than this (in the units of the distances), whatever k
-        is; absent: until k are left.
+        is. If absent, until k clusters are left.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -1951,12 +1968,12 @@ class Hierarchical(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: LanceWilliams1967, Mullner2011.
     """
@@ -1986,21 +2003,21 @@ class HMRFKMeans(Clusterer):
 
     **Method**
 
-    Minimises Σ D_A(x, µ) + Σ w φ_A [must-link broken] + Σ w̄ (φ_max − φ_A) [cannot-link broken], with
-    φ_A the distance of the pair and φ_max the largest among cannot-linked ones. Constrained objects
-    choose one by one; then come centres; then one gradient step of the weights A, halved until the
-    objective falls. It never rises after the first round. A Mahalanobis distance counts its log-determinant:
-    of all scales of A that of determinant 1 is compared, so weights cannot gather where objects hardly differ.
+    Minimises Σ D_A(x, µ) + Σ w φ_A [must-link broken] + Σ w̄ (φ_max − φ_A) [cannot-link broken], with φ_A the distance
+    of the pair and φ_max the largest among cannot-linked pairs. Each round updates the labels, those of constrained
+    objects one by one, then the centres. Then it takes one gradient step of the weights A, halved until the objective
+    falls. The objective never rises after the first round. A Mahalanobis distance includes its log-determinant: A is
+    compared at the scale at which its determinant is 1, so weights cannot gather on features in which objects hardly
+    differ.
 
     **Input and output**
 
-    n × d dense, constraints of any weight. One label per object in `0..k`, k centres, feature weights
-    that sum to d.
+    n × d dense, constraints of any weight. One label per object in `0..k`, k centres, feature weights that sum to d.
 
     **Errors**
 
     `MissingK`, `BadK`, `TooManyClusters`; `BadParam`, also for negative values under `i_divergence`;
-    `HardNotSupported` for constraints marked hard; `ClosureTooLarge` and `Memory`: the closure is listed.
+    `HardNotSupported` for constraints marked hard; `ClosureTooLarge` and `Memory`, because the closure is listed.
 
     **Cost and randomness**
 
@@ -2009,48 +2026,48 @@ class HMRFKMeans(Clusterer):
 
     **References**
 
-    [BasuBilenkoMooney2004]. Differs: the log-partition term of `mahalanobis` alone, which is the
-    log-determinant, the others being intractable, as they recommend; the rate is relative to the objective, so that
-    it does not depend on the units of the data; cosine centres are sums of rows of length 1, which minimise the
+    [BasuBilenkoMooney2004]. Differs: only `mahalanobis` has the log-partition term, which is its log-determinant; the
+    authors recommend leaving out the others, which are intractable. The rate is relative to the objective, so that it
+    does not depend on the units of the data. Cosine centres are sums of rows of length 1, which minimise the
     objective.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
-    hard_as_soft : a number >= 0; optional
-        Weight of constraints marked hard; absent: they are refused.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
+    hard_as_soft : a number, at least 0; optional
+        Weight of constraints marked hard. If absent, they are rejected.
     init : "neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'neighbourhood'
-        How the first centres are chosen.
+        Method of choosing the first centres.
     init_without_constraints : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen when no neighbourhood is known.
+        Method of choosing the first centres when no neighbourhood is known.
     log_determinant : true or false; default True
-        Whether `mahalanobis` counts its log-determinant; without it weights only have to sum to d.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
+        Include the log-determinant of `mahalanobis` in the objective; otherwise weights only have
+        to sum to d.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
     measure : "mahalanobis", "cosine" or "i_divergence"; default 'mahalanobis'
-        The distance whose feature weights are learned.
+        Distance whose feature weights are learned.
     on_conflict : "error", "keep", "drop_cl" or "drop_weakest"; default 'keep'
-        What to do with cannot-links inside must-link components.
+        Treatment of cannot-links inside must-link components.
     order : "random", "random_fixed", "index" or "sorted"; default 'random'
-        In which order objects are visited.
-    rate : a number > 0; default 0.01
-        First rate of a gradient step (η): share by which a feature of average cost changes.
-    n_init : an integer in 1..=1000000000; optional
-        Starts, of which the best result is kept; absent: 10 for random starts, 1 from
-        neighbourhoods.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Order in which objects are visited.
+    rate : a number above 0; default 0.01
+        First rate of a gradient step (η): the share by which a feature of average cost changes.
+    n_init : an integer, at least 1; optional
+        Number of starts; the best result is kept. If absent, 10 for random starts and otherwise 1.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
-    weight : a number >= 0; default 1.0
+        Unit of the tolerance: relative to the objective, or absolute.
+    weight : a number, at least 0; default 1.0
         Cost of a broken must-link of weight 1 (w), times the distance of its pair.
-    weight_cannot : a number >= 0; optional
-        Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
+    weight_cannot : a number, at least 0; optional
+        Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     when_fewer_neighbourhoods : "cl_point_then_perturb", "perturb", "farthest_first" or "random"; default 'cl_point_then_perturb'
-        Where the other clusters start when there are fewer than k (λ < k).
+        Start of the other clusters when there are fewer than k neighbourhoods (λ < k).
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
-        Which neighbourhoods start clusters when there are more than k (λ > k).
+        Selection of the neighbourhoods that start clusters when there are more than k (λ > k).
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2068,12 +2085,12 @@ class HMRFKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: BasuBilenkoMooney2004.
     """
@@ -2129,56 +2146,56 @@ class KMeans(Centres, WeightedClusterer):
 
     **Method**
 
-    Lloyd's two steps until nothing moves; then, if asked, moves of single objects. Cosine: spherical
-    k-means on rows of unit length. Neither `algorithm` nor `precision` changes a label: fast forms
-    pre-select, exact distances decide.
+    Lloyd's two steps until nothing moves; then moves of single objects, if `refine` asks for them. Cosine: spherical
+    k-means on rows of unit length. Neither `algorithm` nor `precision` changes a label: fast forms pre-select
+    centres, and exact distances decide.
 
     **Input and output**
 
-    n × d, dense or sparse; objects may have weights, unless single ones are moved. One label per object in
-    `0..k`, k centres. The objective is the total distortion, and never rises.
+    n × d, dense or sparse; objects may have weights, unless single objects are moved. One label per object in `0..k`,
+    k centres. The objective is the total distortion, and never rises.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster where asked for.
+    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster if `empty = "error"`.
 
     **Cost and randomness**
 
-    O(sweeps · n·k·d), less with bounds, sparse O(sweeps · non-zeros · k); memory O(n + k·d), with
-    group bounds O(n·k/16); random only in the first centres.
+    O(sweeps · n·k·d), less with bounds, sparse O(sweeps · non-zeros · k); memory O(n + k·d), with group bounds
+    O(n·k/16); random only in the first centres.
 
     **References**
 
-    [Lloyd1982]; starts: [ArthurVassilvitskii2007] (greedy variant), [Bahmani2012]; cosine:
-    [DhillonModha2001]; bounds: [Hamerly2010], [Ding2015].
+    [Lloyd1982]; starts: [ArthurVassilvitskii2007] (greedy variant), [Bahmani2012]; cosine: [DhillonModha2001];
+    bounds: [Hamerly2010], [Ding2015].
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     algorithm : "auto", "lloyd", "hamerly" or "yinyang"; default 'auto'
-        How nearest centres are found; the labels are the same.
+        Method of finding nearest centres; the labels are the same.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
-        What happens to a cluster without objects.
+        Treatment of a cluster that has no objects.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen.
-    max_iter : an integer in 1..=1000000000; default 300
-        Sweeps of one start.
+        Method of choosing the first centres.
+    max_iter : an integer, at least 1; default 300
+        Maximum number of sweeps in one start.
     precision : "f64" or "f32"; default 'f64'
-        What nearest centres are pre-selected in (dense data); the labels are the same.
+        Number format for pre-selecting nearest centres of dense data; the labels are the same.
     refine : "none" or "incremental"; default 'none'
-        What happens once no object is nearer to another centre.
-    refine_iterations : an integer in 1..=1000000000; optional
-        Sweeps of the refinement; absent: as many as of a start.
-    n_init : an integer in 1..=1000000000; default 10
-        Starts, of which the best result is kept; a given start is run once.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Refinement after the sweeps, when no object is nearer to another centre.
+    refine_iterations : an integer, at least 1; optional
+        Maximum number of sweeps of the refinement. If absent, the same as for a start.
+    n_init : an integer, at least 1; default 10
+        Number of starts; the best result is kept. A given start is run once.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2196,14 +2213,16 @@ class KMeans(Centres, WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
     inertia_ : float
         The objective: the sum of the squared distances to the nearest centres.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Lloyd1982, ArthurVassilvitskii2007, Bahmani2012, DhillonModha2001, Hamerly2010,
     Ding2015.
@@ -2250,49 +2269,48 @@ class LAC(Clusterer):
 
     **Method**
 
-    Each round: objects join the nearest centre under its weights; weights become exp(−V / h) over
-    their sum, V the mean squared differences of a feature to the centre; objects choose again;
-    centres become means. It ends when a round changes no cluster; a partition that comes back later
-    ends it with the one since then of smallest objective (status `cycle`).
+    Each round has four steps. Objects join the nearest centre under its weights. Weights become exp(−V / h), scaled
+    to sum 1, with V the mean squared differences of a feature to the centre. Objects choose again. Centres become
+    means. The run ends when a round changes no cluster. If an earlier partition repeats, the run also ends, with the
+    partition of smallest objective in that cycle (status `cycle`).
 
     **Input and output**
 
-    n × d, dense or sparse. A constant feature takes the largest weight of all: drop it first. `h` has
-    the unit of a squared distance: a number suits the data it was chosen for, "auto" any unit. One label per object
-    in `0..k`, centres and weights (k × d, each row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed
-    over the objects; it may rise under the `printed` rule.
+    n × d, dense or sparse. A constant feature gets the largest weight of all: drop it first. `h` has the unit of a
+    squared distance: a number suits the data it was chosen for, "auto" suits any unit. One label per object in
+    `0..k`, centres and weights (k × d, each row sums to 1). The objective is Σ w (x − µ)² + h Σ w ln w, summed over
+    the objects; it may rise under the `printed` rule.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an
-    empty cluster where asked for.
+    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster if `empty = "error"`.
 
     **Cost and randomness**
 
-    O(rounds · n·k·d), two passes over the data a round; memory O(n + k·d). Random only in the first
-    centres.
+    O(rounds · n·k·d), two passes over the data a round; memory O(n + k·d). Random only in the first centres.
 
     **References**
 
-    [Domeniconi2007]; [DomeniconiAlRazgan2008] §3. Differs: `entropy` also prices weights when objects
-    choose, so that the objective falls.
+    [Domeniconi2007]; [DomeniconiAlRazgan2008] §3. Differs: `entropy` also includes the cost of the weights when
+    objects choose, so that the objective falls.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     assign_rule : "printed" or "entropy"; default 'printed'
-        What makes a cluster cheap for an object.
+        Cost that an object compares when it chooses a cluster.
     empty : "keep", "reseed" or "error"; default 'keep'
-        What happens to a cluster without objects; kept, it also keeps its weights.
-    h : "auto" or a number > 0; default 'auto'
-        Incentive to use more features, in units of squared distance: large gives k-means, small one
-        feature per cluster. "auto": the mean squared distance of an object to the nearest first
-        centre, by the number of features.
+        Treatment of a cluster that has no objects; a kept cluster also keeps its weights.
+    h : "auto" or a number above 0; default 'auto'
+        Incentive to use more features, in units of squared distance. A large value gives k-means, a
+        small one a single feature per cluster. "auto": the mean squared distance of an object to
+        the nearest first centre, divided by the number of features.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'farthest_first'
-        How the first centres are chosen; `farthest_first` is the published well scattered start.
-    max_iter : an integer in 1..=1000000000; default 100
-        Rounds.
+        Method of choosing the first centres; `farthest_first` is the published well scattered
+        start.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of rounds.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2310,12 +2328,12 @@ class LAC(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Domeniconi2007, DomeniconiAlRazgan2008.
     """
@@ -2349,18 +2367,19 @@ class LCVQE(Clusterer):
 
     **Method**
 
-    Every object joins its nearest centre. Then the must-links, in order: one whose ends are apart either
-    stays broken, at ½ w (D(x_i, c_j) + D(x_j, c_i)) for the centres c_i, c_j of its ends, or both ends join
-    one of the two, whichever costs least. Then the cannot-links: of one whose ends are together the farther
-    end goes to its nearest other centre, or stays, at w D to that centre. A centre is the mean of its objects
-    and, with weights ½ w and w, of the ends of broken constraints that were to be there. The result is the
-    sweep of smallest objective Σ D(x, c) + costs, twice that of the paper; it need not fall with every
-    sweep. Constraints are taken as they are: nothing is closed, so that a wrong one misleads few objects.
+    Every object joins its nearest centre. Then the must-links are treated in order. If the ends of a must-link are in
+    clusters with centres c_i and c_j, the cheapest of three choices is taken. Either it stays broken, at ½ w (D(x_i,
+    c_j) + D(x_j, c_i)), or both ends join one of the two clusters. Then the cannot-links are treated. If both ends
+    are together, the farther end goes to its nearest other centre, or it stays, at w D to that centre. A centre is
+    the mean of its objects and, with weights ½ w and w, of the ends of broken constraints that should be there. The
+    result is the sweep of smallest objective Σ D(x, c) + costs, which is twice the objective of the paper; it need
+    not fall with every sweep. Constraints are used as given: they are not closed, so that a wrong one misleads few
+    objects.
 
     **Input and output**
 
-    n × d, dense or sparse, squared Euclidean; constraints of any weight (the paper's: 1, at which a
-    cannot-link always parts its ends). One label per object in `0..k`, k centres.
+    n × d, dense or sparse, squared Euclidean; constraints of any weight (the paper's: 1, at which a cannot-link
+    always separates its ends). One label per object in `0..k`, k centres.
 
     **Errors**
 
@@ -2376,20 +2395,20 @@ class LCVQE(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     empty : "keep", "reseed" or "error"; default 'reseed'
-        What happens to a cluster without objects.
+        Treatment of a cluster that has no objects.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
-    n_init : an integer in 1..=1000000000; default 10
-        Starts, of which the best result is kept; a given start is run once.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Method of choosing the first centres.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
+    n_init : an integer, at least 1; default 10
+        Number of starts; the best result is kept. A given start is run once.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2407,12 +2426,12 @@ class LCVQE(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: PellegBaras2007.
     """
@@ -2448,15 +2467,15 @@ class MiniBatchKMeans(Centres, Clusterer):
 
     **Method**
 
-    Each batch joins its nearest centres; a centre becomes the mean of all it has ever been given.
-    The first centres come from a sample. It ends when the smoothed distortion of the batches has not
-    fallen for a while; one pass over all objects then gives the labels.
+    Each batch joins its nearest centres; a centre becomes the mean of all objects it has ever received. The first
+    centres come from a sample. The batches end when their smoothed distortion has not fallen for `patience` batches;
+    one pass over all objects then gives the labels.
 
     **Input and output**
 
-    n × d, dense or sparse; or, with `rows`, an NPY file that is mapped into memory and never held
-    there as a whole: the data of the problem then only says how many objects there are. One label per
-    object, k centres; the objective is the total distortion to them.
+    n × d, dense or sparse; or, with `rows`, an NPY file that is mapped into memory and never held there as a whole.
+    The data of the problem then only give the number of objects. One label per object, k centres; the objective is
+    the total distortion to them.
 
     **Errors**
 
@@ -2468,28 +2487,28 @@ class MiniBatchKMeans(Centres, Clusterer):
 
     **References**
 
-    [Sculley2010]. Differs: a batch moves a centre once, by the mean of what it brings.
+    [Sculley2010]. Differs: a batch moves each centre once, by the mean of the objects it assigns to it.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
-    batch_size : an integer in 1..=1000000000; default 1024
-        Objects of a batch, drawn with replacement.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
+    batch_size : an integer, at least 1; default 1024
+        Number of objects in a batch, drawn with replacement.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen, from a sample of three batches or of 3k objects.
-    max_iter : an integer in 1..=1000000000; default 100
-        Most batches, counted in passes over as many objects as there are.
-    patience : an integer in 1..=1000000000; default 10
-        Batches in a row without a new least smoothed distortion, after which it ends.
-    n_init : an integer in 1..=1000000000; default 3
-        Starts, of which the best result is kept; a given start is run once.
+        Method of choosing the first centres, from a sample of three batches or of 3k objects.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of passes over as many objects as the data have.
+    patience : an integer, at least 1; default 10
+        Number of batches in a row without a new least smoothed distortion before stopping.
+    n_init : an integer, at least 1; default 3
+        Number of starts; the best result is kept. A given start is run once.
     rows : a string; optional
-        NPY file with one row per object, of little-endian f8 or f4 in C order, to be clustered in
-        place of the data of the problem.
+        NPY file with one row per object, of little-endian f8 or f4 in C order. Its rows are
+        clustered instead of the data of the problem.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2507,14 +2526,16 @@ class MiniBatchKMeans(Centres, Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
     inertia_ : float
         The objective: the sum of the squared distances to the nearest centres.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Sculley2010.
     """
@@ -2552,95 +2573,97 @@ class MPCKMeans(Clusterer):
 
     **Method**
 
-    Minimises Σ (‖x − µ‖²_A − log det A) plus, for each broken must-link, w times the squared length
-    of its difference (the mean under both clusters' metrics), for each broken cannot-link w̄ times
-    what it lacks to the largest difference. Each round visits the constrained objects one by one,
-    takes means, then metrics A = n·B⁻¹ of the scatter B of members and violations. With
-    `max_pair = "box"` the objective never rises after the first round; else the best round counts.
+    Minimises Σ (‖x − µ‖²_A − log det A) plus the cost of broken constraints. A broken must-link costs w times the
+    squared length of its difference (the mean under both clusters' metrics). A broken cannot-link costs w̄ times the
+    amount by which the squared length of its difference is below that of the largest difference. Each round visits
+    the constrained objects one by one, then updates the means, then the metrics A = n·B⁻¹ from the scatter B of
+    members and violations. With `max_pair = "box"` the objective never rises after the first round; otherwise the
+    best round counts.
 
     **Input and output**
 
-    n × d dense (`metric = "none"` also sparse), constraints of any weight. One label per object in
-    `0..k`, k centres, feature weights (diagonal) or matrices (full).
+    n × d dense (`metric = "none"` also sparse), constraints of any weight. One label per object in `0..k`, k centres,
+    feature weights (diagonal) or matrices (full).
 
     **Errors**
 
     `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for `max_pair = "box"` with full metrics;
-    `InconsistentConstraints` only where `on_conflict` asks; `HardNotSupported` for constraints
-    marked hard; `ClosureTooLarge` for unequal weights whose closure must be expanded, `Memory` where that takes
-    more than there may be; `NumericalFailure` for a scatter without eigenvalues.
+    `InconsistentConstraints` only if `on_conflict = "error"`; `HardNotSupported` for constraints marked hard;
+    `ClosureTooLarge` for unequal weights whose closure must be expanded, `Memory` if that exceeds the memory limit;
+    `NumericalFailure` for a scatter without eigenvalues.
 
     **Cost and randomness**
 
-    A round is O(n·k·d) diagonal, O(n·d² + n·k·d + d³) with one matrix, O(n·k·d² + k·d³) with k;
-    constraints add O(k·d) per constrained object and never a loop over pairs of the closure while all
-    of a kind weigh the same; where they don't, each pair takes 130 bytes. `exact` adds O(n²·d) per metric. Random: as
-    in pairwise-constrained k-means.
+    A round is O(n·k·d) diagonal, O(n·d² + n·k·d + d³) with one matrix, O(n·k·d² + k·d³) with k. Constraints add
+    O(k·d) per constrained object. As long as all constraints of a kind weigh the same, pairs of the closure are never
+    listed; otherwise each pair takes 130 bytes. `exact` adds O(n²·d) per metric. Random: as in
+    pairwise-constrained k-means.
 
     **References**
 
-    [Bilenko2004] eq. 3–6, figure 1; [Eaton2005] §2.6. Differs: the largest difference is by default
-    that of the box around the data, as in the authors' program, which keeps the objective falling.
+    [Bilenko2004] eq. 3–6, figure 1; [Eaton2005] §2.6. Differs: by default the largest difference is that of the box
+    around the data, as in the authors' program; this keeps the objective falling.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     box_includes_origin : true or false; default False
-        Let the box hold the origin too, as the authors' program does.
+        Extend the box to contain the origin too, as the authors' program does.
     empty : "keep", "reseed" or "error"; default 'keep'
-        What happens to a cluster without objects.
+        Treatment of a cluster that has no objects.
     entail : "full", "neighbourhoods_only", "largest_neighbourhoods" or "off"; default 'full'
-        How far constraints are extended before they cost anything.
-    floor_relative : a number in (0, 0.01]; default 1e-09
-        Smallest scatter that counts: of a feature against the mean variance, of a direction against
-        the largest.
-    hard_as_soft : a number >= 0; optional
-        Weight of constraints marked hard; absent: they are refused.
+        Extension of the constraints before costs are computed.
+    floor_relative : a number above 0 and at most 0.01; default 1e-09
+        Smallest scatter that counts: of a feature relative to the mean variance, of a direction
+        relative to the largest.
+    hard_as_soft : a number, at least 0; optional
+        Weight of constraints marked hard. If absent, they are rejected.
     init : "neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; optional
-        How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
-        `constrained_objects`.
+        Method of choosing the first centres. If absent, `neighbourhood`, or `constrained_objects`
+        with `weight = "auto"`.
     init_without_constraints : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen when no neighbourhood is known.
+        Method of choosing the first centres when no neighbourhood is known.
     learn_metric : true or false; default True
-        Learn them; if not, broken constraints still cost by distance, under the Euclidean metric.
+        Learn the metrics. If false, broken constraints still cost by distance, under the Euclidean
+        metric.
     learn_without_constraints : true or false; default True
-        Learn them also when nothing is constrained (metric-learning k-means).
-    log_weight : a number in (0, 1e+100]; default 1.0
-        Factor of log det A; changes no label of diagonal metrics after the first round.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
+        Learn the metrics also without constraints (metric-learning k-means).
+    log_weight : a number above 0; default 1.0
+        Factor of log det A. With diagonal metrics it changes no label after the first round.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
     max_pair : "box", "cluster", "exact" or "farthest_cl"; optional
-        The largest difference; absent: `box` for diagonal metrics, `farthest_cl` for full ones.
+        Difference that counts as the largest. If absent, `box` for diagonal metrics and
+        `farthest_cl` for full ones.
     metric : "single_diag", "multi_diag", "single_full", "multi_full" or "none"; default 'single_diag'
-        Which metrics are learned.
+        Form of the metrics that are learned.
     on_conflict : "error", "keep", "drop_cl" or "drop_weakest"; default 'keep'
-        What to do with cannot-links inside must-link components.
+        Treatment of cannot-links inside must-link components.
     order : "random", "random_fixed", "index" or "sorted"; default 'random'
-        In which order objects are visited.
+        Order in which objects are visited.
     perturb : "additive" or "multiplicative"; default 'additive'
-        How a global mean is perturbed.
-    perturb_rho : a number > 0; default 0.7
-        By how much a global mean is perturbed (ρ).
-    n_init : an integer in 1..=1000000000; optional
-        Starts, of which the best result is kept; absent: 10 for random starts, 1 from
-        neighbourhoods.
+        Formula that perturbs a global mean.
+    perturb_rho : a number above 0; default 0.7
+        Strength of the perturbation of a global mean (ρ).
+    n_init : an integer, at least 1; optional
+        Number of starts; the best result is kept. If absent, 10 for random starts and otherwise 1.
     singular : "ridge", "keep_previous" or "identity"; default 'ridge'
-        What happens where the scatter is smaller.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Treatment of a scatter that is smaller.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
-    weight : "auto" or a number >= 0; default 'auto'
-        Cost of a broken must-link of weight 1 (w), per squared distance; or "auto": ½, and for
-        cannot-links the mean distortion that k-means reaches over the square of the largest
-        difference, so that a broken constraint costs about what an object pays by itself.
-    weight_cannot : "auto" or a number >= 0; optional
-        Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
+        Unit of the tolerance: relative to the objective, or absolute.
+    weight : "auto" or a number, at least 0; default 'auto'
+        Cost of a broken must-link of weight 1 (w), per squared distance. "auto": ½ for must-links;
+        for cannot-links the mean distortion that k-means reaches, divided by the square of the
+        largest difference. A broken constraint then costs about as much as one object.
+    weight_cannot : "auto" or a number, at least 0; optional
+        Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     when_fewer_neighbourhoods : "cl_point_then_perturb", "perturb", "farthest_first" or "random"; default 'cl_point_then_perturb'
-        Where the other clusters start when there are fewer than k (λ < k).
+        Start of the other clusters when there are fewer than k neighbourhoods (λ < k).
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
-        Which neighbourhoods start clusters when there are more than k (λ > k).
+        Selection of the neighbourhoods that start clusters when there are more than k (λ > k).
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2658,12 +2681,12 @@ class MPCKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Bilenko2004, Eaton2005.
     """
@@ -2737,15 +2760,16 @@ class OPTICS(Clusterer):
 
     **Method**
 
-    From the first object on, next is the one that those before reach at the least distance: the larger of the
-    distance and the core distance of the one that reaches it. Where no core reaches any within the radius, the
-    first object that is left is next. A cluster is a stretch of that order in which every object is reached; what
-    follows a gap and is no core is noise.
+    The order starts at the first object. The next object is always the one that the objects before reach at the least
+    distance. This distance is the larger of two: the distance between the objects, and the core distance of the
+    object that reaches. If no core reaches another object within the radius, the next object is the first one left. A
+    cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
+    core is noise.
 
     **Input and output**
 
-    n × d, dense, Euclidean distances. As many clusters as there are; k is not used. Every object
-    has a label, see `noise`; diagnostics: `radius`, `noise_objects`.
+    n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
+    label, see `noise`; diagnostics: `radius`, `noise_objects`.
 
     **Errors**
 
@@ -2753,25 +2777,25 @@ class OPTICS(Clusterer):
 
     **Cost and randomness**
 
-    In up to 16 features searches in a k-d tree, about n·log n and one step for each object within the radius of
-    another; in more at worst O(n²·d) time. O(n) memory, in more than 16 features O(n · `min_points`). Nothing is
-    random.
+    With up to 16 features it searches a k-d tree: about n·log n, and one step for each object within the radius of
+    another. With more features O(n²·d) time at worst. O(n) memory, with more than 16 features O(n · `min_points`).
+    Not random.
 
     **References**
 
-    [Ankerst1999], with ε = ε′. Differs: absent, the radius is chosen from the data.
+    [Ankerst1999], with ε = ε′. Differs: if no radius is given, it is chosen from the data.
 
     Parameters
     ----------
-    min_samples : an integer in 2..=1000000000; default 5
-        Neighbours that make an object a core, itself among them (MinPts).
+    min_samples : an integer, at least 2; default 5
+        Number of neighbours, including itself, that make an object a core (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no dense region count in an ensemble and in a study; in files and in Python
-        they are noise, -1.
-    radius : a number > 0; optional
-        Distance at which the order is cut (ε′, in feature units); absent: the smallest at which
+        Treatment of objects outside dense regions in an ensemble and in a study. In files and in
+        Python they are noise, -1.
+    radius : a number above 0; optional
+        Distance at which the order is cut (ε′, in feature units). If absent, the smallest at which
         nine in ten objects are cores.
-    eps : a number > 0; optional
+    eps : a number above 0; optional
         The name that scikit-learn has for `radius`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -2788,12 +2812,12 @@ class OPTICS(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: Ankerst1999.
     """
@@ -2820,77 +2844,77 @@ class OPTICS(Clusterer):
 
 
 class Pccc(Clusterer):
-    """PCCC: k-means whose assignment is an optimum under hard constraints and soft ones with a confidence.
+    """PCCC: k-means whose assignment is optimal under hard constraints and soft ones with a confidence.
 
     **Method**
 
-    Objects that hard must-links join are assigned as one. An assignment minimises Σ D(x, c) + P Σ w over broken
-    soft constraints of weight (confidence) w, all objects at once; no hard constraint is broken. Only objects that
-    the nearest centres would put where a constraint breaks are searched, with those that then must move, part by
-    part, by branch and bound; what no constraint ties takes its nearest centre. Where the search comes to
-    `node_limit`, what it has is repaired, and made cheaper by moves in which an object pushes others out of its way;
-    the labels of the sweep before are kept where they cost less. A warning and the diagnostics say how often
-    (`unproved` of `assignments`; `nodes`). A centre is the mean of its objects; an empty cluster takes the object, or
-    joined objects, farthest from its centre. The objective never rises. Once nothing moves, the cluster that costs
-    least goes to an object of the one that costs most and the sweeps begin again, until that lowers the
-    objective no more. Soft constraints are taken as they are: nothing is closed.
+    Objects that hard must-links join are assigned together. An assignment minimises Σ D(x, c) + P Σ w over broken soft
+    constraints of weight (confidence) w, for all objects together. No hard constraint is broken. Objects without
+    constraints take their nearest centre. The search by branch and bound covers only objects whose nearest centres
+    break a constraint, and those that then have to move, part by part. If the search reaches `node_limit`, the
+    assignment found so far is repaired. The labels of the sweep before replace it if it cannot be repaired or costs no
+    less. Moves in which an object pushes others out of its way then lower the cost. A warning and the diagnostics
+    report how often this happened (`unproved` of `assignments`; `nodes`). A centre is the mean of its objects; an empty
+    cluster takes the object, or joined objects, farthest from its centre. The objective never rises. Once nothing
+    moves, the cheapest cluster moves to an object of the most expensive one. The sweeps then begin again, until such a
+    move no longer lowers the objective. Soft constraints are used as given: they are not closed.
 
     **Input and output**
 
-    n × d, dense or sparse, constraints marked hard or soft; `unmarked` says which the others are. One label per
-    object in `0..k`, k centres. The diagnostic `price` is P.
+    n × d, dense or sparse, constraints marked hard or soft; `unmarked` decides about the others. One label per object
+    in `0..k`, k centres. The diagnostic `price` is P.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; of hard constraints `InconsistentConstraints` with the chain of
-    must-links, `InfeasibleConstraints` when k clusters provably cannot hold them, `UndecidedConstraints` where the
-    search for that finds no end.
+    `MissingK`, `BadK`, `TooManyClusters`; for hard constraints `InconsistentConstraints` with the chain of
+    must-links, `InfeasibleConstraints` when k clusters provably cannot hold them, `UndecidedConstraints` if the
+    search for that reaches its limit.
 
     **Cost and randomness**
 
     O(sweeps · (n·k·d + constraints + constrained objects · k)) and the search, at worst `node_limit` nodes a sweep,
-    each O(k) for what it looks at; random in the first centres, and in the object that a cluster goes to.
+    each with a cost of O(k); random in the first centres, and in the object that a cluster moves to.
 
     **References**
 
-    [Baumann2025]. Differs: an own search in place of a solver for integer programmes; several starts, of which the
-    best counts; P is found once for all of them, so that objectives can be compared; a cluster that is put elsewhere
-    goes to an object, not onto the other centre.
+    [Baumann2025]. Differs: a search of our own replaces a solver for integer programmes. Several starts are made and
+    the best one counts. P is computed once for all of them, so that objectives can be compared. A cluster that is
+    moved goes to an object, not onto the other centre.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
-        What happens to a cluster without objects; `reseed` moves joined objects together.
+        Treatment of a cluster that has no objects; `reseed` moves joined objects together.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
-    nearest : an integer in 1..=1000000000; optional
-        Nearest centres that constrained objects may join (q), and whose distance counts for "auto";
-        absent: all. An object may always join one more than it has hard cannot-links: so none is
-        left without.
-    node_limit : an integer in 0..=4503599627370496; default 20000
-        Nodes of the search in one assignment; one of a part with thousands of objects and
-        constraints counts once for each thousand.
-    repositions : an integer in 0..=1000000000; default 1
-        Times in a row that putting a cluster elsewhere may fail before a start ends: first that
-        which costs least, then the next; 0: none is, 1: as published.
-    n_init : an integer in 1..=1000000000; default 10
-        Starts, of which the best result is kept; a given start is run once.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Method of choosing the first centres.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
+    nearest : an integer, at least 1; optional
+        Number of nearest centres that constrained objects may join (q). Their distances also count
+        for `weight = "auto"`. If absent, all. An object may always join one more centre than it has
+        hard cannot-links, so that one is always left.
+    node_limit : an integer, at least 0; default 20000
+        Maximum number of nodes of the search in one assignment. In a part with thousands of objects
+        and constraints, a node counts once for each thousand.
+    repositions : an integer, at least 0; default 1
+        Number of failed moves of a cluster in a row that end a start. The cheapest cluster is moved
+        first, then the next. 0: no cluster is moved; 1: as published.
+    n_init : an integer, at least 1; default 10
+        Number of starts; the best result is kept. A given start is run once.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     unmarked : "hard" or "soft"; default 'hard'
-        What constraints are that nobody marked hard or soft.
-    weight : "auto" or a number >= 0; default 'auto'
-        Cost of a broken soft constraint of weight 1 (P), or "auto": the mean distance of an object
-        to the centres of the first start.
+        Meaning of constraints marked neither hard nor soft.
+    weight : "auto" or a number, at least 0; default 'auto'
+        Cost of a broken soft constraint of weight 1 (P). "auto": the mean distance of an object to
+        the centres of the first start.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -2908,12 +2932,14 @@ class Pccc(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Baumann2025.
     """
@@ -2961,9 +2987,9 @@ class PCKMeans(WeightedClusterer):
 
     **Method**
 
-    Minimises Σ D(x, µ) + Σ w [must-link broken] + Σ w̄ [cannot-link broken] over closed constraints.
-    Each sweep visits the constrained objects one by one, in order, with the labels as they are now;
-    the others choose their nearest centre. The objective never rises after the first sweep.
+    Minimises Σ D(x, µ) + Σ w [must-link broken] + Σ w̄ [cannot-link broken] over closed constraints. Each sweep
+    visits the constrained objects one by one, in order, with the current labels; the others choose their nearest
+    centre. The objective never rises after the first sweep.
 
     **Input and output**
 
@@ -2971,70 +2997,69 @@ class PCKMeans(WeightedClusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only where `on_conflict` asks;
-    `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose
-    closure must be expanded, `Memory` where that takes more than there may be.
+    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only if `on_conflict = "error"`;
+    `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose closure must be
+    expanded, `Memory` if that exceeds the memory limit.
 
     **Cost and randomness**
 
-    O(sweeps · (n·k·d + constrained objects · k + moves · separated components)); the closure is never
-    expanded while all constraints of a kind weigh the same, nor are groups whose members must be apart. Where they
-    don't, each of its pairs takes 130 bytes, and every visit all partners of an object.
-    Random: the order of visits, and the start where neighbourhoods do not settle it. With `weight = "auto"` that is
-    the best of many runs on the constrained objects alone, where there are five or more for each cluster.
+    O(sweeps · (n·k·d + constrained objects · k + moves · separated components)). The closure is never expanded as
+    long as all constraints of a kind weigh the same; neither are groups whose members must be apart. Otherwise each
+    pair of the closure takes 130 bytes, and every visit looks at all partners of an object. Random: the order of
+    visits, and the start if neighbourhoods do not determine it. With `weight = "auto"` the start is the best of many
+    runs on the constrained objects alone, if there are at least five of them for each cluster.
 
     **References**
 
-    [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted
-    farthest-first, the later rule; `largest` is the paper's, as is `init = "neighbourhood"` beside a fitted weight.
+    [Basu2004] §3–4; [Greene2007] Eq. 1. Differs: more than k neighbourhoods start by weighted farthest-first, the
+    later rule; `largest` is the rule of the paper, as is `init = "neighbourhood"` with a fitted weight.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     empty : "keep", "reseed" or "error"; default 'keep'
-        What happens to a cluster without objects.
+        Treatment of a cluster that has no objects.
     entail : "full", "neighbourhoods_only", "largest_neighbourhoods" or "off"; default 'full'
-        How far constraints are extended before they cost anything.
+        Extension of the constraints before costs are computed.
     half_distortion : true or false; default False
-        Halve the squared Euclidean distortion, as the SDM paper's objective does.
-    hard_as_soft : a number >= 0; optional
-        Weight of constraints marked hard; absent: they are refused.
+        Halve the squared Euclidean distortion, as in the objective of the SDM paper.
+    hard_as_soft : a number, at least 0; optional
+        Weight of constraints marked hard. If absent, they are rejected.
     init : "neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; optional
-        How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
-        `constrained_objects`.
+        Method of choosing the first centres. If absent, `neighbourhood`, or `constrained_objects`
+        with `weight = "auto"`.
     init_without_constraints : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen when no neighbourhood is known.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
+        Method of choosing the first centres when no neighbourhood is known.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
     on_conflict : "error", "keep", "drop_cl" or "drop_weakest"; default 'keep'
-        What to do with cannot-links inside must-link components.
+        Treatment of cannot-links inside must-link components.
     order : "random", "random_fixed", "index" or "sorted"; default 'random'
-        In which order objects are visited.
+        Order in which objects are visited.
     perturb : "additive" or "multiplicative"; default 'additive'
-        How a global mean is perturbed.
-    perturb_rho : a number > 0; default 0.7
-        By how much a global mean is perturbed (ρ).
-    n_init : an integer in 1..=1000000000; optional
-        Starts, of which the best result is kept; absent: 10 for random starts, 1 from
-        neighbourhoods.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Formula that perturbs a global mean.
+    perturb_rho : a number above 0; default 0.7
+        Strength of the perturbation of a global mean (ρ).
+    n_init : an integer, at least 1; optional
+        Number of starts; the best result is kept. If absent, 10 for random starts and otherwise 1.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
-    weight : "auto" or a number >= 0; default 'auto'
-        Cost of a broken must-link of weight 1 (w), or "auto": the geometric mean of what an object
-        pays on average in clusters found without constraints and around the common centre, so that
-        penalties have the scale of the data.
-    weight_cannot : "auto" or a number >= 0; optional
-        Cost of a broken cannot-link of weight 1 (w̄); absent: as `weight`.
+        Unit of the tolerance: relative to the objective, or absolute.
+    weight : "auto" or a number, at least 0; default 'auto'
+        Cost of a broken must-link of weight 1 (w). "auto": the geometric mean of two mean costs of
+        an object, in clusters found without constraints and around the common centre. Penalties
+        then have the scale of the data.
+    weight_cannot : "auto" or a number, at least 0; optional
+        Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     when_fewer_neighbourhoods : "cl_point_then_perturb", "perturb", "farthest_first" or "random"; default 'cl_point_then_perturb'
-        Where the other clusters start when there are fewer than k (λ < k).
+        Start of the other clusters when there are fewer than k neighbourhoods (λ < k).
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
-        Which neighbourhoods start clusters when there are more than k (λ > k).
+        Selection of the neighbourhoods that start clusters when there are more than k (λ > k).
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -3052,12 +3077,14 @@ class PCKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Basu2004, Greene2007.
     """
@@ -3119,64 +3146,64 @@ class PentaTraining(Clusterer):
 
     **Method**
 
-    One component for each h. Round by round a component gets must-links on the nearest pairs it parts
-    and the others join, and cannot-links on the farthest pairs it joins and the others part; then it
-    is clustered anew. What follows from its constraints, or contradicts them, is passed over; with
-    two clusters that is complete, with more nobody tests whether k clusters suffice. It ends when
+    There is one component for each h. In each round a component gets must-links on the nearest pairs that it
+    separates and the others join. It gets cannot-links on the farthest pairs that it joins and the others separate.
+    Then it is clustered again. Candidates that follow from its constraints, or contradict them, are skipped. With two
+    clusters this check is complete; with more, it does not test whether k clusters suffice. The rounds end when
     nothing can be added or nothing changes.
 
     **Input and output**
 
-    What the clusterer takes, dense or sparse; constraints go to every component. The partition of the
-    consensus. Diagnostics: `rounds`, `added_must`, `added_cannot`, and `skipped`, the candidates that
-    constraints added just before made superfluous.
+    The input of the clusterer, dense or sparse; constraints go to every component. The result is the partition of the
+    consensus. Diagnostics: `rounds`, `added_must`, `added_cannot`, and `skipped`, the candidates that constraints
+    added just before made superfluous.
 
     **Errors**
 
-    Those of clusterer and consensus, with their slot; `BadParam` for fewer than three values of h, for
-    one the clusterer refuses, for `agree` out of range, and if neither kind of link is added. A
-    component that fails numerically is left out with a warning, down to two.
+    The errors of clusterer and consensus, with their slot; `BadParam` for fewer than three values of h, for a value
+    that the clusterer rejects, for `agree` out of range, and if neither kind of link is added. A component that fails
+    numerically is left out with a warning; at least two must remain.
 
     **Cost and randomness**
 
-    Rounds · components · (clusterer + candidates). Candidates take O(n·log n) where components mostly
-    agree, O(n²·components) at worst or if `agree` is lowered; memory O(n · components). Random only
-    in clusterer and consensus; a component draws the same numbers each time.
+    Rounds · components · (clusterer + candidates). Candidates take O(n·log n) if components mostly agree, and
+    O(n²·components) at worst or if `agree` is lowered; memory O(n · components). Random only in clusterer and
+    consensus; a component draws the same numbers each time.
 
     **References**
 
-    [DomeniconiAlRazgan2008] Algorithm 2; [AlRazganDomeniconi2006] for the consensus. Differs: any
-    number of components; far pairs are ranked by plain distance, as the text has it.
+    [DomeniconiAlRazgan2008] Algorithm 2; [AlRazganDomeniconi2006] for the consensus. Differs: any number of
+    components; far pairs are ranked by plain distance, as in the text of the paper.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
-    agree : an integer in 2..=1000000000; optional
-        How many of the others must see a pair otherwise; absent: all.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
+    agree : an integer, at least 2; optional
+        Smallest number of other components that must differ from the learning component about a
+        pair. If absent, all.
     cl_distance : "euclidean" or "mean_weighted"; default 'euclidean'
-        Which candidates for cannot-links are far.
+        Distance that ranks candidates for cannot-links.
     clusterer : a base clusterer; default 'clac'
-        What clusters each component; it must have an option `h`.
+        Clusterer of each component; it must have an option `h`.
     consensus : a consensus function; default 'wbpa'
-        What combines the components in the end.
+        Consensus function that combines the components at the end.
     constrained_consensus : true or false; default False
-        The consensus gets the constraints too; as published only the components do.
-    early_stop : an integer in 1..=1000000000; optional
-        Rounds without a change of the consensus after which it stops; absent: it is made once, at
-        the end.
+        Give the constraints to the consensus too. As published, only the components get them.
+    early_stop : an integer, at least 1; optional
+        Number of rounds without a change of the consensus after which training stops. If absent,
+        the consensus is computed once, at the end.
     h_values : "auto" or a list; default 'auto'
-        The `h` of each component, at least three values, in units of squared distance. "auto": the
-        paper's 1, 3, 5, 7 and 10, times the mean variance of a feature, which is 1 on standardised
-        data.
-    max_rounds : an integer in 1..=1000000000; default 50
-        Rounds.
+        Values of `h` for the components, at least three, in units of squared distance. "auto": the
+        paper's 1, 3, 5, 7 and 10, times the mean variance of a feature (1 on standardised data).
+    max_rounds : an integer, at least 1; default 50
+        Maximum number of rounds.
     schedule : "sequential" or "simultaneous"; default 'sequential'
-        When a component learns.
-    top_cl : an integer in 0..=1000000000 or a number in (0, 1]; default 5
-        How many cannot-links a component gets each time.
-    top_ml : an integer in 0..=1000000000 or a number in (0, 1]; default 5
-        How many must-links a component gets each time.
+        Time at which a component learns.
+    top_cl : an integer, at least 0 or a number above 0 and at most 1; default 5
+        Number of cannot-links that a component gets each time.
+    top_ml : an integer, at least 0 or a number above 0 and at most 1; default 5
+        Number of must-links that a component gets each time.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -3192,12 +3219,12 @@ class PentaTraining(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: DomeniconiAlRazgan2008, AlRazganDomeniconi2006.
     """
@@ -3243,23 +3270,22 @@ class SCOPKMeans(Clusterer):
 
     **Method**
 
-    Minimises (1 − ω)·Σ D / V + ω·Σ s² [broken] / Σ s², with V the distortion to the common centre and s
-    the strength of a constraint, its weight. Constrained objects choose one by one, given the labels
-    as they are. Constraints marked hard are never broken: what they join moves as one, into
-    clusters that hold nothing it must be apart from; where no attempt finds such clusters one by one, a
-    complete search places them first. A group marked hard of which nothing else is said is placed as a whole, at
-    the smallest total distance. The objective never rises after the first sweep.
+    Minimises (1 − ω)·Σ D / V + ω·Σ s² [broken] / Σ s², with V the distortion to the common centre and s the strength
+    of a constraint, its weight. Constrained objects choose one by one, given the current labels. Constraints marked
+    hard are never broken. Objects they join move as one, into clusters that hold nothing they must be apart from. If
+    no attempt finds such clusters one by one, a complete search places them first. A group marked hard is placed as a
+    whole, at the smallest total distance, if no other constraint touches it. The objective never rises after the
+    first sweep.
 
     **Input and output**
 
-    n × d, dense or sparse, constraints of weight at most 1, not extended. One label per object in
-    `0..k`, k centres.
+    n × d, dense or sparse, constraints of weight at most 1, not extended. One label per object in `0..k`, k centres.
 
     **Errors**
 
     `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for weights above 1; `InconsistentConstraints` and
-    `InfeasibleConstraints` for those marked hard, `UndecidedConstraints` where the search for them
-    finds no end; `TooManyGroupPairs` for groups of which hard must-links join objects.
+    `InfeasibleConstraints` for constraints marked hard, `UndecidedConstraints` if the search for a placement reaches
+    its limit; `TooManyGroupPairs` for groups with objects that hard must-links join.
 
     **Cost and randomness**
 
@@ -3271,30 +3297,30 @@ class SCOPKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
-        What happens to a cluster without objects.
+        Treatment of a cluster that has no objects.
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen; `neighbourhood`: at the means of the must-link components
+        Method of choosing the first centres. `neighbourhood`: the means of the must-link components
         with cannot-links.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one attempt.
-    omega : a number in 0..=1; default 0.5
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one attempt.
+    omega : a number between 0 and 1; default 0.5
         Share of the constraints in the objective (ω); 0 is k-means.
     order : "random", "random_fixed", "index" or "sorted"; default 'random'
-        In which order objects are visited.
-    n_init : an integer in 1..=1000000000; default 10
-        Attempts, of which the best result is kept.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Order in which objects are visited.
+    n_init : an integer, at least 1; default 10
+        Number of attempts; the best result is kept.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
-        Which of those when there are more than k.
+        Selection of the neighbourhoods that start clusters when there are more than k.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -3312,12 +3338,14 @@ class SCOPKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Wagstaff2002, Wagstaff2004.
     """
@@ -3361,8 +3389,9 @@ class SeededKMeans(WeightedClusterer):
 
     **Method**
 
-    Centres start at the means of the seeds; then plain k-means. Seeds are the labels of a given start
-    (unknown ones left out), else the neighbourhoods: at most the k largest, one for each cluster.
+    Centres start at the means of the seeds; then plain k-means runs. The seeds are the labels of a given start,
+    without unknown ones. Without a given start, they are the neighbourhoods: at most the k largest, one for each
+    cluster.
 
     **Input and output**
 
@@ -3370,39 +3399,39 @@ class SeededKMeans(WeightedClusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` where a cluster has no seed and that is refused.
+    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` if a cluster has no seed and `unseeded = "error"`.
 
     **Cost and randomness**
 
-    That of k-means; random only where a cluster has no seed.
+    As k-means; random only if a cluster has no seed.
 
     **References**
 
-    [Basu2002] figure 1; [Basu2004] feeds it neighbourhoods.
+    [Basu2002] figure 1; [Basu2004] uses neighbourhoods as its seeds.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
-        What happens to a cluster without objects.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
+        Treatment of a cluster that has no objects.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
     perturb : "additive" or "multiplicative"; default 'additive'
-        How a global mean is perturbed.
-    perturb_rho : a number > 0; default 0.7
-        By how much a global mean is perturbed (ρ).
-    n_init : an integer in 1..=1000000000; optional
-        Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Formula that perturbs a global mean.
+    perturb_rho : a number above 0; default 0.7
+        Strength of the perturbation of a global mean (ρ).
+    n_init : an integer, at least 1; optional
+        Number of starts; the best result is kept. If absent, 1 with seeds and 10 without.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     unseeded : "perturb", "farthest_first" or "error"; default 'perturb'
-        Where clusters without a seed start.
+        Start of clusters that have no seed.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -3420,12 +3449,14 @@ class SeededKMeans(WeightedClusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Basu2002, Basu2004.
     """
@@ -3467,8 +3498,8 @@ class SizeConstrainedKMeans(Clusterer):
 
     **Method**
 
-    Lloyd's two steps; the first assigns all objects at once, by a flow of least cost, so that no assignment to
-    these centres with legal sizes has a smaller objective. Objects need not be with their nearest centre.
+    Lloyd's two steps. The first step assigns all objects together, with a minimum-cost flow, so that no assignment to
+    these centres with allowed sizes has a smaller objective. Objects need not be with their nearest centre.
 
     **Input and output**
 
@@ -3481,34 +3512,34 @@ class SizeConstrainedKMeans(Clusterer):
 
     **Cost and randomness**
 
-    O(n·k·d) per sweep and O(k²) for every object that is moved from its nearest centre; O(n·k) memory; random only
-    in the first centres.
+    O(n·k·d) per sweep and O(k²) for every object that is moved from its nearest centre; O(n·k) memory; random only in
+    the first centres.
 
     **References**
 
-    [Bradley2000], with largest sizes beside its smallest.
+    [Bradley2000], extended by largest sizes.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean
-        otherwise.
+        Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
+        Euclidean.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
-        How the first centres are chosen.
-    max_iter : an integer in 1..=1000000000; default 100
-        Sweeps of one start.
-    max_size : an integer in 1..=1000000000; optional
-        Most objects of a cluster, at least n / k; absent: any number.
-    min_size : an integer in 0..=1000000000; default 1
-        Fewest objects of a cluster, at most n / k.
-    n_init : an integer in 1..=1000000000; default 10
-        Starts, of which the best result is kept; a given start is run once.
-    tol : a number >= 0; default 1e-06
-        Smallest change of the objective worth another sweep.
+        Method of choosing the first centres.
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start.
+    max_size : an integer, at least 1; optional
+        Largest number of objects in a cluster, at least n / k. If absent, no limit.
+    min_size : an integer, at least 0; default 1
+        Smallest number of objects in a cluster, at most n / k.
+    n_init : an integer, at least 1; default 10
+        Number of starts; the best result is kept. A given start is run once.
+    tol : a number, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
-        How the change is compared with the tolerance.
+        Unit of the tolerance: relative to the objective, or absolute.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -3526,12 +3557,14 @@ class SizeConstrainedKMeans(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: Bradley2000.
     """
@@ -3571,51 +3604,51 @@ class Spectral(Clusterer):
 
     **Method**
 
-    W the affinities of a graph without loops, D its degrees: the k largest eigenvectors of
-    D^(−½)·W·D^(−½) are the columns of an n × k matrix, whose rows are scaled to length 1 and clustered by
-    k-means. With `form = "spectral_learning"` the affinity of must-linked objects is 1 and that of
-    cannot-linked ones 0, and the eigenvectors are those of (W + d·I − D) / d, d the largest degree. If the
-    graph falls into more than k parts, the rows tell all of them apart.
+    W holds the affinities of a graph without loops, D its degrees. The k largest eigenvectors of D^(−½)·W·D^(−½) are
+    the columns of an n × k matrix. Its rows are scaled to length 1 and clustered with k-means. With
+    `form = "spectral_learning"` the affinity of must-linked objects is 1 and that of cannot-linked objects 0. The
+    eigenvectors are then those of (W + d·I − D) / d, with d the largest degree. If the graph falls into more than k
+    parts, the rows still distinguish all of them.
 
     **Input and output**
 
-    Dense or sparse rows (a symmetric graph of the `knn` nearest with locally scaled Gaussian weights is
-    made), distances (the same), or affinities (the graph itself, its diagonal left out). One label per object in
-    `0..k`. Constraints are read by `spectral_learning` alone, without their weights, and may be broken. The
-    objective is the distortion of k-means.
+    Dense or sparse rows (turned into a symmetric graph of the `knn` nearest neighbours with locally scaled Gaussian
+    weights), distances (the same), or affinities (the graph itself, without its diagonal). One label per object in
+    `0..k`. Only `spectral_learning` uses constraints; it ignores their weights and may break them. The objective is
+    the distortion of k-means.
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without a neighbour (form `ng`);
-    `BadParam` for negative affinities and, with `spectral_learning`, for affinities above 1.
+    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without a neighbour (form `ng`); `BadParam`
+    for negative affinities and, with `spectral_learning`, for affinities above 1.
 
     **Cost and randomness**
 
-    O(n²·d) time for the graph, then O(edges · k) a step of the iteration; O(n · (knn + k)) memory. Up to 200
-    objects, and if k is more than a fifth of them, O(n³) time and O(n²) memory. Random: the starts of k-means
-    and of the iteration.
+    O(n²·d) time for the graph, then O(edges · k) for a step of the iteration; O(n · (knn + k)) memory. Up to 200
+    objects, and if k is more than a fifth of them, O(n³) time and O(n²) memory. Random: the starts of k-means and of
+    the iteration.
 
     **References**
 
     [NgJordanWeiss2002] §2; [KamvarKleinManning2003] for `spectral_learning`. The graph: [ZelnikManorPerona2004].
-    Differs: neighbours alone are joined, with a width for each object.
+    Differs: only neighbours are joined, with a width for each object.
 
     Parameters
     ----------
-    n_clusters : an integer >= 1; optional
-        Number of clusters; absent: that of the classes in `y`, or else 8.
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
-        How far objects are apart, for the neighbour graph; "auto": cosine for sparse rows, squared
-        Euclidean otherwise.
+        Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise
+        squared Euclidean.
     form : "ng" or "spectral_learning"; default 'ng'
-        Which matrix has the eigenvectors.
-    knn : an integer in 1..=1000000000; default 20
-        Neighbours of an object in the graph; all others if there are fewer.
-    n_init : an integer in 1..=1000000000; default 10
-        Starts of k-means, of which the best result is kept.
-    scale : a number > 0; default 1.0
-        Factor in the weight exp(−scale · distance² / r²) of a neighbour, r the distance to the
-        last.
+        Matrix whose eigenvectors are used.
+    knn : an integer, at least 1; default 20
+        Number of neighbours of each object in the graph (fewer in small data).
+    n_init : an integer, at least 1; default 10
+        Number of starts of k-means; the best result is kept.
+    scale : a number above 0; default 1.0
+        Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
+        farthest one.
     kind : one of "dense", "distances", "affinity"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -3634,12 +3667,14 @@ class Spectral(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
 
     References: NgJordanWeiss2002, ZelnikManorPerona2004, KamvarKleinManning2003.
     """
@@ -3670,24 +3705,155 @@ class Spectral(Clusterer):
         self.n_jobs = n_jobs
 
 
-class Ssdbscan(Clusterer):
-    """SSDBSCAN: dense regions that constrained objects grow into, each at its own density, until they would meet.
+class SSKernelKMeans(Clusterer):
+    """Semi-supervised kernel k-means: constraints raise and lower the entries of a kernel, on which k-means runs.
 
     **Method**
 
-    Objects reach each other at the largest of their distance and the distances to their `min_samples`-th nearest
-    objects. What is joined up to a distance is dense there; the regions grow with the distance. A region with a
-    constrained object is a cluster just before it would join another one so that two objects in it must be
-    apart. Clusters that hold must-linked objects are one cluster. All other objects are noise. Known classes of
-    some objects are such constraints: two known objects are together or apart.
+    S is the kernel, and W holds +w for each must-link and −w for each cannot-link. φ(x) is the image of an object in
+    the space of S. Cluster h has n_h objects, and their images have the mean m_h. The method minimises Σ_h (Σ ‖φ(x) −
+    m_h‖² − (2 / n_h)·(Σ w of must-links inside h − Σ w of cannot-links inside h)). Kernel k-means on K = S + W has this
+    objective.
+
+    The shift σ is added to the diagonal of K. It makes K positive semidefinite on vectors whose entries sum to 0, and
+    kernel k-means uses no other vectors. It changes the objective of k clusters only by a constant, which is left out.
+
+    The first start uses the neighbourhoods of the must-links. It takes the largest neighbourhood, and then again and
+    again the one whose mean is farthest from the means taken before, in the space of S. If there are fewer than k
+    neighbourhoods, it takes single objects in the same way. Later starts draw neighbourhoods and single objects as
+    k-means++ does. All others join the nearest mean; must-linked objects stay together.
+
+    In a sweep, all objects move at the same time, each to the nearest mean. The squared distance of object i to the
+    mean of cluster h is K_ii − (2 / n_h) Σ_j K_ij + (1 / n_h²) Σ_jl K_jl, with j and l in h and with σ on the diagonal.
+    An empty cluster takes the object that lowers the objective most, if there is one. A large σ holds objects where
+    they are. If a sweep would not lower the objective, it is undone, and objects move one by one instead, each to the
+    cluster that lowers the objective most. A start ends if this does not lower it either, so the objective never
+    rises.
 
     **Input and output**
 
-    n × d, dense or sparse, Euclidean distances, or a matrix of distances. As many clusters as there are; k is not
-    used, and neither are weights of constraints. Constraints marked soft are enforced like the others, or left out if
-    the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every pair of
-    constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are one
-    cluster. Every object has a label, see `noise`; diagnostics: `noise_objects`.
+    Dense or sparse rows, distances, or affinities (the kernel S itself, with its diagonal); constraints of any weight,
+    which are not closed. One label per object in `0..k`; constraints may be broken. With distances, `kernel` uses
+    them as if they were Euclidean. With affinities, `kernel`, `distortion` and `width` are ignored. Diagnostics:
+    `sigma`; `weight` with constraints; `width` with `rbf`.
+
+    **Errors**
+
+    `MissingK`, `BadK`, `TooManyClusters`; `HardNotSupported` for constraints marked hard; `Memory` if n × n numbers do
+    not fit; `NumericalFailure` for a weight or shift above 10^100 times the spread of the kernel.
+
+    **Cost and randomness**
+
+    O(n²·d) time for the kernel, then O(n·(n + moves)) for each sweep and O(n²) for each of at most 200 steps that find
+    the shift. 8·n² bytes of memory. Random: the starts, but for the first one with must-links, and the first step
+    towards the shift.
+
+    **References**
+
+    [Kulis2005]; [Kulis2009]; kernel k-means: [DhillonGuanKulis2004]. Every object has the weight 1, as for the
+    vectors of the papers. Differs: later starts; empty clusters are filled; moves one by
+    one; the shift is the smallest that is enough, up to 1 %; `weight` has the scale of the kernel. Not checked
+    against the texts of the papers: the weight n / (k · constraints), and the first start.
+
+    Parameters
+    ----------
+    n_clusters : an integer, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
+    distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
+        Distance between rows. "auto": cosine for sparse rows, otherwise squared Euclidean.
+    kernel : "linear" or "rbf"; default 'rbf'
+        Kernel of rows and distances (S).
+    max_iter : an integer, at least 1; default 100
+        Maximum number of sweeps in one start, the first of which assigns objects to the start.
+    n_init : an integer, at least 1; default 10
+        Number of starts; the best result is kept.
+    sigma : "auto" or a number, at least 0; default 'auto'
+        Shift of the diagonal of the kernel (σ). "auto": the smallest that makes it positive
+        semidefinite. A larger one keeps more objects where they are.
+    weight : "auto" or a number, at least 0; default 'auto'
+        Entry of a must-link of weight 1 in the kernel (w). "auto": n / (k · constraints), times
+        half the mean squared distance of two objects in the space of the kernel.
+    width : "auto" or a number above 0; default 'auto'
+        Width of the kernel `rbf`, in the unit of the data. "auto": 2·width² is the median squared
+        distance of two objects, among at most 500.
+    kind : one of "dense", "distances", "affinity"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row, -1 of noise.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Number of pairs left out because an object is not a row of `X`.
+    distortion_ : str
+        The distortion that was used: `cosine` or `squared_euclidean`.
+
+    References: Kulis2005, Kulis2009, DhillonGuanKulis2004.
+    """
+
+    _tag = "ss_kernel_kmeans"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
+        kernel: Literal["linear", "rbf"] = 'rbf',
+        max_iter: int = 100,
+        n_init: int = 10,
+        sigma: Literal["auto"] | float = 'auto',
+        weight: Literal["auto"] | float = 'auto',
+        width: Literal["auto"] | float = 'auto',
+        kind: Literal["dense", "distances", "affinity"] = 'dense',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distortion = distortion
+        self.kernel = kernel
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.sigma = sigma
+        self.weight = weight
+        self.width = width
+        self.kind = kind
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class Ssdbscan(Clusterer):
+    """SSDBSCAN: dense regions grow from constrained objects, each at its own density, until they would meet.
+
+    **Method**
+
+    The reachability distance of two objects is the largest of their distance and their distances to their
+    `min_samples`-th nearest objects. Objects joined up to some distance form a dense region; the regions grow with
+    the distance. A region with a constrained object is a cluster just before it would join another region so that two
+    objects in it must be apart. Clusters that hold must-linked objects become one cluster. All other objects are
+    noise. Known classes of some objects are such constraints: two known objects are together or apart.
+
+    **Input and output**
+
+    n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters;
+    neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left
+    out if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every
+    pair of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects
+    are one cluster. Every object has a label, see `noise`; diagnostics: `noise_objects`.
 
     **Errors**
 
@@ -3695,22 +3861,22 @@ class Ssdbscan(Clusterer):
 
     **Cost and randomness**
 
-    In up to 16 features about n·log²n time, otherwise O(n²·d); O(n) memory, in more features
-    O(n · `min_samples`). Nothing is random.
+    With up to 16 features about n·log²n time, otherwise O(n²·d); O(n) memory, with more features O(n ·
+    `min_samples`). Not random.
 
     **References**
 
-    [LelisSander2009] §III; its expansion of each labelled object along a spanning tree up to the longest edge
-    before another label ends at these regions, in one pass over the tree [Campello2013]. Differs: pairs that must
-    be apart stand for different labels; edges of equal length count at the same time.
+    [LelisSander2009] §III. The paper expands each labelled object along a spanning tree up to the longest edge before
+    another label. The result is these regions, which the method finds in one pass over the tree [Campello2013].
+    Differs: pairs that must be apart replace different labels; edges of equal length count at the same time.
 
     Parameters
     ----------
-    min_samples : an integer in 1..=1000000000; default 5
-        Neighbours, itself among them, that make an object a core (MinPts).
+    min_samples : an integer, at least 1; default 5
+        Number of neighbours, including itself, that make an object a core (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        How objects in no cluster count in an ensemble and in a study; in files and in Python they
-        are noise, -1.
+        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        they are noise, -1.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -3729,12 +3895,12 @@ class Ssdbscan(Clusterer):
         Value of what the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
-    violated_ : list of (i, j, type, weight)
-        Those constraints one by one, by rows of `X`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
-        Pairs left out, an end of which is no row of `X`.
+        Number of pairs left out because an object is not a row of `X`.
 
     References: LelisSander2009, Campello2013, March2010.
     """

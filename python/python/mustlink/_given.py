@@ -1,4 +1,4 @@
-"""How pairs, groups, ids, weights and strengths become the columns of constraints."""
+"""Conversion of pairs, groups, ids, weights and strengths to the columns of constraints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GROUP = "cannot_link_group"
 
 
 def moments(ids: Any) -> Any:
-    """Ids, of which the moments of NumPy are those of Python, found by their value."""
+    """Return ids with NumPy moments converted to Python moments, so that they can be found by value."""
     first = next(iter(ids), None) if isinstance(ids, (list, tuple)) else ids
     if not isinstance(first, np.datetime64) and not hasattr(ids, "__array__"):
         return ids
@@ -31,18 +31,21 @@ def moments(ids: Any) -> Any:
 
 
 def moment(id_: Any) -> Any:
-    """An id, of which a moment of NumPy is that of Python."""
+    """Return an id; a NumPy moment is converted to a Python moment."""
     return id_.astype("datetime64[us]").item() if isinstance(id_, np.datetime64) else id_
 
 
 def is_pair(pair: Any) -> bool:
-    """Whether it is written as two ends."""
+    """Return true if ``pair`` is a list or tuple of two ends."""
     return isinstance(pair, (list, tuple)) and len(pair) == 2
 
 
 def grouped(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple[Any, ...]:
-    """Members and the number of the group of each; names, weights and strengths of the groups, in the order
-    of their first members."""
+    """Return the columns of groups from the name of the group of each row.
+
+    These are the members and the number of the group of each, then names, weights and strengths of the groups, in the
+    order of their first members.
+    """
     if len(names) != n:
         raise ConstraintError(f"apart: must be one group for each object, {n}, got {len(names)}")
     numbers: dict[Any, int] = {}
@@ -62,7 +65,7 @@ def grouped(names: Sequence[Any], n: int, weight: float, strength: int) -> tuple
 
 
 def gathered(members: Any, names: Sequence[Any], weights: Any, strengths: Any) -> tuple[Any, ...]:
-    """The same from rows that each put a member into a group; a group of one says nothing."""
+    """Return the columns of groups from rows that each put a member into a group; groups of one are left out."""
     sets: dict[str, set[int]] = {}
     facts: dict[str, tuple[float, int]] = {}
     for member, name, weight, strength in zip(members, names, weights, strengths):
@@ -83,7 +86,7 @@ def gathered(members: Any, names: Sequence[Any], weights: Any, strengths: Any) -
 
 
 def of_kinds(weights: Any, must: int, cannot: int) -> tuple[Any, Any]:
-    """The weights of the must-links and those of the cannot-links, of which there are so many."""
+    """Return the weights of the must-links and of the cannot-links, given the number of each."""
     if isinstance(weights, tuple) and len(weights) == 2:
         return weights
     alone = not isinstance(weights, tuple) and np.ndim(weights) > 0
@@ -100,10 +103,10 @@ def weights_of(given: Any, m: int) -> np.ndarray[Any, Any]:
         weights = np.ones(m) if given is None else np.asarray(given, np.float64)
     except (TypeError, ValueError) as wrong:
         raise ConstraintError(f"weights: must be numbers >= 0: {wrong}") from None
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    bad = np.flatnonzero(~((weights >= 0) & (weights <= 1e100)))
     if len(bad):
         place = f"weights[{bad[0]}]" if weights.ndim else "weights"
-        raise ConstraintError(f"{place}: must be a finite number >= 0, got {weights.ravel()[bad[0]]}")
+        raise ConstraintError(f"{place}: must be a number between 0 and 1e100, got {weights.ravel()[bad[0]]}")
     if weights.ndim == 0:
         weights = np.full(m, float(weights))
     if weights.shape != (m,):

@@ -59,6 +59,7 @@ WHERE = {
     "Question": "session",
     "RCA": "_transformers",
     "SCOPKMeans": "_estimators",
+    "SSKernelKMeans": "_estimators",
     "SeededKMeans": "_estimators",
     "Session": "session",
     "SizeConstrainedKMeans": "_estimators",

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
 
 class Nested:
-    """Access to parts of parameters that are tables or lists, by names in the style of scikit-learn:
-    ``config__clusterer__weight``, and ``config__transforms__0__deviation`` for a list."""
+    """Access to parts of parameters that are tables or lists.
+
+    Parts have names in the style of scikit-learn: ``config__clusterer__weight``, and
+    ``config__transforms__0__deviation`` for a list.
+    """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; if ``deep``, also the parameters of parts."""
+        """Return the parameters; if ``deep``, also the parameters of parts."""
         params: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
         if deep:
             for name in list(super().get_params(deep=False)):  # type: ignore[misc]
@@ -26,7 +29,7 @@ class Nested:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Sets parameters, including parameters of parts."""
+        """Set parameters, including parameters of parts."""
         own: dict[str, Any] = super().get_params(deep=False)  # type: ignore[misc]
         plain: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {}
@@ -45,12 +48,12 @@ class Nested:
         return self
 
     def _part(self, name: str, path: str) -> Any:
-        """The parameter whose part at ``path`` is to be set."""
+        """Return the parameter whose part at ``path`` is to be set."""
         return getattr(self, name)
 
 
 def _within(name: str, part: Any) -> Iterator[tuple[str, Any]]:
-    """The names and values of all parameters in a part."""
+    """Yield the names and values of all parameters in a part."""
     inner: Any = ()
     if isinstance(part, Mapping):
         inner = part.items()
@@ -64,7 +67,7 @@ def _within(name: str, part: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _changed(part: Any, path: list[str], value: Any, whole: str) -> Any:
-    """A copy of a part in which the parameter at ``path`` has the new value."""
+    """Return a copy of a part in which the parameter at ``path`` has the new value."""
     if not path:
         return value
     first, rest = path[0], path[1:]

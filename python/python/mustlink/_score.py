@@ -1,4 +1,4 @@
-"""How metrics are called."""
+"""Calls of metrics."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ def score(
     unconstrained: Any = None,
     partitions: Any = None,
 ) -> float:
-    """The score of ``labels`` by the metric ``tag``; ``kind`` says what ``X`` holds: "dense" (rows, dense or
-    sparse), "distances" or "affinity" (n × n)."""
+    """Return the score of ``labels`` with the metric ``tag``.
+
+    ``kind`` is the content of ``X``: "dense" (rows, dense or sparse), "distances" or "affinity" (n × n).
+    """
     if np.ndim(labels) == 0:
         hint = "; give its labels_" if hasattr(labels, "labels_") else ""
         raise DataError(f"labels_pred: must hold one label per row, got {type(labels).__name__}{hint}")
     n = len(labels)
-    beside = {
+    inputs = {
         "x": None if X is None else _data.matrix(X, kind),
         "kind": kind,
         "constraints": columns(constraints, n, row_ids(constraints, labels))[0],
@@ -46,7 +48,7 @@ def score(
         json.dumps(config),
         _data.classes(labels, n, "labels_pred"),
         _data.classes(classes, n, "labels_true"),
-        beside,
+        inputs,
     )
     return math.nan if found is None else float(found)
 

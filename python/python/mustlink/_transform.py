@@ -1,4 +1,4 @@
-"""What all transformers have in common."""
+"""Base class of all transformers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .exceptions import ConfigError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Rows without which nothing can be learned.
+#: Smallest number of rows that a transform can be fitted to.
 _LEAST = {"drop_constant": 2, "pca": 2}
 
 
@@ -28,7 +28,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
 
     def to_config(self) -> dict[str, Any]:
-        """The transform as it stands in a method file."""
+        """Return the transform as a table for a method file."""
         own = {_catalogue.NAMES.get(o.name, o.name): o.name for o in self._plugin().options}
         given = {own[k]: v for k, v in self.get_params(deep=False).items() if k in own}
         return {"type": self._tag, **_config.options(given)}
@@ -39,27 +39,26 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _matrix(self, X: Any, reset: bool) -> Any:
         accepts = self._plugin().properties["accepts"]
         least = _LEAST.get(self._tag, 1) if reset else 1
-        if self._tag == "one_hot" and hasattr(X, "iloc") and hasattr(X, "columns"):
-            X = X.astype({name: "category" for name in self.get_params()["columns"]})
+        X = _data.with_categories(X, [_config.options({"type": self._tag, "columns": getattr(self, "columns", None)})])
         rows, x = _data.checked(self, X, accepts, reset, least)
         if self._tag == "tf_idf":
             check_non_negative(rows, type(self).__name__)
         return rows, x
 
     def fit(self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None) -> Self:
-        """Learn what is needed from the rows of ``X``, and from constraints where the transform reads them.
+        """Fit the transform to the rows of ``X``, and to constraints if the transform uses them.
 
         Parameters
         ----------
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Classes that are known of some objects, for transforms that read constraints; -1, NaN and
-            None are unknown. Where no class is unknown ``y`` is not looked at.
+            Known classes of some objects, for transforms that use constraints; -1, NaN and
+            None are unknown. If no class is unknown, ``y`` is ignored.
         constraints : mustlink.Constraints, optional
-            What is known about pairs.
+            Constraints on pairs.
         sample_id : array of shape (n_samples,), optional
-            The id of each row, by which constraints find theirs where rows are split.
+            The id of each row. Constraints use it to find their rows when the data are split.
 
         Returns
         -------
@@ -87,14 +86,14 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """The rows of ``X`` after the transform."""
+        """Return the rows of ``X`` after the transform."""
         check_is_fitted(self, "_steps")
         _, x = self._matrix(X, reset=False)
         threads = _config.threads(getattr(self, "n_jobs", None))
         return _data.joined(self._steps.apply(x, threads))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the features after the transform."""
+        """Return the names of the features after the transform."""
         from sklearn.utils.validation import _check_feature_names_in
 
         check_is_fitted(self, "_steps")

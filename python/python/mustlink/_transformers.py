@@ -27,11 +27,11 @@ __all__ = [
 
 
 class Densify(Transformer):
-    """Turns sparse rows into dense ones, zeros written out.
+    """Turns sparse rows into dense ones, with zeros written out.
 
     **Method**
 
-    Values are copied. Dense data passes as it is.
+    Values are copied. Dense data stay as they are.
 
     **Input and output**
 
@@ -39,7 +39,7 @@ class Densify(Transformer):
 
     **Cost and randomness**
 
-    8·n·d bytes; nothing random.
+    8·n·d bytes; not random.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class DropConstant(Transformer):
 
     **Method**
 
-    A feature stays when two rows differ in it (0 and −0 are one value). Methods that weigh features by
-    how little they vary, like `lac`, would otherwise give a constant feature the largest weight of all.
+    A feature stays when two rows differ in it (0 and −0 are one value). Methods that weigh features by how little
+    they vary, such as `lac`, would otherwise give a constant feature the largest weight of all.
 
     **Input and output**
 
@@ -79,7 +79,7 @@ class DropConstant(Transformer):
 
     **Cost and randomness**
 
-    O(stored entries); nothing random.
+    O(stored entries); not random.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ class DropConstant(Transformer):
 
 
 class ImputeMissing(Transformer):
-    """Fills missing values: numbers by the mean or median of their column, words by the most frequent.
+    """Fills missing values: numbers with the mean or median of their column, words with the most frequent one.
 
     **Method**
 
-    Each column by itself, from the values it has over all rows. Of words equally frequent the first in
-    the order of their characters is taken. Classes and constraints are not looked at.
+    Each column is filled by itself, from its known values over all rows. Of equally frequent words, the first in the
+    order of their characters is taken. Classes and constraints are not used.
 
     **Input and output**
 
@@ -119,12 +119,12 @@ class ImputeMissing(Transformer):
 
     **Cost and randomness**
 
-    O(n·d), with the median O(n·d·log n); nothing random.
+    O(n·d), with the median O(n·d·log n); not random.
 
     Parameters
     ----------
     numbers : "mean", "median" or "zero"; default 'mean'
-        What fills a gap in a column of numbers.
+        Value that fills a gap in a column of numbers.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -146,22 +146,21 @@ class ImputeMissing(Transformer):
 
 
 class ITML(Transformer):
-    """Information-theoretic metric learning: the metric nearest to a prior that keeps must-linked
-    objects near and cannot-linked ones far.
+    """Information-theoretic metric learning: must-linked objects come near and cannot-linked ones far apart.
 
     **Method**
 
-    Minimises the LogDet divergence of A from the prior metric A₀ under (x − y)ᵀA(x − y) ≤ u for
-    must-links and ≥ ℓ for cannot-links, with slack, by Bregman projections on one constraint after
-    the other (must-links first, each kind by object) until their multipliers stand still. Objects
-    become A^(1/2)·x, the symmetric root. u and ℓ are percentiles of the squared distances of all
+    The learned metric A is the one nearest to a prior metric A₀. The method minimises the LogDet divergence of A from
+    A₀ under (x − y)ᵀA(x − y) ≤ u for must-links and ≥ ℓ for cannot-links, with slack. It projects on one constraint
+    after the other (Bregman projections; must-links first, each kind by object) until their multipliers no longer
+    change. Objects become A^(1/2)·x, the symmetric root. u and ℓ are percentiles of the squared distances of all
     pairs of objects, or of a sample of them, under A₀.
 
     **Input and output**
 
-    n × d dense, both times. A constraint's weight multiplies `gamma`; whether it is marked hard is
-    not read, contradictions do no harm. Constraints between equal objects are skipped. Without any
-    constraint the metric is the prior.
+    n × d dense, both times. The weight of a constraint multiplies `gamma`; hard and soft marks are ignored, and
+    contradictions are allowed. Constraints between equal objects are skipped. Without any constraint the metric is
+    the prior.
 
     **Errors**
 
@@ -169,34 +168,35 @@ class ITML(Transformer):
 
     **Cost and randomness**
 
-    O(m·r² + r³) per sweep over m constraints with r = min(m, d): only directions in which a
-    constrained pair differs can change. Memory O(d²). Random only in the sample of pairs.
+    O(m·r² + r³) per sweep over m constraints with r = min(m, d): only directions in which a constrained pair differs
+    can change. Memory O(d²). Random only in the sample of pairs.
 
     **References**
 
-    [Davis2007], Algorithm 1. Differs: the step is γ/(γ + 1)·(1/p − 1/ξ), as in the authors' program,
-    which is the projection; the printed (1/p − γ/ξ)/2 is so only for γ = 1.
+    [Davis2007], Algorithm 1. Differs: the step is γ/(γ + 1)·(1/p − 1/ξ), as in the authors' program, which is the
+    projection; the printed (1/p − γ/ξ)/2 equals it only for γ = 1.
 
     Parameters
     ----------
-    cannot_bound : a number > 0; optional
-        Smallest squared distance of cannot-linked objects (ℓ); absent: by percentile.
-    cannot_percentile : a number in 0..=100; default 95.0
+    cannot_bound : a number above 0; optional
+        Smallest squared distance of cannot-linked objects (ℓ). If absent, a percentile.
+    cannot_percentile : a number between 0 and 100; default 95.0
         Percentile of the squared distances that gives ℓ.
-    gamma : a number > 0; default 1.0
-        What slack costs (γ): the larger, the closer the bounds are kept.
-    max_iter : an integer in 1..=1000000000; default 1000
-        Sweeps over all constraints.
-    must_bound : a number > 0; optional
-        Largest squared distance of must-linked objects (u); absent: by percentile.
-    must_percentile : a number in 0..=100; default 5.0
-        Percentile of the squared distances that gives u; where it is 0, the smallest above 0 does.
+    gamma : a number above 0; default 1.0
+        Cost of slack (γ): the larger, the more closely the bounds are kept.
+    max_iter : an integer, at least 1; default 1000
+        Maximum number of sweeps over all constraints.
+    must_bound : a number above 0; optional
+        Largest squared distance of must-linked objects (u). If absent, a percentile.
+    must_percentile : a number between 0 and 100; default 5.0
+        Percentile of the squared distances that gives u. If it is 0, the smallest distance above 0
+        is used.
     prior : "identity" or "inverse_covariance"; default 'identity'
-        The metric to stay close to (A₀).
-    sampled_pairs : an integer in 1..=1000000000; default 10000
-        Pairs of objects whose distances are looked at; all pairs where there are no more.
-    tol : a number >= 0; default 0.001
-        Smallest change of the multipliers, relative to their size, worth another sweep.
+        Metric to stay close to (A₀).
+    sampled_pairs : an integer, at least 1; default 10000
+        Number of pairs of objects whose distances are used, or all pairs if there are fewer.
+    tol : a number, at least 0; default 0.001
+        Smallest change of the multipliers, relative to their size, for which another sweep is made.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -236,7 +236,7 @@ class ITML(Transformer):
 
 
 class L2Rows(Transformer):
-    """Scales every object to Euclidean length 1; an object of zeros stays one.
+    """Scales every object to Euclidean length 1; an object of zeros stays unchanged.
 
     **Method**
 
@@ -244,12 +244,12 @@ class L2Rows(Transformer):
 
     **Input and output**
 
-    n × d, dense or sparse; the same shape and kind, and the same stored entries. Objects of zeros
-    are counted in a warning: under cosine they are like nothing.
+    n × d, dense or sparse; the same shape and kind, and the same stored entries. A warning reports the number of
+    objects with only zeros, because under cosine they are not similar to any object.
 
     **Cost and randomness**
 
-    O(stored entries); nothing random.
+    O(stored entries); not random.
 
     Parameters
     ----------
@@ -276,41 +276,41 @@ class LSI(Transformer):
 
     **Method**
 
-    A truncated singular value decomposition A ≈ U·Σ·Vᵀ; objects become A·V = U·Σ. Randomised: a block
-    of `components` + `oversampling` random directions is multiplied by AᵀA and made orthonormal again,
-    `iterations` times, and the decomposition is taken inside the space it then spans. The largest entry
-    of each direction is positive.
+    A truncated singular value decomposition A ≈ U·Σ·Vᵀ; objects become A·V = U·Σ. The decomposition is randomised. A
+    block of `components` + `oversampling` random directions is multiplied by AᵀA and made orthonormal again,
+    `iterations` times. The decomposition is then computed inside the space that the block spans. The largest entry of
+    each direction is positive.
 
     **Input and output**
 
-    n × d, dense or sparse; n × `components` dense. Sparse data stays sparse inside. The mean is not
-    taken off, which would fill the zeros: `pca` does so. Usually comes after `tf_idf` and `l2_rows`.
+    n × d, dense or sparse; n × `components` dense. Sparse data stay sparse internally. The mean is not subtracted,
+    because that would fill the zeros; `pca` subtracts it. Usually used after `tf_idf` and `l2_rows`.
 
     **Errors**
 
-    `BadParam` for more components than the rank of the data; `Data` when all values are 0. Singular
-    values below about 1e-7 of the largest count as 0.
+    `BadParam` for more components than the rank of the data; `Data` when all values are 0. Singular values below
+    about 1e-7 of the largest count as 0.
 
     **Cost and randomness**
 
-    O(iterations · entries · c + iterations · d · c²), c = `components` + `oversampling`; random only in
-    where the directions start.
+    O(iterations · entries · c + iterations · d · c²), c = `components` + `oversampling`; random only in the first
+    directions.
 
     **References**
 
-    [Deerwester1990]; algorithm of [Halko2011], with AᵀA in place of A and Aᵀ in turn.
+    [Deerwester1990]; algorithm of [Halko2011], with AᵀA instead of A and Aᵀ in turn.
 
     Parameters
     ----------
-    n_components : an integer in 1..=1000000000; optional
-        Number of components, at most the rank of the data; absent keeps 10, or the rank where that
-        is less.
-    iterations : an integer in 1..=1000000000; default 10
-        Multiplications by AᵀA. More bring all closer to the exact ones, where singular values fall
-        slowly.
-    oversampling : an integer in 0..=1000000000; default 10
-        Directions followed beyond those kept. More bring the last ones kept closer to the exact
-        ones.
+    n_components : an integer, at least 1; optional
+        Number of components, at most the rank of the data. If absent, 10, or the rank if that is
+        smaller.
+    iterations : an integer, at least 1; default 10
+        Number of multiplications by AᵀA. More make all components more exact if singular values
+        fall slowly.
+    oversampling : an integer, at least 0; default 10
+        Number of additional directions to compute. More directions make the last components kept
+        more exact.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -346,16 +346,16 @@ class MinMax(Transformer):
 
     **Input and output**
 
-    n × d dense; the same shape. Sparse data is refused, since shifting would fill its zeros: add
-    `densify` first.
+    n × d dense; the same shape. Sparse data are rejected, because shifting would fill their zeros: add `densify`
+    first.
 
     **Errors**
 
-    `Feature` when the range of one exceeds the largest number.
+    `Feature` when the range of a feature exceeds the largest number.
 
     **Cost and randomness**
 
-    O(n·d); nothing random.
+    O(n·d); not random.
 
     Parameters
     ----------
@@ -378,50 +378,47 @@ class MinMax(Transformer):
 
 
 class MMC(Transformer):
-    """Metric learning that spreads cannot-linked objects while must-linked ones stay together (Xing's
-    MMC).
+    """Metric learning that spreads cannot-linked objects while must-linked ones stay together (Xing's MMC).
 
     **Method**
 
-    Maximises g(A), the sum of the distances of cannot-linked objects, under f(A) ≤ 1, the sum of the
-    squared distances of must-linked ones, over positive semi-definite A. Full: steps along the
-    gradient of g orthogonal to that of f, each followed by alternating projections on both sets;
-    g never falls, but the steps can end below the optimum, where a distance comes near 0, and well
-    below it with few pairs. Diagonal: Newton's method on f(A) − log g(A) with A ≥ 0. Objects become
-    A^(1/2)·x.
+    Maximises g(A), the sum of the distances of cannot-linked objects, under f(A) ≤ 1, the sum of the squared
+    distances of must-linked ones, over positive semi-definite A. Full: steps along the gradient of g orthogonal to
+    that of f, each followed by alternating projections on both sets. g never falls, but the steps can end below the
+    optimum when a distance gets near 0, and well below it with few pairs. Diagonal: Newton's method on f(A) − log
+    g(A) with A ≥ 0. Objects become A^(1/2)·x.
 
     **Input and output**
 
-    n × d dense, both times. Weights of constraints are not read, contradictions do no harm. Without
-    any constraint the data stays as it is. Pairs of equal objects count nothing.
+    n × d dense, both times. Weights of constraints are ignored, and contradictions are allowed. Without any
+    constraint the data stay as they are. Pairs of equal objects do not count.
 
     **Errors**
 
-    `BadParam`, also without a cannot-link unless `no_cl` says what then; `NumericalFailure` when no
-    must-linked objects differ, so that nothing bounds A.
+    `BadParam`, also without a cannot-link unless `no_cl = "all_non_ml"`; `NumericalFailure` when no must-linked
+    objects differ, so that nothing bounds A.
 
     **Cost and randomness**
 
-    O(m·d² + d³) per step over m pairs; nothing random. Memory O(d²), and 8 bytes for each pair.
+    O(m·d² + d³) per step over m pairs; not random. Memory O(d²), and 8 bytes for each pair.
 
     **References**
 
-    [Xing2002]. Differs: `ridge`, without which g is unbounded as soon as must-links leave a
-    direction free.
+    [Xing2002]. Differs: `ridge`, without which g is unbounded as soon as must-links leave a direction free.
 
     Parameters
     ----------
     diagonal : true or false; default False
-        Learn one weight per feature in place of a full matrix.
-    max_iter : an integer in 1..=1000000000; default 1000
-        Steps.
+        Learn one weight per feature instead of a full matrix.
+    max_iter : an integer, at least 1; default 1000
+        Maximum number of steps.
     no_cl : "error" or "all_non_ml"; default 'error'
-        What to do where no cannot-link is given.
-    ridge : a number >= 0; default 0.01
-        What is added to the squared differences of must-linked objects in every direction, relative
-        to their mean over the features.
-    tol : a number >= 0; default 0.001
-        Smallest step worth taking: relative to A (full), in log g (diagonal).
+        Action if no cannot-link is given.
+    ridge : a number, at least 0; default 0.01
+        Amount added to the squared differences of must-linked objects in every direction. It is
+        relative to their mean over the features.
+    tol : a number, at least 0; default 0.001
+        Size of a step below which steps end: relative to A (full), in log g (diagonal).
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -457,16 +454,16 @@ class OneHot(Transformer):
 
     **Method**
 
-    A row has 1 in the column of its word and 0 in those of the others; 0 in all of them where the word
-    is missing, or was not there when the transform was fitted. Columns of numbers stay as they are, and
-    the order of columns is kept. Two rows with different words are √2 apart, whatever
-    the words: columns of numbers on another scale want `z_score` or `min_max` after it.
-    A column of numbers with a cell that is not a number is refused; `columns` names those whose numbers are codes.
+    A row has 1 in the column of its word and 0 in those of the others. It has 0 in all of them if the word is
+    missing, or did not occur when the transform was fitted. Columns of numbers stay as they are, and the order of
+    columns is kept. Two rows with different words are √2 apart, whatever the words are. If columns of numbers have
+    another scale, add `z_score` or `min_max` after it. A column of numbers with a cell that is not a number is
+    rejected; list columns whose numbers are codes in `columns`.
 
     **Input and output**
 
-    n × d, a table or dense; n × (columns of numbers + words), dense where no number is missing
-    (`impute_missing`). What is made of a word is called by column and word: `colour_red`.
+    n × d, a table or dense; n × (columns of numbers + words), dense if no number is missing (`impute_missing`). New
+    columns are named by column and word: `colour_red`.
 
     **Errors**
 
@@ -474,15 +471,16 @@ class OneHot(Transformer):
 
     **Cost and randomness**
 
-    O(n · columns made); nothing random.
+    O(n · columns made); not random.
 
     Parameters
     ----------
     columns : a list; default ()
-        Columns of a file that hold categories, by name: their numbers are words too. In other
+        Names of file columns that hold categories, so that their numbers are words too. In other
         columns numbers stay numbers.
-    max_words : an integer in 1..=1000000000; default 100
-        The most different words a column may hold: more are ids or text, not categories.
+    max_words : an integer, at least 1; default 100
+        Largest number of different words in a column. Columns with more are ids or text, not
+        categories.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -510,25 +508,24 @@ class PCA(Transformer):
 
     **Method**
 
-    Eigenvectors of the covariance of all rows, in the order of their eigenvalues; with fewer objects
-    than features, those of the n × n inner products of the centred rows, which give the same
-    directions. Objects become (x − mean)·V. The largest entry of each direction is positive. Nothing
-    is scaled: put `z_score` before it where features have different units, or after it for components
-    of equal spread.
+    Eigenvectors of the covariance of all rows, in the order of their eigenvalues. With fewer objects than features,
+    those of the n × n inner products of the centred rows, which give the same directions. Objects become (x −
+    mean)·V. The largest entry of each direction is positive. Features are not scaled: add `z_score` before it if
+    features have different units, or after it for components of equal spread.
 
     **Input and output**
 
-    n × d dense; n × `components`. Sparse data is refused, since centring would fill its zeros: take
-    `lsi`, or add `densify` first.
+    n × d dense; n × `components`. Sparse data are rejected, because centring would fill their zeros: use `lsi`, or
+    add `densify` first.
 
     **Errors**
 
-    `BadParam` for more components than directions in which the objects differ; `Data` when they do not
-    differ; `NumericalFailure` when the squares exceed the largest number.
+    `BadParam` for more components than directions in which the objects differ; `Data` when they do not differ;
+    `NumericalFailure` when the squares exceed the largest number.
 
     **Cost and randomness**
 
-    O(n·d·m + m³), m the smaller of n and d; nothing random.
+    O(n·d·m + m³), m the smaller of n and d; not random.
 
     **References**
 
@@ -536,10 +533,10 @@ class PCA(Transformer):
 
     Parameters
     ----------
-    n_components : an integer in 1..=1000000000 or a number in (0, 1]; optional
-        Number of components, or the share of the variance that they explain at least; absent keeps
-        all directions in which the objects differ.
-    max_components : an integer in 1..=1000000000; optional
+    n_components : an integer, at least 1 or a number above 0 and at most 1; optional
+        Number of components, or the share of the variance that they must at least explain. If
+        absent, all directions in which the objects differ are kept.
+    max_components : an integer, at least 1; optional
         Largest number of components. Unlike `components`, it may be larger than the number of
         directions in which the objects differ.
     random_state : int, RandomState or None; default 0
@@ -571,16 +568,16 @@ class RCA(Transformer):
 
     **Method**
 
-    Chunklets are the components of at least two objects that must-links join; cannot-links are not
-    used. Ĉ is the mean over their N members of (x − m)(x − m)ᵀ with m the mean of the chunklet,
-    and objects become T·x with T = Ĉ^(−1/2), the symmetric root: inside chunklets the covariance
-    is then the identity. With `dim` < d the directions of largest total spread against Ĉ are kept,
-    each scaled to unit spread inside chunklets.
+    Chunklets are the components of at least two objects that must-links join; cannot-links are not used. The matrix Ĉ
+    is the mean over their N members of (x − m)(x − m)ᵀ with m the mean of the chunklet. Objects become T·x with T =
+    Ĉ^(−1/2), the symmetric root: inside chunklets the covariance is then the identity. With `dim` < d the directions
+    of largest total spread relative to Ĉ are kept, each scaled to unit spread inside chunklets.
 
     **Input and output**
 
-    n × d dense; n × d, or n × `dim`. Without a chunklet, and where no chunklet has any spread, the
-    data stays as it is and a warning says so. Contradicting constraints do no harm.
+    n × d dense; n × d, or n × `dim`. Without a chunklet, and if no chunklet has any spread, the data stay as they
+    are, with a warning. Contradicting constraints are allowed. Must-links marked soft count like the others, or are
+    left out if they contradict the others; both with a warning.
 
     **Errors**
 
@@ -588,24 +585,25 @@ class RCA(Transformer):
 
     **Cost and randomness**
 
-    O(N·d² + d³ + n·d·dim); nothing random. Fitted again whenever constraints change.
+    O(N·d² + d³ + n·d·dim); not random. Fitted again whenever constraints change.
 
     **References**
 
-    [Shental2002]; [BarHillel2005]. [Eaton2005] eq. 2.10 prints Ĉ as the metric, which is its
-    inverse. Differs: a small ridge by default, so that few constraints do not fail.
+    [Shental2002]; [BarHillel2005]. [Eaton2005] eq. 2.10 prints Ĉ as the metric, which is its inverse. Differs: a
+    small ridge by default, so that few constraints do not fail.
 
     Parameters
     ----------
-    dim : an integer in 1..=1000000000; optional
-        Number of features to keep, at most the rank of the total spread; absent keeps all d.
-    pca_first : an integer in 1..=1000000000 or a number in (0, 1]; optional
-        Principal components of all objects to go over to first; absent keeps the features.
-    ridge : a number >= 0; default 1e-08
-        What is added to the diagonal of Ĉ, relative to its mean entry or, for a feature on a far
-        smaller scale, to 10⁴ times its own.
+    dim : an integer, at least 1; optional
+        Number of features to keep, at most the rank of the total spread. If absent, all d are kept.
+    pca_first : an integer, at least 1 or a number above 0 and at most 1; optional
+        Principal components of all objects to use first: their number, or the share of the variance
+        that they explain. If absent, the features are used.
+    ridge : a number, at least 0; default 1e-08
+        Amount added to the diagonal of Ĉ, relative to its mean entry. For a feature on a far
+        smaller scale, it is relative to 10⁴ times its own entry.
     total : "chunklets" or "all"; default 'chunklets'
-        Which objects give the total spread, where `dim` is given.
+        Objects that define the total spread, if `dim` is given.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -639,14 +637,13 @@ class TfIdf(Transformer):
 
     **Method**
 
-    The weight of a term in a document is the product of `tf` and `idf`. The defaults are the
-    log-based tf–idf of the literature on document clustering; lengths are left alone, so that
-    usually `l2_rows` comes next.
+    The weight of a term in a document is the product of `tf` and `idf`. The defaults are the log-based tf–idf of the
+    literature on document clustering. Lengths of documents do not change, so `l2_rows` usually follows.
 
     **Input and output**
 
-    n documents × d terms, counts >= 0, dense or sparse; the same shape and kind, and the same
-    stored entries. A term of no document has weight 0.
+    n documents × d terms, counts >= 0, dense or sparse; the same shape and kind, and the same stored entries. A term
+    that occurs in no document has weight 0.
 
     **Errors**
 
@@ -654,18 +651,18 @@ class TfIdf(Transformer):
 
     **Cost and randomness**
 
-    O(stored entries); nothing random.
+    O(stored entries); not random.
 
     **References**
 
-    [Greene2007] names "log-based tf-idf" without the formula; [Salton1988] has the formulas.
+    [Greene2007] mentions "log-based tf-idf" without the formula; [Salton1988] has the formulas.
 
     Parameters
     ----------
     idf : "log", "smooth" or "none"; default 'log'
-        How the number of documents with a term enters.
+        Weight of the number of documents with a term.
     tf : "log", "log1p" or "raw"; default 'log'
-        How the count of a term in a document enters.
+        Weight of the count of a term in a document.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -695,27 +692,27 @@ class ZScore(Transformer):
 
     **Method**
 
-    (x − mean) / deviation, feature by feature, over all rows; the mean is taken first, the squared
-    differences after it.
+    (x − mean) / deviation, feature by feature, over all rows; the mean is computed first, then the squared
+    differences.
 
     **Input and output**
 
-    n × d dense; the same shape. Sparse data is refused, since shifting would fill its zeros: add
-    `densify` first.
+    n × d dense; the same shape. Sparse data are rejected, because shifting would fill their zeros: add `densify`
+    first.
 
     **Errors**
 
-    `Feature` when the squares of one exceed the largest number, or are too small to be told from 0.
+    `Feature` when the squares of a feature exceed the largest number, or are too small to be distinguished from 0.
 
     **Cost and randomness**
 
-    O(n·d); nothing random.
+    O(n·d); not random.
 
     Parameters
     ----------
     deviation : "population" or "sample"; default 'population'
-        Which standard deviation divides. The two differ by the factor √(n / (n − 1)), the same for
-        all features.
+        Standard deviation that features are divided by. The two differ by the factor √(n / (n −
+        1)), the same for all features.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional

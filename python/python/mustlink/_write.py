@@ -1,6 +1,6 @@
 """Writes the classes and functions of the plugins from the catalogue: `python -m mustlink._write`.
 
-A test says when this is to be done again.
+A test fails if the files have to be written again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._catalogue import Option, Plugin, annotation
 FOLDER = Path(__file__).parent
 NOTE = "# Written from the catalogue by `python -m mustlink._write`."
 
-#: Transforms that no scikit-learn transformer can be: they change rows.
+#: Transforms that cannot be scikit-learn transformers, because they change rows.
 NO_TRANSFORMERS = ("deduplicate",)
 
 RANDOM_STATE = "Seed of every random number: a whole number is used as it is, None draws one."
@@ -25,7 +25,7 @@ N_JOBS = "Threads; None and -1: one per core. Changes no result."
 
 
 def _of_role(role: str) -> list[Plugin]:
-    """The plugins of a role but for those that stand for functions of Python."""
+    """Return the plugins of a role, without those that wrap Python functions."""
     return [p for p in _catalogue.of_role(role) if not p.tag.startswith("python_")]
 
 
@@ -39,7 +39,7 @@ def _clean(text: str) -> str:
 
 
 def _default(option: Option) -> Any:
-    """The default in a signature: what is no plain value is left to the core, by None."""
+    """Return the default for a signature; None, if it is not a plain value, leaves it to the core."""
     value = option.default
     if isinstance(value, dict) and "type" in value:
         own = {o.name: o.default for o in _catalogue.find(value["type"]).options}
@@ -62,7 +62,7 @@ def _shown(option: Option) -> str:
 
 
 def _documentation(plugin: Plugin) -> str:
-    """The text of a plugin in the sections that Python has."""
+    """Return the documentation of a plugin with headings for a docstring."""
     out: list[str] = []
     for line in plugin.documentation.splitlines():
         if line.startswith("# "):
@@ -98,10 +98,10 @@ def _signature(options: list[Option], first: str | None) -> list[str]:
 
 
 N_CLUSTERS = Option(
-    "k", "an integer >= 1", None, "Number of clusters; absent: that of the classes in `y`."
+    "k", "an integer, at least 1", None, "Number of clusters. If absent, the number of classes in `y`."
 )
 NEEDED_CLUSTERS = Option(
-    "k", "an integer >= 1", None, "Number of clusters; absent: that of the classes in `y`, or else 8."
+    "k", "an integer, at least 1", None, "Number of clusters. If absent, the number of classes in `y`, otherwise 8."
 )
 
 #: Clusterers that scikit-learn has too, with `inertia_`, `transform` and `score`.
@@ -154,15 +154,17 @@ def _attributes(plugin: Plugin) -> str:
         ("n_iter_", "int", "Sweeps, at least 1."),
         ("objective_", "float or None", "Value of what the method minimises."),
         ("violations_", "dict", "Violated constraints: `must_link`, `cannot_link`."),
-        ("violated_", "list of (i, j, type, weight)", "Those constraints one by one, by rows of `X`."),
+        ("violated_", "list", "Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`."),
         ("status_", "str", "How it ended: `converged`, `max_iter` …"),
-        ("n_constraints_dropped_", "int", "Pairs left out, an end of which is no row of `X`."),
+        ("n_constraints_dropped_", "int", "Number of pairs left out because an object is not a row of `X`."),
     ]
     if plugin.tag == "auto":
         words = "What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`."
         rows.append(("tried_", "list", words))
     if plugin.tag in CENTRED:
         rows.append(("inertia_", "float", "The objective: the sum of the squared distances to the nearest centres."))
+    if any(o.name == "distortion" and o.default == "auto" for o in plugin.options):
+        rows.append(("distortion_", "str", "The distortion that was used: `cosine` or `squared_euclidean`."))
     if plugin.properties["gives_centers"]:
         rows.insert(1, ("cluster_centers_", "array of shape (n_clusters, n_features)", "Centres."))
     return "    Attributes\n    ----------\n" + "\n".join(_parameter(*row) for row in rows)
@@ -200,23 +202,23 @@ def transformers() -> str:
     return f"{head}\n__all__ = [\n{names}]\n\n\n" + "\n\n".join(classes)
 
 
-#: What metrics may look at beside labels: property, parameter, type, description.
-BESIDE = (
+#: Inputs of metrics in addition to labels: property, parameter, type, description.
+INPUTS = (
     ("needs_data", "X", "Any", "The objects."),
-    ("needs_constraints", "constraints", "Constraints", "What the method was told."),
-    ("needs_heldout", "heldout", "Constraints", "What the method was not told."),
+    ("needs_constraints", "constraints", "Constraints", "Constraints that the method was given."),
+    ("needs_heldout", "heldout", "Constraints", "Held-out constraints."),
     ("needs_unconstrained", "unconstrained", "Any", "Labels made without constraints."),
     ("needs_ensemble", "partitions", "Any", "Partitions, a row per member; -1 is missing."),
 )
 
 
-#: Metrics that take distances in place of rows.
+#: Metrics that take distances instead of rows.
 TAKE_DISTANCES = ("silhouette",)
 
 
 def _function(plugin: Plugin) -> str:
     facts = plugin.properties
-    needed = [b for b in BESIDE if facts.get(b[0])]
+    needed = [b for b in INPUTS if facts.get(b[0])]
     first = ["labels_true: Any"] if facts["needs_truth"] else []
     if not first and facts.get("needs_data"):
         first, needed = ["X: Any"], [b for b in needed if b[1] != "X"]
@@ -264,7 +266,7 @@ def metrics() -> str:
     return f"{head}\n__all__ = [\n{names}]\n\n\n" + functions
 
 
-#: What the package shows, beside what is written, by module.
+#: Public names of the package that are not generated, by module.
 SHOWN = {
     "_base": ["Method"],
     "callables": ["clusterer", "metric", "selector"],
@@ -292,7 +294,7 @@ SHOWN = {
 
 
 def names() -> str:
-    """Where each name of the package is."""
+    """Return a file with the module of each name of the package."""
     shown = {name: module for module, names in SHOWN.items() for name in names}
     shown |= {p.class_name: "_estimators" for p in _of_role("base_clusterer")}
     kept = (p for p in _of_role("transform") if p.tag not in NO_TRANSFORMERS)
@@ -302,7 +304,7 @@ def names() -> str:
 
 
 def files() -> dict[Path, str]:
-    """What is written, by file."""
+    """Return the text of each generated file."""
     return {
         FOLDER / "_estimators.py": estimators(),
         FOLDER / "_transformers.py": transformers(),

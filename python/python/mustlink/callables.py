@@ -1,4 +1,4 @@
-"""Functions that are plugins: in the catalogue for the life of the process, usable in any tree."""
+"""Functions as plugins: they stay in the catalogue as long as the process runs, for use in any configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IF_NAMED = "eligible"
 
 
 def _options(function: Callable[..., Any], taken: Sequence[str]) -> dict[str, Any]:
-    """The defaults of what a function takes beside what it is handed."""
+    """Return the defaults of the options of a function, that is, of all its other parameters."""
     options: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(function).parameters.items())[len(taken) :]:
         if name == _IF_NAMED and "X" in taken:
@@ -39,14 +39,14 @@ def _options(function: Callable[..., Any], taken: Sequence[str]) -> dict[str, An
 
 
 def _named(name: Any, decorator: str) -> None:
-    """Refuses where the function stands in place of its name: a decorator without brackets would replace it."""
+    """Reject a function in place of its name: a decorator without brackets would replace the function."""
     if not isinstance(name, str):
         got = getattr(name, "__name__", repr(name))
         raise ConfigError(f'name: must be a word, as in @{decorator}("my_{decorator}"), got {got}')
 
 
 def _whole(labels: Any) -> list[int]:
-    """Labels as whole numbers: 0.7 is no cluster, and neither is NaN."""
+    """Return labels as whole numbers; 0.7 and NaN are not accepted as clusters."""
     found = np.asarray(labels).ravel()
     found = np.asarray(found.tolist()) if found.dtype.kind == "O" else found
     if found.dtype.kind == "f" and not (np.isfinite(found) & (found == np.floor(found))).all():
@@ -96,7 +96,7 @@ _OF_PROBLEM = ("X", "n_clusters", "constraints", "seed")
 
 
 def _handed(function: Callable[..., Any], x: Any, k: Any, constraints: Any, seed: int, more: tuple[Any, str]) -> Any:
-    """Calls a function with a problem; ``more`` contains the eligible objects and the options."""
+    """Call a function with a problem; ``more`` contains the eligible objects and the options."""
     eligible, options = more
     given = json.loads(options)
     if _IF_NAMED in inspect.signature(function).parameters:
@@ -105,7 +105,7 @@ def _handed(function: Callable[..., Any], x: Any, k: Any, constraints: Any, seed
 
 
 def _excused(waives: Mapping[str, str] | None) -> dict[str, str]:
-    """The laws that are waived for a function, each with the reason."""
+    """Return the laws that are waived for a function, each with the reason."""
     excused = dict(waives or {})
     for law, reason in excused.items():
         if not isinstance(reason, str) or not reason.strip():
@@ -124,20 +124,22 @@ def clusterer(
     soft_weights: bool = False,
     waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
-    """Makes a function a clusterer: it is handed ``X``, ``n_clusters``, ``constraints`` and ``seed`` and
-    gives one label per row. If it has a parameter ``eligible``, it also gets one truth value per row: true if the row
-    may be asked about or be a representative. All other parameters are its options, each with a default.
+    """Make a function a clusterer.
+
+    The function gets ``X``, ``n_clusters``, ``constraints`` and ``seed`` and returns one label per row. If it has a
+    parameter ``eligible``, it also gets one truth value per row: true if the row may be asked about or be a
+    representative. All other parameters are its options, each with a default.
 
     Parameters
     ----------
     name : str
-        Its name in trees, in snake_case.
+        Name of the clusterer in configurations, in snake_case.
     accepts : sequence of str
         Kinds of data: "dense", "csr", "distances", "affinity", "table".
     needs_k : bool
-        Whether it is an error to give no number of clusters.
+        If true, it is an error if no number of clusters is given.
     reads_constraints, hard_must, hard_cannot, soft_weights : bool
-        Whether it looks at constraints; obeys all must-links, all cannot-links; and minds their weights.
+        True if the function uses constraints; obeys all must-links; obeys all cannot-links; uses their weights.
     waives : dict, optional
         Laws that cannot hold for it, each with the reason: ``{"any_unit": "gamma is in the unit of the data"}``.
         ``mustlink.testing.check_plugin`` does not report them.
@@ -151,7 +153,7 @@ def clusterer(
     ...     "Equal slices of one column."
     ...     order = np.argsort(np.argsort(X[:, column], kind="stable"), kind="stable")
     ...     return order * n_clusters // len(X)
-    >>> Method({"clusterer": {"type": "slices", "column": 1}}, 2).fit_predict([[0, 9], [1, 8], [2, 1], [3, 2]])
+    >>> Method({"clusterer": {"type": "slices", "column": 1}}, 2).fit_predict([[0, 9], [5, 8], [1, 1], [6, 2]])
     array([1, 1, 0, 0])
     """
     _named(name, "clusterer")
@@ -176,13 +178,13 @@ def clusterer(
 
 
 class _Asking:
-    """A generator of pairs, as the core drives it."""
+    """A generator of pairs, in the form of the core."""
 
     def __init__(self, generator: Generator[Any, bool | None, Any]) -> None:
         self.generator = generator
 
     def ask(self, answer: bool | None) -> tuple[int, int] | None:
-        """The next pair, after the answer to the last one."""
+        """Return the next pair, after the answer to the last one."""
         try:
             pair = self.generator.send(answer)
         except StopIteration:
@@ -203,8 +205,10 @@ def selector(
     skips_entailed: bool = False,
     waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
-    """Makes a generator function a selector: it is handed ``X``, ``n_clusters``, ``constraints`` and
-    ``seed``, yields pairs of rows and is sent the answers: True, False, or None.
+    """Make a generator function a selector.
+
+    The function gets ``X``, ``n_clusters``, ``constraints`` and ``seed``. It yields pairs of rows and is sent the
+    answers: True, False, or None.
 
     Some rows may not be asked about, for example rows of the test part in an experiment with folds. If the function has
     a parameter ``eligible``, it gets one truth value per row: true if the row may be asked about. Yielding a pair with
@@ -213,11 +217,11 @@ def selector(
     Parameters
     ----------
     name : str
-        Its name in trees, in snake_case.
+        Name of the selector in configurations, in snake_case.
     needs_k : bool
-        Whether it is an error to give no number of clusters.
+        If true, it is an error if no number of clusters is given.
     skips_entailed : bool
-        Whether it never asks what follows from the answers.
+        True if the function never asks pairs whose answer follows from earlier answers.
     waives : dict, optional
         Laws that cannot hold for it, each with the reason.
 
@@ -264,18 +268,19 @@ def metric(
     max: float | None = 1.0,
     waives: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
-    """Makes a function a metric, by which ``mustlink.metrics.score`` and experiments score: it is handed the
-    classes and the labels of the objects whose class is known, and gives a number, or None where it is not
-    defined. What else it takes is left at its defaults.
+    """Make a function a metric for ``mustlink.metrics.score`` and experiments.
+
+    The function gets the classes and the labels of the objects whose class is known. It returns a number, or None if
+    the score is not defined. Its other parameters keep their defaults.
 
     Parameters
     ----------
     name : str
-        Its name in trees, in snake_case.
+        Name of the metric in configurations, in snake_case.
     higher_is_better : bool
-        Which of two scores is the better.
+        True if a larger score is better.
     min, max : float or None
-        Between what its scores are; None where there is no bound.
+        Bounds of the scores; None without a bound.
     waives : dict, optional
         Laws that cannot hold for it, each with the reason.
 
@@ -284,7 +289,7 @@ def metric(
     >>> from mustlink import metric
     >>> @metric("same_count")
     ... def same_count(labels_true, labels_pred):
-    ...     "Whether there are as many clusters as classes."
+    ...     "1 if there are as many clusters as classes, else 0."
     ...     return float(len(set(labels_true)) == len(set(labels_pred)))
     >>> from mustlink.metrics import score
     >>> score("same_count", {}, [4, 4, 2], ["a", "a", "b"])

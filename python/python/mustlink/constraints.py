@@ -1,4 +1,4 @@
-"""What is known about pairs of objects, in a form that cross-validation cannot corrupt."""
+"""Knowledge about pairs of objects, in a form that cross-validation cannot corrupt."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ _KINDS = {"must_link": 1, "cannot_link": -1, "must-link": 1, "cannot-link": -1}
 
 
 class Constraints:
-    """Must-links and cannot-links between objects that are named by row or by id.
+    """Must-links and cannot-links between objects, given by row number or by id.
 
-    scikit-learn cuts whatever looks like an array and has as many entries as there are rows, and passes
-    everything else on uncut: pairs of row numbers would point at other rows in every fold. Constraints
-    are therefore no array: they have no length, no shape and no items. They know how many objects there
-    are, and refuse data with another number of rows. In folds they follow their rows by ids: give
-    ``sample_id`` to ``fit``, an array with the id (or the row number) of each row, which scikit-learn
-    cuts as it cuts ``X``. Pairs that lose an end are left out and counted. A pandas frame whose index contains the
-    ids does not need ``sample_id``: its rows are matched by the index, in any order.
+    In cross-validation, scikit-learn splits every argument that looks like an array with one entry per row. It passes
+    everything else on unchanged, so pairs of row numbers would refer to other rows in every fold. A ``Constraints``
+    object is therefore not an array: it has no length, no shape and no items. It stores the number of objects and
+    rejects data with another number of rows.
+
+    In folds, constraints find their rows by id. Pass ``sample_id`` to ``fit``: an array with the id (or the row
+    number) of each row, which scikit-learn splits like ``X``. Pairs that lose an end are left out and counted. A
+    pandas frame whose index contains the ids does not need ``sample_id``: its rows are matched by the index, in any
+    order.
 
     Parameters
     ----------
@@ -35,17 +37,17 @@ class Constraints:
     n : int, optional
         Number of objects.
     ids : sequence, optional
-        The id of each object, in the order of the rows; in place of ``n``. If it is a frame, its index is used; if it
+        The id of each object, in the order of the rows; instead of ``n``. If it is a frame, its index is used; if it
         is an AnnData, its ``obs_names``.
     weights : (array, array) or number, optional
-        What breaking a constraint costs: for the must-links and for the cannot-links. 1 unless given. An array
-        alone is that of the one kind that is given.
+        Cost of breaking a constraint: for the must-links and for the cannot-links. Default: 1. A single array
+        is used if only one kind of constraint is given.
     strength : "soft", "hard" or None
-        How binding they are; None leaves it to the method.
+        Mark of all constraints; None leaves the choice to the method.
     apart : sequence, optional
-        For each object, in the order of the rows, the group it is in: no two objects of one group belong
-        together. None, NaN and "" are in no group. A group of a thousand counts a thousand times, not half a
-        million.
+        The group of each object, in the order of the rows: no two objects of one group belong
+        together. None, NaN and "" mean that an object has no group. A group of a thousand objects is stored as a
+        thousand entries, not as half a million pairs.
 
     Examples
     --------
@@ -133,11 +135,11 @@ class Constraints:
             return self._find(given.ravel().tolist(), name).reshape(-1, 2)
         if given.dtype.kind not in "iu":
             raise ConstraintError(
-                f"{name}: must be row numbers in 0..{self.n}, got {given.dtype}; give ids, if these are"
+                f"{name}: must be row numbers, 0 to {self.n - 1}, got {given.dtype}; give ids, if these are"
             )
         if given.min() < 0 or given.max() >= self.n:
             wrong = given[(given < 0) | (given >= self.n)][0]
-            raise ConstraintError(f"{name}: object {wrong} does not exist, accepted 0..={self.n - 1}")
+            raise ConstraintError(f"{name}: object {wrong} does not exist; objects are 0 to {self.n - 1}")
         return given.astype(np.int64)
 
     def _find(self, ids: Sequence[Any], name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -148,7 +150,7 @@ class Constraints:
             except TypeError as wrong:
                 raise ConstraintError(f"ids: must be numbers, words or moments, one per row: {wrong}") from None
             if len(self._places) < self.n:
-                raise ConstraintError("ids: an id stands twice; every object needs one of its own")
+                raise ConstraintError("ids: an id occurs twice; every object needs one of its own")
         try:
             return np.array([self._places[id_] for id_ in ids], np.int64)
         except KeyError as missing:
@@ -173,7 +175,7 @@ class Constraints:
         weights: Any = None,
         strength: str | None = None,
     ) -> Constraints:
-        """From pairs and one +1 (must-link) or -1 (cannot-link) for each.
+        """Make constraints from pairs and one +1 (must-link) or -1 (cannot-link) for each.
 
         >>> Constraints.from_pairs([(0, 1), (1, 2)], [1, -1], n=3)
         Constraints(1 must-link, 1 cannot-link, n=3)
@@ -188,8 +190,10 @@ class Constraints:
 
     @classmethod
     def from_matrix(cls, matrix: Any, ids: Iterable[Any] | None = None) -> Constraints:
-        """From a sparse n x n matrix: positive entries are must-links, negative ones cannot-links, their
-        size is the weight. Entries on both sides of the diagonal count once.
+        """Make constraints from a sparse n x n matrix.
+
+        Positive entries are must-links, negative entries cannot-links; the absolute value is the weight. Entries
+        on both sides of the diagonal count once.
 
         >>> import scipy.sparse as sp
         >>> Constraints.from_matrix(sp.csr_matrix([[0, 1, -1], [0, 0, 0], [0, 0, 0]]))
@@ -232,9 +236,12 @@ class Constraints:
     def from_frame(
         cls, frame: Any, n: int | None = None, ids: Iterable[Any] | None = None
     ) -> Constraints:
-        """From a frame with the columns ``i``, ``j``, ``type`` (must_link or cannot_link) and, where
-        given, ``weight`` (missing: 1) and ``strength`` (soft or hard), as ``to_csv`` writes them. A row of
-        type cannot_link_group puts object ``i`` into the group named in ``j``."""
+        """Make constraints from a frame with the columns that ``to_frame`` and ``to_csv`` write.
+
+        The columns are ``i``, ``j`` and ``type`` (must_link or cannot_link); ``weight`` (1 if missing) and
+        ``strength`` (soft or hard) are optional. A row of type cannot_link_group puts object ``i`` into the group
+        named in ``j``.
+        """
         made = cls(n=n, ids=ids)
         columns = [str(c) for c in frame.columns]
         missing = [c for c in ("i", "j", "type") if c not in columns]
@@ -251,7 +258,7 @@ class Constraints:
         of_group = [at for at, kind in enumerate(kinds) if kind == 0]
         pair = [at for at, kind in enumerate(kinds) if kind != 0]
         if of_group:
-            # The names of groups make words of the numbers beside them.
+            # Group names turn the numbers in the same column into words.
             j = [made._number(end) if kind else end for end, kind in zip(j, kinds)]
         pairs = made._rows([(i[at], j[at]) for at in pair], "frame")
         weights = None
@@ -269,7 +276,7 @@ class Constraints:
         return made
 
     def _number(self, end: Any) -> Any:
-        """A row number or an id that is written as a text."""
+        """Convert a row number or an id that is written as text."""
         own = range(self.n) if self.ids is None else self.ids
         return int(end) if isinstance(end, str) and end.isdecimal() and end not in own else end
 
@@ -280,7 +287,7 @@ class Constraints:
         n: int | None = None,
         ids: Iterable[Any] | None = None,
     ) -> Constraints:
-        """From a CSV ``i,j,type,weight,strength``, as ``mustlink select`` writes it."""
+        """Make constraints from a CSV ``i,j,type,weight,strength``, as ``mustlink select`` writes it."""
         made = cls(n=n, ids=ids)
         texts = None if made.ids is None else [str(id_) for id_ in made.ids]
         made._columns = _mustlink.read_constraints(os.fspath(file), made.n, texts)
@@ -288,8 +295,10 @@ class Constraints:
 
     @classmethod
     def from_labels(cls, y: Any, ids: Iterable[Any] | None = None) -> Constraints:
-        """All that follows from known classes, pair by pair: -1, NaN and None are unknown ones. Of more
-        than 10 000 known objects ``fit(X, y)`` takes ``y`` itself and keeps those from which the others follow.
+        """Make all constraints that follow from known classes, pair by pair.
+
+        -1, NaN and None are unknown classes. With more than 10 000 known objects, use ``fit(X, y)`` instead: it
+        takes ``y`` itself and keeps only constraints from which the others follow.
 
         >>> Constraints.from_labels([0, -1, 0, 1])
         Constraints(1 must-link, 2 cannot-links, n=4)
@@ -314,8 +323,10 @@ class Constraints:
         return made
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame that ``from_frame`` can read, with the columns ``i``, ``j``, ``type``, ``weight`` and
-        ``strength``: one row for each pair and one for each member of a group, with the name of the group in ``j``.
+        """Return a pandas DataFrame that ``from_frame`` can read.
+
+        It has the columns ``i``, ``j``, ``type``, ``weight`` and ``strength``. There is one row for each pair and one
+        for each member of a group, with the name of the group in ``j``.
 
         >>> Constraints(must_link=[(0, 1)], n=3).to_frame()
            i  j       type  weight strength
@@ -342,13 +353,13 @@ class Constraints:
         _mustlink.write_constraints(os.fspath(file), self._columns, self.n, texts)
 
     def pairs(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Pairs of row numbers, (m, 2), and one +1 or -1 for each; those of groups are not listed."""
+        """Return pairs of row numbers, (m, 2), and one +1 or -1 for each; pairs of groups are not listed."""
         i, j, kinds = self._columns[:3]
         return np.stack([i, j], axis=1).astype(np.int64), kinds.astype(np.int64)
 
     @property
     def weights(self) -> np.ndarray[Any, Any]:
-        """What breaking each of them costs."""
+        """Cost of breaking each constraint."""
         weights: np.ndarray[Any, Any] = self._columns[3].copy()
         return weights
 
@@ -368,18 +379,29 @@ class Constraints:
         return len(self._columns[5][2])
 
     def groups(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The row numbers of each group whose members must all be apart, by its name."""
+        """Return the row numbers of each group whose members must all be apart, by the name of the group."""
         members, group, names = self._columns[5][:3]
         return {name: members[group == at].astype(np.int64) for at, name in enumerate(names)}
 
+    def violated(self, labels: Any) -> Constraints:
+        """Return the constraints that ``labels`` violate, such as those of ``consensus``; -1 is noise.
+
+        Pairs of groups are listed one by one.
+
+        >>> Constraints(must_link=[(0, 1)], cannot_link=[(0, 2)], n=3).violated([0, 1, 1]).pairs()
+        (array([[0, 1]]), array([1]))
+        """
+        found = _mustlink.violated(self._columns, classes(labels, self.n, "labels"))
+        return Constraints._of(found, self.n, self.ids)
+
     def subset(self, which: Any, groups: bool = True) -> Constraints:
-        """The pairs at the places ``which``, of the same objects, with or without the groups."""
+        """Return the pairs at the positions ``which``, for the same objects, with or without the groups."""
         columns = [c[which] for c in self._columns[:5]]
         kept = self._columns[5] if groups else NO_GROUPS
         return Constraints._of([*columns, kept], self.n, self.ids)
 
     def union(self, more: Constraints) -> Constraints:
-        """These constraints and those of ``more``, which must speak of the same objects."""
+        """Return these constraints together with those of ``more``, which must be about the same objects."""
         if not isinstance(more, Constraints):
             raise ConstraintError(f"union: must be given mustlink.Constraints, got {type(more).__name__}")
         if (self.n, self.ids) != (more.n, more.ids):
@@ -397,15 +419,17 @@ class Constraints:
         return Constraints._of([*columns, groups], self.n, self.ids)
 
     def at(self, sample_id: Any) -> tuple[Constraints, int]:
-        """The constraints of the rows whose ids (or row numbers, where there are no ids) are
-        ``sample_id``, numbered as these stand, and how many pairs were left out. Groups keep the
-        members that are there."""
+        """Return the constraints of some rows, and the number of pairs that were left out.
+
+        ``sample_id`` contains the ids of these rows, or their row numbers if the constraints have no ids. The result
+        numbers the rows in this order. Groups keep the members that are among the rows.
+        """
         given = sample_id if isinstance(sample_id, (list, tuple)) else moments(np.asarray(sample_id)).tolist()
         rows = self._find([moment(id_) for id_ in given], "sample_id")
         place = np.full(self.n, -1, np.int64)
         place[rows] = np.arange(len(rows))
         if np.count_nonzero(place >= 0) < len(rows):
-            raise ConstraintError("sample_id: an id stands twice; a row can stand in a fold once")
+            raise ConstraintError("sample_id: an id occurs twice; a row can be in a fold only once")
         i, j = place[self._columns[0]], place[self._columns[1]]
         kept = (i >= 0) & (j >= 0)
         ends = [i[kept].astype(np.uint32), j[kept].astype(np.uint32)]
@@ -434,14 +458,16 @@ class Constraints:
 
 
 def _listed(ids: Any) -> Any:
-    """The ids themselves: the index of a frame, the ``obs_names`` of an AnnData, anything else unchanged."""
+    """Return the ids: the index of a frame, the ``obs_names`` of an AnnData, anything else unchanged."""
     holds_rows = hasattr(ids, "obs_names") or (hasattr(ids, "iloc") and ids.ndim == 2)
     return np.asarray(row_names(ids)) if holds_rows else ids
 
 
 def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
-    """The id of each row of ``X``: ``sample_id``, otherwise the index of ``X`` if the constraints have ids. None if the
-    constraints refer to the rows by position."""
+    """Return the id of each row of ``X``: ``sample_id``, otherwise the index of ``X`` if the constraints have ids.
+
+    None if the constraints refer to the rows by position.
+    """
     if sample_id is not None:
         return _listed(sample_id)
     index = row_names(X)
@@ -467,7 +493,7 @@ def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
 
 
 def columns(given: Any, n: int, sample_id: Any = None) -> tuple[Any, int]:
-    """The constraints of ``n`` rows as the core takes them, and how many were left out."""
+    """Return the constraints of ``n`` rows in the form of the core, and the number of those left out."""
     if given is None:
         return None, 0
     if not isinstance(given, Constraints):

@@ -1,4 +1,4 @@
-"""Many partitions of the same objects: made, combined, and what they decide by themselves."""
+"""Ensembles: make and combine partitions of the same objects, and impute constraints from them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from . import _catalogue, _config, _data, _mustlink
+from ._given import strength_of
 from .constraints import Constraints, columns, row_ids
 from .exceptions import ConfigError
 
 Array = np.ndarray[Any, Any]
 
-#: Most objects of which the default looks at pairs.
-_MOST_PAIRWISE = 10_000
+#: Largest number of objects for which the default uses all pairs.
+_MOST_PAIRWISE = 20_000
 
 
 def consensus(
@@ -26,25 +27,27 @@ def consensus(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Array:
-    """The partition that many agree on.
+    """Combine many partitions into one on which they agree.
 
     Parameters
     ----------
     partitions : array of shape (n_members, n_samples), or frame with a column per member
         Each row of an array, or each column of a frame, is a partition; -1, NaN and None are missing labels.
     n_clusters : int, optional
-        Number of clusters; functions in which the members decide take none.
+        Number of clusters. If the partitions decide the number in a function, it only accepts the one that all have.
     method : str, dict, optional
-        The consensus function. Absent: ``voting``; if ``n_clusters`` is given, ``mcla``, or with constraints
-        ``evidence_accumulation`` (``hbgf`` beyond 10 000 objects).
+        The consensus function. If absent, ``voting``, or ``mcla`` if the partitions have another number of clusters
+        than ``n_clusters``; ``mcla`` warns that it does not use constraints. With ``n_clusters`` and constraints the
+        default is ``evidence_accumulation``. With more than 20 000 objects it is ``hbgf`` if a constraint is marked
+        hard, otherwise as without constraints.
     X : matrix, optional
-        The objects, for functions that look at them.
+        The objects, for functions that use them.
     constraints : Constraints, optional
-        For functions that respect them.
+        For functions that respect them. ``constraints.violated(labels)`` are those that the result violates.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number. A whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Returns
     -------
@@ -58,11 +61,10 @@ def consensus(
     """
     members = _data.partitions(partitions)
     n = members.shape[1]
+    rows = partitions if _data.row_names(X) is None else X
+    pairs, _ = columns(constraints, n, row_ids(constraints, rows))
     if method is None:
-        method = "voting"
-        if n_clusters is not None:
-            reading = "evidence_accumulation" if n <= _MOST_PAIRWISE else "hbgf"
-            method = "mcla" if constraints is None else reading
+        method = "voting" if n_clusters is None else _default(members, n_clusters, pairs)
     request = {
         "method": {"consensus": _config.plain(method)},
         "k": n_clusters,
@@ -70,12 +72,27 @@ def consensus(
         "threads": _config.threads(n_jobs),
     }
     x = None if X is None else _data.matrix(X)
-    rows = partitions if _data.row_names(X) is None else X
-    pairs, _ = columns(constraints, n, row_ids(constraints, rows))
     found = _mustlink.consensus(_config.text(request), members, x, pairs)
     _data.warn(found.warnings)
     labels: Array = found.labels
     return labels
+
+
+def _default(members: Array, n_clusters: int, pairs: Any) -> str:
+    """Return the consensus function for a given number of clusters, with a warning if it does not use the pairs."""
+    if pairs is not None:
+        if members.shape[1] <= _MOST_PAIRWISE:
+            return "evidence_accumulation"
+        *_, strengths, (*_, of_groups) = pairs
+        hard = strength_of("hard")
+        if np.any(strengths == hard) or np.any(of_groups == hard):
+            return "hbgf"
+    if all(len(np.unique(row[row >= 0])) == n_clusters for row in members):
+        return "voting"
+    if pairs is not None:
+        text = 'method = "mcla", since n_clusters is given; it does not use the constraints, but method="hbgf" does'
+        _data.warn([text])
+    return "mcla"
 
 
 def _request(
@@ -105,24 +122,24 @@ def generate(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Array:
-    """Many partitions of the rows of ``X``, a row per member; -1 where a member left an object out.
+    """Make many partitions of the rows of ``X``, one row per member; -1 if a member left an object out.
 
     Parameters
     ----------
     X : matrix of shape (n_samples, n_features)
-        The objects; a table with words and missing values, where the transforms begin with one that takes it.
+        The objects. A table with words and missing values is accepted if the first transform takes one.
     generator : str, dict
-        What makes the partitions: ``list_plugins("ensemble_generator")`` has the names.
+        Generator that makes the partitions; ``list_plugins("ensemble_generator")`` returns the names.
     n_clusters : int, optional
         Number of clusters, for generators that need one.
     transforms : list, optional
-        What is done to the rows first, such as ``["z_score"]``.
+        Transforms that are applied to the rows first, such as ``["z_score"]``.
     constraints : Constraints, optional
         For members that respect them.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number. A whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Returns
     -------
@@ -163,36 +180,36 @@ def impute(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Constraints:
-    """Constraints that nearly all members of an ensemble agree on.
+    """Make constraints on which nearly all members of an ensemble agree.
 
     Parameters
     ----------
     X : matrix of shape (n_samples, n_features)
-        The objects; a table with words and missing values, where the transforms begin with one that takes it.
+        The objects. A table with words and missing values is accepted if the first transform takes one.
     generator : str, dict
-        What makes the ensemble.
+        Generator that makes the ensemble.
     n_clusters : int, optional
         Number of clusters, for generators that need one.
     kappa_must : float
-        Share of the members from which on a pair is a must-link.
+        Smallest share of the members that must join a pair for a must-link.
     kappa_cannot : float
-        Share of the members up to which a pair is a cannot-link.
+        Largest share of the members that may join a pair for a cannot-link.
     must_link, cannot_link : bool
-        Which kinds are given.
+        Kinds of constraints to return.
     co_presence : bool
-        Of the members that saw both objects, at least ``min_presence``, instead of all.
+        Use shares of the members that saw both objects (at least ``min_presence``), instead of all members.
     max_matrix_bytes : int
-        Most memory for the shares of all pairs; beyond it they are counted when they are needed.
+        Largest memory for the shares of all pairs; above it they are counted when they are needed.
     max_pairs : int
-        Most constraints; more are an error.
+        Maximum number of constraints; more are an error.
     transforms : list, optional
-        What is done to the rows first, such as ``["z_score"]``.
+        Transforms that are applied to the rows first, such as ``["z_score"]``.
     constraints : Constraints, optional
         For members that respect them.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number. A whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -221,7 +238,7 @@ def impute(
 
 
 def list_plugins(role: str | None = None) -> list[str]:
-    """The names of all plugins, or of those of one role: ``base_clusterer``, ``query_selector`` …
+    """Return the names of all plugins, or of the plugins of one role: ``base_clusterer``, ``query_selector`` …
 
     Examples
     --------

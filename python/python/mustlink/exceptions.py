@@ -1,4 +1,4 @@
-"""What can go wrong, by kind. The texts are those of the command line."""
+"""Exceptions, by kind. Their messages are those of the command line."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 
 
 class MustlinkWarning(UserWarning):
-    """Something legal that is worth knowing."""
+    """Something that is allowed, but that the user should know."""
 
 
 class MustlinkError(ValueError):
-    """Anything that mustlink refuses or cannot do."""
+    """Base class: something that mustlink rejects or cannot do."""
 
 
 class ConfigError(MustlinkError):
     """An option, a number of clusters or a configuration that is not accepted."""
 
     def __init__(self, text: str) -> None:
-        # The number of clusters of a whole run has another name here, and so have options of estimators.
+        # The number of clusters of a run has another name in Python, and so have options of estimators.
         text = re.sub(r"^k(?=: | = )", "n_clusters", text).replace("; leave k out, or", "; leave n_clusters out, or")
         unknown = re.search(r"(\w+): unknown option of (\w+);", text)
         if unknown is not None:
@@ -29,10 +29,10 @@ class ConfigError(MustlinkError):
 
 
 class MissingKError(ConfigError):
-    """The method needs the number of clusters, and none was given."""
+    """The method needs the number of clusters, but it was not given."""
 
     def __init__(self, text: str) -> None:
-        # What the command line calls ``--k`` has another name here, whoever asked.
+        # The option ``--k`` of the command line has another name in Python.
         super().__init__(text.replace("give --k or the option k", "give n_clusters"))
 
 
@@ -49,15 +49,15 @@ class InconsistentConstraintsError(ConstraintError):
 
 
 class InfeasibleConstraintsError(ConstraintError):
-    """Cannot-links that so few clusters cannot hold."""
+    """Cannot-links that need more clusters."""
 
 
 class NumericalError(MustlinkError):
-    """Arithmetic that has no answer."""
+    """A computation without a valid result."""
 
 
 class OracleError(MustlinkError):
-    """A question or an answer that is none."""
+    """An invalid question or answer."""
 
 
 class PluginError(MustlinkError, RuntimeError):
@@ -73,7 +73,7 @@ class MemoryLimitError(MustlinkError, MemoryError):
 
 
 class TimeLimitError(MustlinkError, TimeoutError):
-    """A run that went over its time."""
+    """A run that exceeded its time limit."""
 
 
 class CancelledError(MustlinkError):

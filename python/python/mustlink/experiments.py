@@ -17,7 +17,7 @@ from .exceptions import ConfigError
 
 @dataclass(frozen=True)
 class FailedCell:
-    """A cell that came to an error."""
+    """A cell that failed with an error."""
 
     dataset: str
     method: str
@@ -28,38 +28,40 @@ class FailedCell:
 
 @dataclass(frozen=True, repr=False)
 class ExperimentResult:
-    """What an experiment came to."""
+    """Result of an experiment."""
 
     #: Folder of the results.
     out: Path
     #: The table of the report.
     table: str
-    #: The report, a page.
+    #: The page of the report.
     page: Path
-    #: Cells of the experiment, and how many of them are finished.
+    #: Number of cells of the experiment, and of those that are finished.
     cells: int
     finished: int
-    #: Those that failed.
+    #: The cells that failed.
     failed: tuple[FailedCell, ...]
 
     def frame(self) -> Any:
-        """All rows as a pandas DataFrame."""
+        """Return all rows as a pandas DataFrame."""
         import pandas as pd
 
         return pd.read_csv(self.out / "results.csv")
 
     def plot(self, metric: str = "ari", dataset: str | None = None, ax: Any = None) -> Any:
-        """Learning curves by matplotlib: the mean of a metric over all rows of a method against the number of
-        answers; a method that asks nothing is a level line.
+        """Draw learning curves with matplotlib.
+
+        A curve shows the mean of a metric over all rows of a method against the number of answers. A method that
+        asks no questions is a horizontal line.
 
         Parameters
         ----------
         metric : str
             A column of the results.
         dataset : str, optional
-            The data set; absent: all of them.
+            The data set. If absent, all of them.
         ax : matplotlib.axes.Axes, optional
-            Where to draw; absent: the current axes.
+            Axes to draw on. If absent, the current axes.
 
         Returns
         -------
@@ -97,7 +99,7 @@ class ExperimentResult:
         return f"<ExperimentResult: {self.finished} of {self.cells} cells{failed}, report {str(self.page)!r}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         return f"<pre>{html.escape(self.table)}</pre><p>{html.escape(repr(self)[1:-1])}</p>"
 
 
@@ -122,14 +124,14 @@ def run_experiment(
     n_jobs: int | None = None,
     memory_limit: int | None = None,
 ) -> ExperimentResult:
-    """Run an experiment, or go on where it stopped.
+    """Run an experiment, or continue where it stopped.
 
     Parameters
     ----------
     file : path
         The experiment file, as ``mustlink run`` takes it.
     out : path, optional
-        Folder of the results. Absent: ``mustlink-results`` and the name of the file.
+        Folder of the results. If absent, a folder in ``mustlink-results`` with the name of the file.
     set : list of str
         Values to change first: ``experiment.seed=7``.
     progress : bool or callable
@@ -137,11 +139,11 @@ def run_experiment(
     force : bool
         Make all cells again.
     data_dirs : path or list of paths
-        Folders in which data sets are looked for, in place of those of the environment.
+        Folders in which data sets are searched for, instead of those of the environment.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
     memory_limit : int, optional
-        Most bytes that a method may need; absent: 80 % of what the machine has.
+        Largest memory that a method may need, in bytes. If absent, 80 % of the memory of the machine.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def run_experiment(
 
 
 def _with_functions(path: Path) -> str | None:
-    """The file as JSON, with Python functions in the form that the core reads. None if it names no Python function."""
+    """Return the file as JSON, with Python functions in the form of the core; None if it uses no Python function."""
     if not _config.CALLABLES:
         return None
     written = json.loads(_mustlink.read_experiment(os.fspath(path)))

@@ -67,7 +67,7 @@ __all__ = [
 def accuracy(labels_true: Any, labels_pred: Any) -> float:
     """Share of objects inside their class under the best one-to-one matching of clusters and classes.
 
-    1 − `error_rate`, under the name by which people look for it.
+    1 − `error_rate`, under its common name.
 
     **Cost and randomness**
 
@@ -75,7 +75,7 @@ def accuracy(labels_true: Any, labels_pred: Any) -> float:
 
     **References**
 
-    [DomeniconiAlRazgan2008] Table 2 prints one less this.
+    [DomeniconiAlRazgan2008] Table 2 prints 1 minus this value.
 
     Larger is better; 0 to 1. NaN where it is not defined.
     """
@@ -83,10 +83,10 @@ def accuracy(labels_true: Any, labels_pred: Any) -> float:
 
 
 def ami(labels_true: Any, labels_pred: Any, *, average: Literal["arithmetic", "geometric", "min", "max"] = 'arithmetic') -> float:
-    """Mutual information, adjusted for chance: 0 on average for unrelated partitions, 1 for one partition.
+    """Mutual information, adjusted for chance: 0 on average for unrelated partitions, 1 for equal ones.
 
-    `(MI − E[MI]) / (mean(H) − E[MI])`, the expectation over all partitions with the same group sizes.
-    Where that is 0/0 (one side is one group or all singletons) the score is 0.
+    `(MI − E[MI]) / (mean(H) − E[MI])`, with the expectation over all partitions with the same group sizes. If this is
+    0/0 (one side is one group or all singletons), the score is 0.
 
     **Cost and randomness**
 
@@ -114,11 +114,11 @@ def anmi(labels_pred: Any, partitions: Any) -> float:
 
 
 def ari(labels_true: Any, labels_pred: Any) -> float:
-    """Adjusted Rand index: pairs placed alike, 0 on average for unrelated partitions, 1 for one partition.
+    """Adjusted Rand index: pairs placed alike, 0 on average for unrelated partitions, 1 for equal ones.
 
-    (Σ C(c_ij,2) − E) / (½(Σ C(a_i,2) + Σ C(b_j,2)) − E) with E = Σ C(a_i,2) · Σ C(b_j,2) / C(N,2). Below 0
-    when clusters agree less than by chance, never below −½. Excluded pairs count: the model of chance
-    speaks of all pairs.
+    (Σ C(c_ij,2) − E) / (½(Σ C(a_i,2) + Σ C(b_j,2)) − E) with E = Σ C(a_i,2) · Σ C(b_j,2) / C(N,2). Below 0 when
+    clusters agree less than by chance, never below −½. Excluded pairs count, because the model of chance is about all
+    pairs.
 
     **References**
 
@@ -144,8 +144,8 @@ def base_nmi(labels_true: Any, labels_pred: Any, partitions: Any) -> float:
 def calinski_harabasz(X: Any, labels_pred: Any) -> float:
     """Calinski–Harabasz index: scatter between clusters over scatter within, each per degree of freedom.
 
-    (Σ_h n_h ‖µ_h − µ‖² / (k − 1)) / (Σ‖x − µ_h‖² / (N − k)). Undefined for fewer than two clusters
-    and where nothing scatters within clusters, singletons included. Dense or sparse data.
+    (Σ_h n_h ‖µ_h − µ‖² / (k − 1)) / (Σ‖x − µ_h‖² / (N − k)). Undefined for fewer than two clusters and without scatter
+    within clusters, for example if all are singletons. Dense or sparse data.
 
     **References**
 
@@ -157,12 +157,11 @@ def calinski_harabasz(X: Any, labels_pred: Any) -> float:
 
 
 def closure_gain(labels_pred: Any, constraints: Constraints) -> float:
-    """Pairs that follow from the constraints, those stated included, per constraint stated.
+    """Number of pairs that follow from the constraints, including given ones, per given constraint.
 
-    1: nothing follows. A cannot-link that must-links contradict counts as stated; nothing follows from
-    it. Looks at the constraints alone, never at the clusters. Neither end is better. Undefined without
-    constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
-    objects.
+    1: nothing follows. A cannot-link that must-links contradict counts as given; nothing follows from it. Only the
+    constraints are used, not the clusters. Neither end is better. Undefined without constraints. In an experiment,
+    score `scope = "train"` or `"all"`: constraints never touch test objects.
 
     Neither end is better; 1 to infinity. NaN where it is not defined.
     """
@@ -172,20 +171,20 @@ def closure_gain(labels_pred: Any, constraints: Constraints) -> float:
 def coherence(X: Any, labels_pred: Any, constraints: Constraints, *, max_pairs: int = 10000000, seed: int = 0) -> float:
     """Coherence: share of must-link and cannot-link pairs that do not overlap when projected on each other.
 
-    A must-link says that the distance between its ends means little, a cannot-link that it means
-    much; where one lies along the other they disagree. Euclidean; dense or sparse data. Constraints
-    between equal objects have no direction and are left out. Looks at constraints and data, never at
-    the clusters. Undefined unless there are both must-links and cannot-links. In an experiment, score
-    `scope = "train"` or `"all"`: constraints never touch test objects.
+    A must-link implies that the distance between its ends matters little, a cannot-link that it matters much. If one
+    lies along the other, they disagree. Euclidean; dense or sparse data. Constraints between equal objects have no
+    direction and are left out. Only constraints and data are used, not the clusters. Undefined unless there are both
+    must-links and cannot-links. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
+    objects.
 
     **Errors**
 
-    `TooManyGroupPairs` for groups that say very many cannot-links.
+    `TooManyGroupPairs` for groups that imply very many cannot-links.
 
     **Cost and randomness**
 
-    O(must-links · cannot-links · d). Of more than `max_pairs` pairs that many are drawn uniformly,
-    with replacement; random in them alone, which `seed` fixes.
+    O(must-links · cannot-links · d). Above `max_pairs` pairs, that many are drawn uniformly, with replacement. Only
+    this draw is random; `seed` fixes it.
 
     **References**
 
@@ -197,7 +196,7 @@ def coherence(X: Any, labels_pred: Any, constraints: Constraints, *, max_pairs: 
 
 
 def completeness(labels_true: Any, labels_pred: Any) -> float:
-    """How far each class lies in one cluster: 1 − H(cluster given class) / H(cluster).
+    """Degree to which each class lies in one cluster: 1 − H(cluster given class) / H(cluster).
 
     1 when there is one cluster.
 
@@ -211,10 +210,10 @@ def completeness(labels_true: Any, labels_pred: Any) -> float:
 
 
 def consistency(labels_pred: Any, constraints: Constraints) -> float:
-    """Number of cannot-links whose ends are joined by must-links; 0 = the constraints are consistent.
+    """Number of cannot-links whose ends are joined by must-links; 0 means the constraints are consistent.
 
-    Looks at the constraints alone, never at the clusters. Undefined without constraints. In an
-    experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
+    Only the constraints are used, not the clusters. Undefined without constraints. In an experiment, score
+    `scope = "train"` or `"all"`: constraints never touch test objects.
 
     Smaller is better; 0 to infinity. NaN where it is not defined.
     """
@@ -224,8 +223,8 @@ def consistency(labels_pred: Any, constraints: Constraints) -> float:
 def davies_bouldin(X: Any, labels_pred: Any) -> float:
     """Davies–Bouldin index: spread of each cluster and its worst neighbour over the distance of their means.
 
-    (1/k) Σ_h max_g (s_h + s_g) / ‖µ_h − µ_g‖ with s the mean distance of the objects to their mean.
-    Undefined for fewer than two clusters and where two means coincide. Dense or sparse data.
+    (1/k) Σ_h max_g (s_h + s_g) / ‖µ_h − µ_g‖ with s the mean distance of the objects to their mean. Undefined for
+    fewer than two clusters and if two means coincide. Dense or sparse data.
 
     **References**
 
@@ -237,9 +236,9 @@ def davies_bouldin(X: Any, labels_pred: Any) -> float:
 
 
 def diversity_ari(labels_pred: Any, partitions: Any) -> float:
-    """One less the mean adjusted Rand index over pairs of members.
+    """1 minus the mean adjusted Rand index over pairs of members.
 
-    All pairs up to 500 members, else 100 000 random ones. Undefined for a single member.
+    All pairs up to 500 members, otherwise 100 000 random ones. Undefined for a single member.
 
     **References**
 
@@ -251,9 +250,9 @@ def diversity_ari(labels_pred: Any, partitions: Any) -> float:
 
 
 def diversity_nmi(labels_pred: Any, partitions: Any) -> float:
-    """One less the mean NMI (geometric) over pairs of members.
+    """1 minus the mean NMI (geometric) over pairs of members.
 
-    All pairs up to 500 members, else 100 000 random ones. Undefined for a single member.
+    All pairs up to 500 members, otherwise 100 000 random ones. Undefined for a single member.
 
     **References**
 
@@ -267,7 +266,7 @@ def diversity_nmi(labels_pred: Any, partitions: Any) -> float:
 def error_rate(labels_true: Any, labels_pred: Any) -> float:
     """Share of objects outside their class under the best one-to-one matching of clusters and classes.
 
-    1 − (1/N) · max Σ c_{i,σ(i)}; clusters or classes that stay without a partner have no correct object.
+    1 − (1/N) · max Σ c_{i,σ(i)}; clusters or classes without a partner have no correct object.
 
     **Cost and randomness**
 
@@ -285,7 +284,7 @@ def error_rate(labels_true: Any, labels_pred: Any) -> float:
 def error_rate_majority(labels_true: Any, labels_pred: Any) -> float:
     """Share of objects outside the largest class of their cluster: 1 − purity.
 
-    Several clusters may stand for one class, so that many clusters score well.
+    Several clusters may match the same class, so many clusters score well.
 
     **References**
 
@@ -297,11 +296,11 @@ def error_rate_majority(labels_true: Any, labels_pred: Any) -> float:
 
 
 def free_objects(labels_true: Any, labels_pred: Any, constraints: Constraints, *, metric: PluginLike = 'ari') -> float:
-    """A metric over the objects that no constraint names.
+    """A metric over the objects that appear in no constraint.
 
-    Constraints settle much about the objects that they name: a method that obeys them is right there. The other objects
-    show what it made of the answers. All objects count if there is no constraint. Undefined if the clusterer takes no
-    constraints, and if the inner metric is undefined for the objects that are left.
+    Constraints determine much about the objects in them: a method that obeys them is right there. The other objects
+    show how well the method generalises from the answers. Without constraints all objects count. Undefined
+    if the clusterer takes no constraints, and if the inner metric is undefined for the objects that are left.
 
     Larger is better; -0.5 to 1. NaN where it is not defined.
     """
@@ -309,9 +308,9 @@ def free_objects(labels_true: Any, labels_pred: Any, constraints: Constraints, *
 
 
 def homogeneity(labels_true: Any, labels_pred: Any) -> float:
-    """How far each cluster holds objects of one class: 1 − H(class given cluster) / H(class).
+    """Degree to which each cluster holds objects of one class: 1 − H(class given cluster) / H(class).
 
-    1 when there is one class. Perfect for singletons: it does not choose k.
+    1 when there is one class. Perfect for singletons: do not use it to choose k.
 
     **References**
 
@@ -395,12 +394,11 @@ def impute_pr_must(labels_true: Any, labels_pred: Any, partitions: Any, *, co_pr
 
 
 def informativeness(labels_pred: Any, constraints: Constraints, unconstrained: Any) -> float:
-    """Informativeness: share of the constraints that the clusterer breaks when it is given none.
+    """Informativeness: share of the constraints that the clusterer breaks when it does not get any.
 
-    The partition without constraints comes from the same seed. 0: the constraints tell the clusterer
-    nothing new. Undefined without constraints, and for methods that have no clusterer to run again.
-    Costs one more run of the clusterer. In an experiment, score `scope = "train"` or `"all"`: constraints
-    never touch test objects.
+    The partition without constraints comes from the same seed. 0: the constraints add nothing new for the clusterer.
+    Undefined without constraints, and for methods without a clusterer to run again. Costs one more run of the
+    clusterer. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
 
     **References**
 
@@ -414,8 +412,8 @@ def informativeness(labels_pred: Any, constraints: Constraints, unconstrained: A
 def jaccard_pairs(labels_true: Any, labels_pred: Any) -> float:
     """Pairs in one cluster and one class among the pairs in one cluster or one class.
 
-    TP / (TP + FP + FN), without excluded pairs. Undefined without a pair; 1 when no pair is in one
-    cluster or one class.
+    TP / (TP + FP + FN), without excluded pairs. Undefined without any pairs; 1 when no pair is in one cluster or one
+    class.
 
     **References**
 
@@ -429,7 +427,7 @@ def jaccard_pairs(labels_true: Any, labels_pred: Any) -> float:
 def k_error(labels_true: Any, labels_pred: Any) -> float:
     """Number of clusters minus number of classes, among the objects of known class.
 
-    0 is best; negative when classes are merged. Methods are not ranked by it: neither end is better.
+    0 is best; negative when classes are merged. Methods are not ranked by it, because neither end is better.
 
     Neither end is better; -infinity to infinity. NaN where it is not defined.
     """
@@ -439,7 +437,7 @@ def k_error(labels_true: Any, labels_pred: Any) -> float:
 def k_found(labels_pred: Any) -> float:
     """Number of clusters with an object in the scope.
 
-    No classes are needed or looked at. Neither end is better.
+    Classes are not needed and not used. Neither end is better.
 
     Neither end is better; 0 to infinity. NaN where it is not defined.
     """
@@ -449,9 +447,9 @@ def k_found(labels_pred: Any) -> float:
 def mean_cosine(X: Any, labels_pred: Any) -> float:
     """Mean cosine between an object and the centre of its cluster.
 
-    What spherical k-means maximises, per object. The centre is the sum of the objects of the scope
-    after each is scaled to length 1. An object of zeros, or a centre of zero length, has cosine 0.
-    Rises as clusters are split: it compares clusterings of one k. Dense or sparse data.
+    The objective of spherical k-means, per object. The centre is the sum of the objects of the scope after each is
+    scaled to length 1. An object of zeros, or a centre of zero length, has cosine 0. It rises as clusters are split:
+    use it only to compare clusterings with the same k. Dense or sparse data.
 
     **References**
 
@@ -465,7 +463,7 @@ def mean_cosine(X: Any, labels_pred: Any) -> float:
 def member_spread(labels_true: Any, labels_pred: Any, partitions: Any) -> float:
     """Standard deviation of the members' NMI (geometric) to the classes, n − 1 in the denominator.
 
-    Undefined for a single member. A large one speaks for a diverse ensemble.
+    Undefined for a single member. A large value indicates a diverse ensemble.
 
     **References**
 
@@ -494,9 +492,8 @@ def mi(labels_true: Any, labels_pred: Any) -> float:
 def must_share(labels_pred: Any, constraints: Constraints) -> float:
     """Share of must-links among the constraints.
 
-    Looks at the constraints alone, never at the clusters. Neither end is better. Undefined without
-    constraints. In an experiment, score `scope = "train"` or `"all"`: constraints never touch test
-    objects.
+    Only the constraints are used, not the clusters. Neither end is better. Undefined without constraints. In an
+    experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
 
     Neither end is better; 0 to 1. NaN where it is not defined.
     """
@@ -506,7 +503,7 @@ def must_share(labels_pred: Any, constraints: Constraints) -> float:
 def nmi_arith(labels_true: Any, labels_pred: Any) -> float:
     """Mutual information over the mean of the two entropies.
 
-    Equal to `v_measure` at beta = 1. What [Basu2004] reports. Identical partitions score 1; 0/0 is 0.
+    Equal to `v_measure` at beta = 1. [Basu2004] reports this form. Identical partitions score 1; 0/0 is 0.
 
     **References**
 
@@ -576,8 +573,8 @@ def nmi_min(labels_true: Any, labels_pred: Any) -> float:
 def pair_f(labels_true: Any, labels_pred: Any) -> float:
     """Harmonic mean of pair precision and pair recall.
 
-    2 TP / (2 TP + FP + FN), without excluded pairs. Undefined without a pair; 1 when no pair is in one
-    cluster and none in one class, 0 when only one of the two holds.
+    2 TP / (2 TP + FP + FN), without excluded pairs. Undefined without any pairs; 1 when no pair is in one cluster and
+    no pair in one class, 0 when only one of the two holds.
 
     **References**
 
@@ -621,7 +618,7 @@ def pair_recall(labels_true: Any, labels_pred: Any) -> float:
 def purity(labels_true: Any, labels_pred: Any) -> float:
     """Share of objects in the largest class of their cluster.
 
-    (1/N) Σ_j max_i c_ij. Perfect for singletons: it does not choose k.
+    (1/N) Σ_j max_i c_ij. Perfect for singletons: do not use it to choose k.
 
     Larger is better; 0 to 1. NaN where it is not defined.
     """
@@ -631,7 +628,7 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
 def rand(labels_true: Any, labels_pred: Any) -> float:
     """Rand index: the share of pairs that clusters and classes place alike.
 
-    (TP + TN) / C(N,2). High for any clustering when there are many classes. Undefined without a pair.
+    (TP + TN) / C(N,2). High for any clustering when there are many classes. Undefined without any pairs.
 
     **References**
 
@@ -645,15 +642,15 @@ def rand(labels_true: Any, labels_pred: Any) -> float:
 def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosine"] = 'euclidean', max_n: int = 5000, seed: int = 0, kind: Literal["dense", "distances"] = "dense") -> float:
     """Silhouette: mean over objects of (b − a) / max(a, b).
 
-    a is the mean distance to the other objects of the own cluster, b the smallest mean distance to
-    another cluster. An object alone in its cluster counts 0. Undefined for fewer than two clusters
-    and where all are singletons. Dense or sparse data, or distances, which are taken as they are.
+    a is the mean distance to the other objects of the same cluster, b the smallest mean distance to another cluster.
+    An object alone in its cluster counts 0. Undefined for fewer than two clusters and if all clusters are singletons.
+    Dense or sparse data, or distances, which are used unchanged.
 
     **Cost and randomness**
 
-    O(N² d) for up to `max_n` objects. Of more, a sample of that many is scored among itself: each
-    cluster with its share, two objects at least where it has them, and counted by its size; of more
-    clusters than have room for two, as many as do. Random in the sample alone, which `seed` fixes.
+    O(N² d) for up to `max_n` objects. Above, a sample of this size is scored, by the distances within it. Each cluster
+    gets its share of the sample, at least two objects if it has them, and is weighted by its size. If there are too
+    many clusters for two objects each, as many clusters as fit are sampled. Only the sample is random; `seed` fixes it.
 
     **References**
 
@@ -669,8 +666,8 @@ def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosi
 def sse(X: Any, labels_pred: Any) -> float:
     """Mean squared distance of the objects to the mean of their cluster: Σ‖x − µ‖² / N.
 
-    What k-means minimises, per object. Means are those of the objects in the scope. Falls as clusters
-    are split: it compares clusterings of one k. Dense or sparse data.
+    The objective of k-means, per object. Means are those of the objects in the scope. It falls as clusters are split:
+    use it only to compare clusterings with the same k. Dense or sparse data.
 
     **References**
 
@@ -682,7 +679,7 @@ def sse(X: Any, labels_pred: Any) -> float:
 
 
 def uncertainty(labels_pred: Any, partitions: Any) -> float:
-    """Mean of 4 A (1 − A) over pairs of objects, A their co-association: 0 when all members agree.
+    """Mean of 4 A (1 − A) over pairs of objects, with A their co-association: 0 when all members agree.
 
     Pairs that no member saw together do not count. Undefined for a single object.
 
@@ -710,9 +707,9 @@ def v_measure(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> float
 
 
 def vi(labels_true: Any, labels_pred: Any, *, bits: bool = False) -> float:
-    """Variation of information: what clusters and classes leave open about each other.
+    """Variation of information: remaining uncertainty of clusters given classes, plus classes given clusters.
 
-    H(Y) + H(C) − 2 MI = H(Y|C) + H(C|Y), at most 2 ln N nats. A metric on partitions, 0 for one partition.
+    H(Y) + H(C) − 2 MI = H(Y|C) + H(C|Y), at most 2 ln N nats. A metric on partitions, 0 for equal partitions.
 
     **References**
 
@@ -726,7 +723,7 @@ def vi(labels_true: Any, labels_pred: Any, *, bits: bool = False) -> float:
 def violation_rate(labels_pred: Any, constraints: Constraints, *, kind: Literal["must_link", "cannot_link"] | None = None, weighted: bool = False) -> float:
     """Share of the constraints that the clustering breaks.
 
-    Weighted: the weight of the broken ones over the weight of all. Undefined without constraints.
+    With `weighted`: the weight of the broken ones over the weight of all. Undefined without constraints.
 
     Smaller is better; 0 to 1. NaN where it is not defined.
     """
@@ -736,9 +733,9 @@ def violation_rate(labels_pred: Any, constraints: Constraints, *, kind: Literal[
 def violation_rate_heldout(labels_pred: Any, heldout: Constraints, *, kind: Literal["must_link", "cannot_link"] | None = None, weighted: bool = False) -> float:
     """Share of the held-out constraints that the clustering breaks.
 
-    As `violation_rate`, on constraints the clusterer was not given: in an experiment the given ones
-    that touch test objects. On the constraints between all pairs of known class this is 1 − `rand`;
-    it is meant for people's constraints where no classes are known. Undefined without any.
+    As `violation_rate`, on constraints that the clusterer was not given: in an experiment the given ones that touch
+    test objects. On the constraints between all pairs of known class this is 1 − `rand`. It is meant for constraints
+    from people when classes are unknown. Undefined without any.
 
     Smaller is better; 0 to 1. NaN where it is not defined.
     """
@@ -746,10 +743,9 @@ def violation_rate_heldout(labels_pred: Any, heldout: Constraints, *, kind: Lite
 
 
 def violations(labels_pred: Any, constraints: Constraints, *, kind: Literal["must_link", "cannot_link"] | None = None, weighted: bool = False) -> float:
-    """Constraints that the clustering breaks.
+    """Number of constraints that the clustering breaks.
 
-    Must-links with ends in two clusters and cannot-links with ends in one. Undefined without
-    constraints.
+    Must-links with ends in two clusters and cannot-links with ends in one. Undefined without constraints.
 
     Smaller is better; 0 to infinity. NaN where it is not defined.
     """

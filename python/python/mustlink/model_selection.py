@@ -1,4 +1,4 @@
-"""Choosing options by constraints that were held back."""
+"""Choosing options with held-out constraints."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ Array = np.ndarray[Any, Any]
 
 
 def constraint_score(constraints: Constraints, labels: Any) -> float:
-    """The mean of the share of must-links and the share of cannot-links that ``labels`` meet, of all ``constraints``
-    but the groups. A label of -1, NaN or None is unknown, and a pair with one is not met.
+    """Return the mean of the shares of must-links and of cannot-links that ``labels`` meet.
+
+    Groups in ``constraints`` are ignored. A label of -1, NaN or None is unknown; a pair with an unknown label counts
+    as not met.
 
     >>> from mustlink import Constraints
     >>> from mustlink.model_selection import constraint_score
@@ -40,7 +42,7 @@ def constraint_score(constraints: Constraints, labels: Any) -> float:
         raise ConstraintError(f"constraints: must be mustlink.Constraints, got {type(constraints).__name__}")
     pairs, signs = constraints.pairs()
     if len(pairs) == 0:
-        raise ConstraintError("constraints: there is none to score by")
+        raise ConstraintError("constraints: at least one pair is needed to score by")
     if np.shape(labels) != (constraints.n,):
         raise DataError(f"labels: must hold one label per row, {constraints.n}, got shape {np.shape(labels)}")
     codes = classes(labels, constraints.n, "labels")
@@ -52,11 +54,11 @@ def constraint_score(constraints: Constraints, labels: Any) -> float:
 
 
 class ConstraintKFold:
-    """Folds of constraints, so that no pair that is held back follows from those that are kept.
+    """Folds of constraints, in which no held-out pair follows from the pairs that are kept.
 
-    Must-links on a common cycle are held back together, and so are cannot-links between the same two
-    groups of objects that must-links hold together. If such a set is too large for one fold, as pairs from
-    known classes are, its objects are divided into folds instead. All pairs of an object are held back with it.
+    Must-links on a common cycle are held out together. So are cannot-links between the same two
+    groups of objects that must-links join. If such a set is too large for one fold, for example with pairs from
+    known classes, its objects are divided into folds instead. All pairs of an object are held out with it.
 
     Parameters
     ----------
@@ -74,9 +76,9 @@ class ConstraintKFold:
         self.random_state = random_state
 
     def split(self, constraints: Constraints) -> Iterator[tuple[Constraints, Constraints]]:
-        """The constraints kept and those held back, fold by fold."""
+        """Yield the constraints kept and the held-out constraints, fold by fold."""
         pairs, signs = constraints.pairs()
-        # Groups that are apart are known in every fold; what follows from them is not held back.
+        # Groups that are apart are known in every fold, so pairs that follow from them are not held out.
         free = np.flatnonzero(~_within_groups(constraints, pairs))
         groups = _groups(pairs[free], signs[free], constraints.n)
         rng = np.random.default_rng(self.random_state)
@@ -115,7 +117,7 @@ class ConstraintKFold:
 
 
 def _follow(constraints: Constraints, pairs: Array, signs: Array, others: Array) -> Array:
-    """One truth value for each of ``others``: true if it follows from ``pairs`` and the groups that are apart."""
+    """For each pair of ``others``, return true if it follows from ``pairs`` and the groups that are apart."""
     component = _components(pairs[signs > 0], constraints.n)
     apart = {frozenset(ends) for ends in component[pairs[signs < 0]].tolist()}
     groups_of: dict[int, set[int]] = defaultdict(set)
@@ -126,14 +128,14 @@ def _follow(constraints: Constraints, pairs: Array, signs: Array, others: Array)
 
 
 def _components(ends: Array, n: int) -> Array:
-    """The number of the component of each object in a graph with these edges."""
+    """Return the number of the component of each object in a graph with these edges."""
     graph = coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     component: Array = connected_components(graph, directed=False)[1]
     return component
 
 
 def _within_groups(constraints: Constraints, pairs: Array) -> Array:
-    """Of each pair, whether a group that is apart has both ends."""
+    """For each pair, return true if a group that is apart has both ends."""
     groups_of: dict[int, set[int]] = defaultdict(set)
     for row, group in zip(*constraints._columns[5][:2]):
         groups_of[int(row)].add(int(group))
@@ -141,7 +143,7 @@ def _within_groups(constraints: Constraints, pairs: Array) -> Array:
 
 
 def _groups(pairs: Array, signs: Array, n: int) -> Array:
-    """The number of the group of each pair."""
+    """Return the number of the group of each pair."""
     must = signs > 0
     ends = pairs[must]
     component = _components(ends, n)
@@ -157,7 +159,7 @@ def _groups(pairs: Array, signs: Array, n: int) -> Array:
 
 
 def _blocks(ends: Array, n: int) -> list[tuple[str, int]]:
-    """The part of each edge: itself for a bridge, else that of the objects on its cycles."""
+    """Return the part of each edge: itself for a bridge, otherwise the part of the objects on its cycles."""
     near: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for edge, (a, b) in enumerate(ends.tolist()):
         near[a].append((b, edge))
@@ -202,36 +204,36 @@ def _refitted(search: ConstraintSearchCV) -> bool:
 
 
 class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Tries options, and keeps those under which constraints that were held back are met best.
+    """Tries options, and keeps those with which held-out constraints are met best.
 
-    Rows are never split: a method clusters all objects, under some of the pairs, and is scored by the
-    others.
+    Rows are never split: a method clusters all objects under some of the pairs, and is scored on the
+    other pairs.
 
     Parameters
     ----------
     estimator : estimator or Pipeline
-        What is tried.
+        Method whose options are tried.
     param_grid : dict or list of dicts
         Options and the values to try, as in ``GridSearchCV``.
     cv : int, None or ConstraintKFold
-        Folds of the pairs; None: 5. A fold in which nothing can be held back is left out.
+        Folds of the pairs; None means 5. A fold in which no pair can be held out is left out.
     refit : bool
-        Whether the best is run once more, under all constraints.
+        If true, run the best estimator once more, under all constraints.
     random_state : int
         Seed of the folds.
 
     Attributes
     ----------
     best_estimator_ : estimator
-        The best, under all constraints.
+        The best estimator, fitted under all constraints.
     best_params_ : dict
-        Its options.
+        The options of the best estimator.
     best_score_ : float
-        Its mean score: the share of must-links and of cannot-links held back that it meets.
+        The mean score of the best estimator: the share of held-out must-links and cannot-links that it meets.
     cv_results_ : dict
-        All scores, as ``GridSearchCV`` has them.
+        All scores, in the form of ``GridSearchCV``.
     labels_ : array of shape (n_samples,)
-        The clusters of the best.
+        The clusters of the best estimator.
 
     Examples
     --------
@@ -270,12 +272,12 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         X : matrix of shape (n_samples, n_features)
             The objects.
         y : array of shape (n_samples,), optional
-            Known classes of some objects, in place of constraints; -1, NaN and None are unknown. If every class is
-            known, ``y`` is not looked at.
+            Known classes of some objects, instead of constraints; -1, NaN and None are unknown. If every class is
+            known, ``y`` is ignored.
         constraints : mustlink.Constraints, optional
-            What is known about pairs; required unless ``y`` is given.
+            Constraints on pairs; required unless ``y`` is given.
         sample_id : array of shape (n_samples,), optional
-            The id of each row, by which constraints find theirs.
+            The id of each row. Constraints use it to find their rows.
 
         Returns
         -------
@@ -292,15 +294,15 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         sample_id = row_ids(constraints, X, sample_id)
         if sample_id is not None:
             constraints, _ = constraints.at(sample_id)
-        estimator = _of_classes(self.estimator, known)
+        tried = list(ParameterGrid(self.param_grid))
+        estimator = _of_classes(self.estimator, known, tried)
         folds: Any = 5 if self.cv is None else self.cv
         if isinstance(folds, str) or not hasattr(folds, "split"):
             folds = ConstraintKFold(folds, random_state=self.random_state)
         splits = list(folds.split(constraints))
-        tried = list(ParameterGrid(self.param_grid))
         scores = np.empty((len(tried), len(splits)))
         with warnings.catch_warnings():
-            # What is worth knowing of the best is said when it is run again.
+            # Warnings about the best estimator are given when it is run again.
             warnings.simplefilter("ignore", MustlinkWarning)
             for at, params in enumerate(tried):
                 for fold, (kept, held) in enumerate(splits):
@@ -330,29 +332,36 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             self.best_estimator_ = _run(best, X, constraints)
             self.labels_ = _labels(self.best_estimator_)
         else:
-            # Those of an earlier fit would be of other data.
+            # Attributes of an earlier fit would belong to other data.
             for name in ("best_estimator_", "labels_"):
                 self.__dict__.pop(name, None)
         return self
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
-        """The clusters of other rows, by the best estimator."""
+        """Return the clusters of other rows, from the best estimator."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 
 
-def _of_classes(estimator: Any, known: Any) -> Any:
-    """The estimator, with the number of known classes as its number of clusters if it has none."""
+def _of_classes(estimator: Any, known: Any, tried: list[dict[str, Any]]) -> Any:
+    """Return the estimator; if nothing gives a number of clusters, with the number of known classes and a warning."""
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    if known is None or getattr(last, "n_clusters", 0) is not None:
-        return estimator
     name = f"{estimator.steps[-1][0]}__n_clusters" if isinstance(estimator, Pipeline) else "n_clusters"
-    return clone(estimator).set_params(**{name: int(known.max()) + 1})
+    if known is None or getattr(last, "n_clusters", 0) is not None or all(name in params for params in tried):
+        return estimator
+    k = int(known.max()) + 1
+    warn(
+        [
+            f"k = {k}, the number of classes of the {np.count_nonzero(known >= 0)} of {len(known)} objects whose class "
+            "is known; there may be more: n_clusters sets their number"
+        ]
+    )
+    return clone(estimator).set_params(**{name: k})
 
 
 def _with(estimator: Any, params: dict[str, Any]) -> Any:
-    """A new estimator with these parameters, of which none is the caller's own object."""
+    """Return a new estimator with copies of these parameters."""
     return clone(estimator).set_params(**clone(params, safe=False))
 
 
@@ -361,7 +370,7 @@ def _run(estimator: Any, X: Any, constraints: Constraints) -> Any:
         return estimator.fit(X, constraints=constraints)
     takes = [n for n, s in estimator.steps if s is not None and _takes(s)]
     if get_config()["enable_metadata_routing"]:
-        # The steps are copies of the caller's: what they ask for is said here.
+        # The steps are copies of the caller's, so their fit requests are set here.
         for name in takes:
             estimator.named_steps[name].set_fit_request(constraints=True)
         return estimator.fit(X, constraints=constraints)

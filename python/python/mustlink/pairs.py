@@ -1,4 +1,4 @@
-"""Metrics learned from pairs, in the form in which the pairs are the samples."""
+"""Metrics learned from pairs, where each sample is a pair."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ Array = np.ndarray[Any, Any]
 
 
 class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns from pairs whether two objects belong together, as metric-learn does: each sample is a pair,
-    so that cross-validation splits pairs and not rows.
+    """Learns from pairs whether two objects belong together.
+
+    As in metric-learn, each sample is a pair, so that cross-validation splits pairs and not rows.
 
     Parameters
     ----------
     transform : RCA, ITML or MMC
-        What learns the metric.
+        Transform that learns the metric.
     preprocessor : matrix of shape (n, d), optional
-        The objects, where pairs are given by row numbers.
+        The objects, if pairs are given by row numbers.
 
     Attributes
     ----------
     transform_ : estimator
         The fitted transform.
     threshold_ : float
-        The distance up to which a pair is said to belong together: the one that errs least on the pairs
-        it was fitted to.
+        Largest distance of pairs that are predicted to belong together. It is the threshold with the fewest errors
+        on the pairs used for fitting.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.preprocessor = preprocessor
 
     def _objects(self, pairs: Any) -> tuple[Array, Array]:
-        """The objects, and the pairs as their row numbers."""
+        """Return the objects, and the pairs as row numbers of these."""
         given = np.asarray(pairs)
         if given.ndim == 3 and given.shape[1] == 2:
             rows, place = np.unique(given.reshape(-1, given.shape[2]), axis=0, return_inverse=True)
@@ -64,7 +65,7 @@ class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             wrong = given[(places < 0) | (places >= len(rows)) | (places != np.floor(places))]
             if wrong.size:
                 raise DataError(
-                    f"pairs: must be row numbers of the preprocessor, whole numbers in 0..={len(rows) - 1}, "
+                    f"pairs: must be row numbers of the preprocessor, whole numbers between 0 and {len(rows) - 1}, "
                     f"got {wrong[0]}"
                 )
             return rows, given.astype(np.int64)
@@ -82,7 +83,7 @@ class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.array([-1, 1])
         far = self.pair_distance(pairs)
         order = np.argsort(far, kind="stable")
-        # Errors where the first so many are said to be together.
+        # Number of errors if the first 0, 1, 2, … pairs are predicted to be together.
         wrong = np.concatenate([[0], np.cumsum(signs[order] < 0)]) + np.concatenate(
             [np.cumsum((signs[order] > 0)[::-1])[::-1], [0]]
         )
@@ -93,12 +94,12 @@ class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def to_space(self, X: Any) -> Any:
-        """The rows of ``X`` in the space that was learned."""
+        """Return the rows of ``X`` in the learned space."""
         check_is_fitted(self, "transform_")
         return self.transform_.transform(X)
 
     def pair_distance(self, pairs: Any) -> Array:
-        """The distance of each pair in the space that was learned."""
+        """Return the distance of each pair in the learned space."""
         check_is_fitted(self, "transform_")
         rows, places = self._objects(pairs)
         made = self.transform_.transform(rows)
@@ -106,13 +107,13 @@ class PairsLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return far
 
     def decision_function(self, pairs: Any) -> Array:
-        """Larger for pairs that are nearer together."""
+        """Return a number for each pair; it is larger for pairs that are nearer together."""
         return -self.pair_distance(pairs)
 
     def predict(self, pairs: Any) -> Array:
-        """+1 for each pair that belongs together, else -1."""
+        """Return +1 for each pair that belongs together, otherwise -1."""
         return np.where(self.pair_distance(pairs) <= self.threshold_, 1, -1)
 
     def score(self, pairs: Any, y: Any, sample_weight: Any = None) -> float:
-        """Area under the ROC curve of the distances."""
+        """Return the area under the ROC curve of the distances."""
         return float(roc_auc_score(y, self.decision_function(pairs), sample_weight=sample_weight))

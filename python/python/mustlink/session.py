@@ -1,4 +1,4 @@
-"""Active learning: which pairs are worth asking about?"""
+"""Active learning: choose the pairs that are worth asking about."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REPLIES = {"must_link": 1, "cannot_link": -1, "dont_know": 0}
 
 
 def reply(answer: Any) -> int:
-    """An answer by number: +1 together, -1 apart, 0 unknown."""
+    """Return an answer as a number: +1 together, -1 apart, 0 unknown."""
     if answer is None:
         return 0
     if isinstance(answer, str) and answer in _REPLIES:
@@ -38,7 +38,7 @@ def reply(answer: Any) -> int:
 
 
 def answering(oracle: Callable[[int, int], Any]) -> Callable[[int, int], int]:
-    """The callable as the core calls it."""
+    """Wrap the callable for the core."""
     if not callable(oracle):
         raise OracleError(f"oracle: must be called with two rows, got {type(oracle).__name__}; classes go to y_true")
     return lambda i, j: reply(oracle(i, j))
@@ -48,13 +48,13 @@ def answering(oracle: Callable[[int, int], Any]) -> Callable[[int, int], int]:
 class Question:
     """Do two objects belong together?"""
 
-    #: Its number.
+    #: The number of the question.
     id: int
-    #: The row it is about.
+    #: The row that the question is about.
     i: int
-    #: The row it is compared with.
+    #: The row that it is compared with.
     j: int
-    #: What it serves: ``explore``, ``consolidate`` …
+    #: The purpose: ``explore``, ``consolidate`` …
     purpose: str
     #: The ids of both rows, if the session was given ids.
     ids: tuple[Any, Any] | None = None
@@ -122,41 +122,41 @@ def select(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Constraints:
-    """Select constraints by asking ``oracle(i, j)``, or the classes ``y_true``, without clustering.
+    """Select constraints without clustering; ``oracle(i, j)`` or the classes ``y_true`` answer the questions.
 
     Parameters
     ----------
     X : matrix of shape (n_samples, n_features)
-        The objects; a table with words and missing values, where the transforms begin with one that takes it.
+        The objects. A table with words and missing values is accepted if the first transform takes one.
     selector : str, dict
-        What decides which pair is asked: ``list_plugins("query_selector")`` has the names.
+        Selector that chooses the next pair; ``list_plugins("query_selector")`` returns the names.
     y_true : array of shape (n_samples,), optional
-        Classes that answer, where no oracle does; -1, NaN and None are unknown.
+        Classes that answer the questions if no oracle is given; -1, NaN and None are unknown.
     oracle : callable, optional
-        ``oracle(i, j)`` says whether two rows belong together: True, False, or None.
+        ``oracle(i, j)`` returns True if two rows belong together, False if not, and None if unknown.
     n_clusters : int, optional
         Number of clusters, for selectors that need one.
     budget : int, optional
-        Most questions.
+        Maximum number of questions.
     clusterer : str, dict or estimator, optional
-        What groups the objects between questions, where the selector asks for it.
+        Clusterer that groups the objects between questions, if the selector asks for it.
     transforms : list, optional
-        What is done to the rows first, such as ``["z_score"]``.
+        Transforms that are applied to the rows first, such as ``["z_score"]``.
     constraints : Constraints, optional
-        What is known beforehand.
+        Constraints that are known beforehand.
     ledger : path, optional
-        File that keeps every question and answer as they come; given again, nothing is asked twice.
+        File that stores every question and answer immediately. If it is given again, no question is asked twice.
     ids : array of shape (n_samples,), optional
         The id of each row. Constraints and ledger find their rows by their ids, and the result contains the ids.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number. A whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Returns
     -------
     constraints : Constraints
-        What was given and answered.
+        The given constraints and the answers.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def select(
 
 
 def _names(X: Any, n: int, constraints: Any, ids: Any) -> tuple[Any, list[str] | None]:
-    """The ids by which constraints find their rows, and the ids for the ledger."""
+    """Return the ids that constraints use to find their rows, and the ids for the ledger."""
     names = row_ids(constraints, X, ids)
     if names is not None and len(names) != n:
         raise DataError(f"ids: must hold one id per row, {n}, got {len(names)}")
@@ -197,7 +197,7 @@ def _own_ids(constraints: Constraints | None, names: Any) -> Any:
 
 
 class Session:
-    """Questions, one after the other, that whoever likes may answer.
+    """Questions, one after the other, for any kind of annotator.
 
     At any time you can read the labels and constraints for the answers so far, and take back the last answer with
     ``undo()``. Only ``close()`` and the end of a ``with`` block end the session. A session belongs to the process that
@@ -206,31 +206,31 @@ class Session:
     Parameters
     ----------
     X : matrix of shape (n_samples, n_features)
-        The objects; a table with words and missing values, where the transforms begin with one that takes it.
+        The objects. A table with words and missing values is accepted if the first transform takes one.
     selector : str, dict
-        What decides which pair is asked.
+        Selector that chooses the next pair.
     clusterer : str, dict or estimator, optional
-        What groups the objects in the end, and between questions where the selector asks for it. Absent:
-        the selector's own clusters, where it has some, as ``cobra`` has.
+        Clusterer that groups the objects at the end, and between questions if the selector asks for it. If absent,
+        the selector's own clusters are used, if it makes any (``cobra`` does).
     transforms : list, optional
-        What is done to the rows first.
+        Transforms that are applied to the rows first.
     n_clusters : int, optional
         Number of clusters.
     budget : int, optional
-        Most questions.
+        Maximum number of questions.
     ledger : path, optional
-        File that keeps every question and answer as they come; given again, the session goes on where it
-        stopped and asks nothing twice.
+        File that stores every question and answer immediately. If it is given again, the session continues where it
+        stopped and does not ask any question twice.
     constraints : Constraints, optional
-        What is known beforehand.
+        Constraints that are known beforehand.
     ids : array of shape (n_samples,), optional
         The id of each row. Constraints and ledger find their rows by their ids; questions and answers contain the ids.
     texts : sequence of length n_samples, optional
         A text for each row, to show to the annotator. Each question contains the texts of its two rows.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number. A whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class Session:
         self._open: Question | None = None
 
     def __iter__(self) -> Iterator[Question]:
-        """The questions; each needs its answer before the next one comes."""
+        """Iterate over the questions; each must be answered before the next one comes."""
         while (question := self.question()) is not None:
             yield question
             if self._open == question and self._found is None and self._failed is None:
@@ -310,7 +310,7 @@ class Session:
                 )
 
     def question(self) -> Question | None:
-        """The open question; the same until it is answered, None when there are no more."""
+        """Return the open question: the same one until it is answered, None if no questions are left."""
         if self._found is not None or self._failed is not None:
             return None
         self._here()
@@ -334,7 +334,7 @@ class Session:
         self._forget()
 
     def undo(self) -> Answer:
-        """Take back the last answer and return it. Its question is open again, and the ledger records that."""
+        """Take back the last answer and return it. Its question is open again, and the ledger records this."""
         self._here()
         if self._closed:
             raise OracleError("the session is over; undo answers before close() and the end of with")
@@ -351,7 +351,7 @@ class Session:
         self._looked = {}
 
     def close(self) -> None:
-        """End the questions; what was answered counts."""
+        """End the questions; all answers so far count."""
         self._closed = True
         self._finish()
 
@@ -395,7 +395,7 @@ class Session:
 
     def _leave(self) -> None:
         if os.getpid() == self._process:
-            # A thread that runs on regardless may hold it.
+            # A thread that is still running may hold the session.
             with suppress(RuntimeError):
                 self._session.leave()
 
@@ -426,8 +426,11 @@ class Session:
 
     @property
     def constraints_(self) -> Constraints:
-        """The constraints given and answered so far. If the method rejects them, for example because they contradict
-        one another, the given constraints and the answers are returned unchanged."""
+        """The constraints given and answered so far.
+
+        If the method rejects them, for example because they contradict each other, the given constraints and the
+        answers are returned unchanged.
+        """
         self._here()
         try:
             found = self._now(False).constraints
@@ -451,7 +454,7 @@ class Session:
         return self._now(True).labels
 
 
-#: Those that may have to be ended before the interpreter is.
+#: Sessions that may have to be ended before the interpreter ends.
 _OPEN: weakref.WeakSet[Session] = weakref.WeakSet()
 
 

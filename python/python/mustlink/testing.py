@@ -1,4 +1,4 @@
-"""Estimators as tests make them, and the checks of scikit-learn that they are known to fail."""
+"""Estimators for tests, and the checks of scikit-learn that they are known to fail."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     "OPTICS": {"check_fit2d_1sample": "it sets min_samples = 1, and optics takes 2 and more"},
 }
 
-#: Options under which an estimator is tested, where its defaults take long.
+#: Options for testing an estimator whose defaults take long.
 _SMALL: dict[str, dict[str, Any]] = {
     "Auto": {"candidates": [{"clusterer": "kmeans"}, {"clusterer": "pck_means"}], "folds": 2},
     "Exact": {"node_limit": 20_000},
@@ -35,13 +35,15 @@ _SMALL: dict[str, dict[str, Any]] = {
     "ITML": {"sampled_pairs": 100},
 }
 
-#: Runs a program that has to be named first: nothing to test without one.
+#: Estimators that run a program given by the user; they cannot be tested without one.
 NEED_SETUP = ("ExternalClusterer",)
 
 
 def estimators(n_clusters: int | None = None) -> list[Any]:
-    """One estimator of every class, for ``parametrize_with_checks``. With ``n_clusters``, only classes that take a
-    number of clusters."""
+    """Return one estimator of every class, for ``parametrize_with_checks``.
+
+    With ``n_clusters``, only classes that take a number of clusters.
+    """
     made = []
     for module in (_estimators, _transformers):
         for name in module.__all__:
@@ -58,22 +60,22 @@ def estimators(n_clusters: int | None = None) -> list[Any]:
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """The checks that ``estimator`` is known to fail, each with the reason."""
+    """Return the checks that ``estimator`` is known to fail, each with the reason."""
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
 
 
 def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[str]:
-    """Try every law of its role on a plugin, and give the names of those that it keeps.
+    """Check every law of its role on a plugin, and return the names of the laws that it keeps.
 
-    Raises AssertionError with the broken ones, each on the smallest problem that breaks it. A broken law that the
+    Raises AssertionError with the broken laws, each on the smallest problem that breaks it. A broken law that the
     plugin waives is not reported. It is also an error to waive a law that the plugin keeps or that does not exist.
 
     Parameters
     ----------
     name : str
-        A clusterer, selector or metric; one of the core, or a function that was made one.
+        Name of a clusterer, selector or metric; built in, or a function that was made one.
     options : dict, optional
-        Its options.
+        Options of the plugin.
     """
     own = _config.CALLABLES.get(name)
     role = own[0] if own else _catalogue.find(name).role

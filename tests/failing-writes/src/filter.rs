@@ -17,7 +17,7 @@ const fn argument(at: u32) -> u32 {
     16 + 8 * at
 }
 
-/// What each call is named, here and in logs.
+/// The name of each call, here and in logs.
 pub(crate) const CALLS: [(c_long, &str); 23] = [
     (libc::SYS_open, "open"),
     (libc::SYS_openat, "open"),
@@ -57,8 +57,8 @@ fn jump(test: u32, k: u32, yes: u8, no: u8) -> sock_filter {
     sock_filter { code: (BPF_JMP | test | BPF_K) as u16, jt: yes, jf: no, k }
 }
 
-/// Has the calls of this process and of those it starts sent to the handler of `SIGSYS`. Opening a file
-/// only to read it is none of them.
+/// Has the calls of this process and of those it starts sent to the handler of `SIGSYS`, except opening a
+/// file only to read it.
 pub(crate) fn install() -> std::io::Result<()> {
     let allow = || step(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     let trap = || step(BPF_RET | BPF_K, SECCOMP_RET_TRAP);

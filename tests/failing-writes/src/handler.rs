@@ -179,7 +179,7 @@ fn is_inside(plan: &Plan, path: &[u8]) -> bool {
     path.strip_prefix(&plan.folder[..]).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
-/// What the program is given for a call.
+/// The result of a call for the program.
 fn answer(number: c_long, a: [usize; 5]) -> isize {
     let name = CALLS.iter().find(|(n, _)| *n == number).map(|(_, name)| *name);
     let (Some(plan), Some(name)) = (PLAN.get(), name) else { return call(number, a) };

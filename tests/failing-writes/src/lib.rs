@@ -32,9 +32,9 @@ pub enum Fault {
     Denied,
     /// This call and all later ones that need room.
     Full,
-    /// Half of what is to be written is, and then there is no room.
+    /// Half of the bytes are written, and then the disk is full.
     Short,
-    /// The program ends without warning; of what was to be written half is.
+    /// The program ends without warning, after half of the bytes were written.
     Killed,
 }
 
@@ -117,10 +117,10 @@ pub fn calls(log: &str) -> Vec<Call> {
     log.lines().filter_map(call).collect()
 }
 
-/// The library, which cargo puts beside the tests of a crate that depends on this one.
+/// The library, which cargo puts next to the tests of a crate that depends on this one.
 ///
 /// # Errors
-/// Why there is none: another system.
+/// The reason why the library is missing: another system.
 pub fn library() -> Result<PathBuf, String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Err("writes are made to fail on Linux on x86-64 alone".into());

@@ -2,7 +2,7 @@
 
 use mustlink::prelude::*;
 
-/// Answers from the classes, but says "don't know" to every so many pairs.
+/// Answers from the classes, but answers "don't know" for a fixed share of the pairs.
 ///
 /// # Input and output
 /// The classes of the scene. Pairs whose numbers add up to a multiple of `every` are not known, nor are

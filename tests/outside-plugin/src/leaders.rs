@@ -9,7 +9,7 @@ use mustlink::prelude::*;
 /// Two objects are as far apart as the weights of the members that part them add up to. The first object
 /// leads; then always the one farthest from all that lead, until there are k.
 /// # Input and output
-/// Any members; where one misses a label, it parts nobody. One label per object in `0..k`.
+/// Any members; an object without a label in a member is not parted from others by it. One label per object in `0..k`.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`.
 /// # Cost and randomness

@@ -2,7 +2,7 @@
 
 use mustlink::prelude::*;
 
-/// The clusters of another clusterer, left by objects whose constraints say so.
+/// The clusters of another clusterer, which objects leave if their constraints make it cheaper.
 ///
 /// # Method
 /// Objects are visited in order, until nothing changes; each chooses the cluster of the smallest squared

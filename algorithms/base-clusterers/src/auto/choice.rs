@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 
-/// How well pairs are met that were held back; without any, how well the others are agreed with.
+/// Share of the held-back pairs that are met; without such pairs, the agreement with the other candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
     /// Mean of the share of the must-links met and that of the cannot-links, of one kind where there is
@@ -70,8 +70,8 @@ pub fn error_of_difference(a: Score, b: Score) -> f64 {
     a.error.hypot(b.error)
 }
 
-/// How much each candidate counts: its share of the best score to the power `sharpness` if it is less than `ties`
-/// standard errors of the difference below the best, otherwise 0.
+/// Weight of each candidate: its share of the best score to the power `sharpness` if it is at most `ties` standard
+/// errors of the difference below the best, otherwise 0.
 pub fn weights(scores: &[Option<Score>], ties: f64, sharpness: f64) -> Vec<f64> {
     let Some(best) = best(scores) else { return vec![0.0; scores.len()] };
     let weight = |s: &Option<Score>| match s {
@@ -97,6 +97,27 @@ pub fn best_k(ks: &[usize], weights: &[f64]) -> Option<usize> {
         Some(best) if sum(best) >= sum(k) => Some(best),
         _ => Some(k),
     })
+}
+
+/// A warning if other numbers of clusters fit as well as `k`: their best candidate is at least as good, and the weights
+/// of their candidates add up to at least half as much.
+pub fn undecided(k: usize, ks: &[usize], weights: &[f64]) -> Option<String> {
+    let support = |k: usize| {
+        let of_k = ks.iter().zip(weights).filter(|(of, _)| **of == k).map(|(_, w)| *w);
+        of_k.fold((0.0f64, 0.0), |(best, sum), w| (best.max(w), sum + w))
+    };
+    let (best, sum) = support(k);
+    let mut level: Vec<usize> = ks.to_vec();
+    level.sort_unstable();
+    level.dedup();
+    level.retain(|&other| support(other).0 >= best && support(other).1 >= sum / 2.0);
+    let last = level.pop().filter(|_| !level.is_empty())?;
+    let others: Vec<String> = level.iter().map(usize::to_string).collect();
+    Some(format!(
+        "{} and {last} clusters fit equally well, and the result has {k}. Give the number of clusters with --k or the \
+         option k",
+        others.join(", ")
+    ))
 }
 
 #[cfg(test)]
@@ -162,5 +183,23 @@ mod tests {
         assert_eq!(best_k(&[2, 3, 2, 3], &[1.0, 0.9, 0.0, 0.2]), Some(3));
         assert_eq!(best_k(&[4, 3], &[1.0, 1.0]), Some(3));
         assert_eq!(best_k(&[], &[]), None);
+    }
+
+    #[test]
+    fn numbers_that_fit_as_well_are_named() {
+        let numbers = |k, ks: &[usize], weights: &[f64]| {
+            Some(undecided(k, ks, weights)?.split(" clusters").next()?.to_string())
+        };
+        let ks = [2, 3, 4, 2, 3, 4];
+        let named = |weights: [f64; 6]| numbers(2, &ks, &weights);
+        assert_eq!(named([1.0; 6]).as_deref(), Some("2, 3 and 4"));
+        // One of two candidates is enough if it is as good as the best.
+        assert_eq!(named([1.0, 1.0, 0.9, 1.0, 0.0, 0.9]).as_deref(), Some("2 and 3"));
+        assert_eq!(named([1.0, 0.4, 0.9, 0.9, 0.5, 0.9]), None);
+        // Few of many candidates are luck.
+        assert_eq!(numbers(2, &[2, 2, 2, 3], &[1.0; 4]), None);
+        // A better candidate counts for another number, although more of them count for this one.
+        assert_eq!(numbers(2, &[2, 2, 3], &[0.9, 0.8, 1.0]).as_deref(), Some("2 and 3"));
+        assert_eq!(numbers(3, &[3, 3], &[1.0, 1.0]), None);
     }
 }

@@ -24,12 +24,12 @@ impl Clock {
         Clock { over: Some(Box::new(over)), limit: None }
     }
 
-    /// Whether it can run out.
+    /// True if it can run out.
     pub fn can_run_out(&self) -> bool {
         self.over.is_some()
     }
 
-    /// Whether it has run out.
+    /// True if it has run out.
     pub fn is_over(&self) -> bool {
         self.over.as_ref().is_some_and(|over| over())
     }

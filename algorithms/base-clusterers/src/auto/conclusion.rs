@@ -3,7 +3,7 @@
 use mustlink_core::clustering::Tried;
 use mustlink_core::prelude::*;
 
-use super::choice::{Score, best, best_k, weights};
+use super::choice::{Score, best, best_k, undecided, weights};
 use super::consensus::{MOST_DIFFERENT, consensus, together};
 use super::corrected::corrected;
 use super::prepared::place;
@@ -15,10 +15,12 @@ const ENOUGH: usize = 20;
 /// Share of the constraints that a consensus may break in addition to those that its best member breaks. A member that
 /// obeys wrong answers breaks fewer, so that the share is larger than that of wrong answers usually is.
 const MORE: f64 = 0.2;
-/// Share of the constraints that a consensus may break to be made again obeying all, if none contradict.
+/// Share of the constraints that a consensus may break to be made again obeying all, if none contradict others.
 const TRUST: f64 = 0.05;
+/// The same, if some do.
+const TRUST_IN_DOUBT: f64 = 0.03;
 
-/// What candidates are told.
+/// The constraints that candidates are given.
 pub(super) struct Told {
     /// The problem without constraints that contradict others, and without marks.
     pub all: Problem,
@@ -26,7 +28,7 @@ pub(super) struct Told {
     pub is_all: bool,
 }
 
-/// Whether there are enough constraints to judge by, and `labels` breaks many more of them than `other`.
+/// True if there are enough constraints to judge by, and `labels` breaks many more of them than `other`.
 fn breaks_many_more(constraints: &Constraints, labels: &[u32], other: &[u32]) -> bool {
     let enough = |kind| constraints.count(kind) >= ENOUGH;
     let broken = |labels| constraints.violations(labels).total() as f64;
@@ -39,12 +41,12 @@ fn breaks_many_more(constraints: &Constraints, labels: &[u32], other: &[u32]) ->
 pub(super) struct Rules<'a> {
     pub ties: f64,
     pub sharpness: f64,
-    pub trust: f64,
+    pub trust: Option<f64>,
     /// Number of folds that each candidate is tried on, at most.
     pub folds: usize,
-    /// Whether there is a time limit.
+    /// True if there is a time limit.
     pub is_limited: bool,
-    /// A consensus function of one's own.
+    /// The user's consensus function.
     pub consensus: Option<&'a dyn ConsensusFunction>,
 }
 
@@ -77,11 +79,15 @@ impl Rules<'_> {
             let fallback = self.fallback(&mut trials, tests, ctx)?;
             weights = (0..trials.len()).map(|t| f64::from(u8::from(t == fallback))).collect();
             k = trials[fallback].k;
+        } else if let Some(warning) = undecided(k, &of, &weights) {
+            ctx.warn(warning);
         }
         trials.iter().zip(&mut weights).filter(|(t, _)| t.k != k).for_each(|(_, w)| *w = 0.0);
         // The best candidate may have another number of clusters.
         chosen = chosen.filter(|&t| weights[t] > 0.0);
-        let corrected = self.corrected(&trials, &ready, pairs, &mut ctx.stream("corrected"));
+        let scored = trials.iter().zip(&ready).filter(|(_, score)| score.is_some());
+        let met: Vec<Vec<Option<f64>>> = scored.map(|(t, _)| t.shares()).collect();
+        let corrected = corrected(pairs, &met, &mut ctx.stream("corrected"));
         let members = self.members(&mut trials, &mut weights, &told.all, sample, ctx)?;
         let mut clustering = self.consensus_of(members, k, problem, told, ctx)?;
         if let Some(t) = chosen
@@ -117,21 +123,8 @@ impl Rules<'_> {
         Ok(clustering)
     }
 
-    /// The score to expect of the candidate that was chosen. `None` without pairs to score by.
-    fn corrected(
-        &self,
-        trials: &[Trial<'_>],
-        ready: &[Option<Score>],
-        pairs: &[Constraint],
-        stream: &mut Stream,
-    ) -> Option<Score> {
-        let scored = trials.iter().zip(ready).filter(|(_, score)| score.is_some());
-        let met: Vec<Vec<Option<f64>>> = scored.map(|(t, _)| t.shares()).collect();
-        corrected(pairs, &met, stream)
-    }
-
-    /// What stands in where nothing is scored: the first candidate that gives a clustering, and first of
-    /// all k-means on standardised features.
+    /// The result if no candidate has a score: the first candidate that gives a clustering, beginning with k-means on
+    /// standardised features.
     fn fallback(
         &self,
         trials: &mut [Trial<'_>],
@@ -141,8 +134,8 @@ impl Rules<'_> {
         let mut order: Vec<usize> = (0..trials.len()).collect();
         order.sort_by_key(|&t| {
             let trial = &trials[t];
-            let dear = trial.left_out.is_some();
-            (dear, trial.folds.is_some(), trial.name != "z_score + kmeans", t)
+            let is_expensive = trial.left_out.is_some();
+            (is_expensive, trial.folds.is_some(), trial.name != "z_score + kmeans", t)
         });
         let mut why = None;
         for t in order {
@@ -217,14 +210,15 @@ impl Rules<'_> {
                 .combine(&ensemble, &problem.clone().with_k(k), &ctx)
                 .map_err(|e| e.at("consensus")),
             None => {
-                let trust = if told.is_all { self.trust.max(TRUST) } else { self.trust };
+                let usual = if told.is_all { TRUST } else { TRUST_IN_DOUBT };
+                let trust = self.trust.unwrap_or(usual);
                 consensus(&ensemble, k, problem, &told.all.constraints, trust, &ctx)
             }
         }
     }
 }
 
-/// A trial as it is shown.
+/// The report of a trial.
 fn tried(trial: Trial<'_>, score: Option<Score>, weight: f64, alone: bool, folds: usize) -> Tried {
     let outcome = match (&trial.failed, trial.folds) {
         _ if trial.left_out.is_some() => {

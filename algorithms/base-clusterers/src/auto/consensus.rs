@@ -11,10 +11,10 @@ pub const MOST_DIFFERENT: usize = 4096;
 /// Nodes of a search for clusters that hold what must be apart.
 const NODE_LIMIT: u64 = 1_000_000;
 
-/// Whether a consensus function of one's own takes partitions of n objects, which have nothing but labels.
+/// Checks that a consensus function given by the user accepts partitions of n objects that have only labels.
 ///
 /// # Errors
-/// `BadParam` where it needs more of its members, or takes fewer objects.
+/// `BadParam` if it needs more of its members, or accepts only fewer objects.
 pub fn takes_partitions(own: &dyn ConsensusFunction, n: usize) -> Result<()> {
     let needs = own.needs();
     if needs.memberships || needs.distances || needs.feature_weights {

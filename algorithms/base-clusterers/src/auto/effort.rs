@@ -1,15 +1,15 @@
-//! Which candidates are too expensive to try?
+//! The candidates that are too expensive to try.
+
+use mustlink_core::roles::{Attempt, OPERATIONS_PER_SECOND};
 
 use super::trial::Trial;
 
-/// Operations of one second of processor time, roughly, on the machines of 2020 and later.
-const PER_SECOND: f64 = 2e9;
 /// Candidates that are tried however expensive they are.
 const AT_LEAST: usize = 4;
 
-/// How many of the first of `costs`, in operations and ascending, take at most `seconds` together.
+/// Number of the first `costs` (in operations, ascending) that take at most `seconds` together.
 pub fn affordable(costs: &[f64], seconds: f64) -> usize {
-    let mut left = seconds * PER_SECOND;
+    let mut left = seconds * OPERATIONS_PER_SECOND;
     let fits = |cost: &&f64| {
         left -= **cost;
         left >= 0.0
@@ -17,31 +17,25 @@ pub fn affordable(costs: &[f64], seconds: f64) -> usize {
     costs.iter().take_while(fits).count().max(AT_LEAST.min(costs.len()))
 }
 
-/// Leaves out the most expensive candidates, for all numbers of clusters, so that the others take at most `seconds`
-/// together. Returns a warning that names them, if there are any.
-pub fn leave_out(trials: &mut [Trial<'_>], seconds: f64) -> Option<String> {
-    let candidates = trials.iter().map(|t| t.place + 1).max().unwrap_or(0);
-    let mut costs: Vec<(f64, usize)> = (0..candidates).map(|c| (0.0, c)).collect();
-    for t in trials.iter().filter(|t| t.left_out.is_none()) {
-        costs[t.place].0 += t.operations;
-    }
-    costs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let sorted: Vec<f64> = costs.iter().map(|c| c.0).collect();
-    let expensive = &costs[affordable(&sorted, seconds)..];
-    let mut names = Vec::new();
-    for &(cost, place) in expensive {
-        let why = format!("estimated to take {:.0} s of processor time", cost / PER_SECOND);
-        for t in trials.iter_mut().filter(|t| t.place == place && t.left_out.is_none()) {
-            t.left_out = Some(why.clone());
-            names.push(t.name);
+/// Leaves out the trials of the attempts that are too expensive. Returns a warning that names these, if there are any.
+pub fn leave_out(trials: &mut [Trial<'_>], attempts: &[Attempt]) -> Option<String> {
+    let (mut names, mut seconds) = (Vec::new(), 0.0);
+    for attempt in attempts.iter().filter(|a| a.left_out) {
+        let cost = attempt.operations / OPERATIONS_PER_SECOND;
+        let is_own = |t: &&mut Trial<'_>| t.name == attempt.name && t.left_out.is_none();
+        let mut own = trials.iter_mut().filter(is_own).peekable();
+        if own.peek().is_some() {
+            names.push(attempt.name.as_str());
+            seconds += cost;
         }
+        own.for_each(|t| {
+            t.left_out = Some(format!("estimated to take {cost:.0} s of processor time"));
+        });
     }
-    names.dedup();
-    let all: f64 = expensive.iter().map(|c| c.0).sum::<f64>() / PER_SECOND;
     let methods = if names.len() == 1 { "method was" } else { "methods were" };
     (!names.is_empty()).then(|| {
         format!(
-            "{} {methods} not tried because of the estimated processor time, {all:.0} s: {}",
+            "{} {methods} not tried because of the estimated processor time, {seconds:.0} s: {}",
             names.len(),
             names.join(", ")
         )
@@ -54,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_most_expensive_do_not_fit() {
-        let costs = [1.0, 2.0, 3.0, 4.0, 20.0, 30.0].map(|seconds| seconds * PER_SECOND);
+        let costs = [1.0, 2.0, 3.0, 4.0, 20.0, 30.0].map(|seconds| seconds * OPERATIONS_PER_SECOND);
         assert_eq!(affordable(&costs, 100.0), 6);
         assert_eq!(affordable(&costs, 59.0), 5);
         assert_eq!(affordable(&costs, 12.0), 4);

@@ -107,7 +107,7 @@ fn dealt(
     objects.into_iter().enumerate().map(|(at, o)| (o, at % count)).collect()
 }
 
-/// What pairs say about other pairs.
+/// Conclusions from pairs about other pairs.
 enum Known {
     Closure(Box<Closure>),
     /// With two clusters every chain of pairs says something about its ends.
@@ -127,7 +127,7 @@ impl Known {
         Ok(Known::Sides(sides))
     }
 
-    /// Whether it follows how the two are placed.
+    /// True if it follows how the two are placed.
     fn settles(&mut self, i: u32, j: u32) -> bool {
         match self {
             Known::Closure(closure) => closure.relation(i as usize, j as usize).is_some(),

@@ -4,12 +4,12 @@ use mustlink_core::prelude::*;
 use mustlink_core::roles::cost_of_steps;
 use serde_json::json;
 
-/// A way to cluster: transforms, then a clusterer.
+/// A way to cluster: optional transforms, then a clusterer.
 #[options]
 pub struct Candidate {
-    /// Steps that change the data first, in order; none that drops or merges rows.
+    /// Transforms applied to the data first, in order. They must not drop or merge rows.
     pub transforms: Vec<Box<dyn Transform>>,
-    /// What groups the objects.
+    /// Clusterer that groups the objects.
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
 }
@@ -22,7 +22,7 @@ impl Candidate {
         transforms.chain([clusterer.unwrap_or(("kmeans", Value::Null))]).collect()
     }
 
-    /// Whether constraints change what it does.
+    /// True if constraints change what it does.
     pub fn reads_constraints(&self) -> bool {
         let clusterer = self.clusterer.as_ref().is_some_and(|c| c.properties().reads_constraints);
         clusterer || self.transforms.iter().any(|t| t.properties().reads_constraints)
@@ -39,7 +39,7 @@ impl Candidate {
         (clusterer.unwrap_or(sweeps) + steps.operations) * runs
     }
 
-    /// Whether it says itself how many clusters there are.
+    /// True if it finds the number of clusters itself.
     pub fn finds_k(&self) -> bool {
         self.clusterer.as_ref().is_some_and(|c| !c.properties().needs_k)
     }
@@ -115,10 +115,10 @@ impl For {
     }
 }
 
-/// What is tried if no candidates are given.
+/// Candidates that are tried if none are given.
 ///
 /// # Errors
-/// `Plugin` for one that is not linked.
+/// `Plugin` for a plugin that is not linked.
 pub fn portfolio(data: For) -> Result<Vec<Candidate>> {
     let candidate = |(transforms, clusterer): (Vec<Value>, Value)| {
         let tag = clusterer["type"].as_str().unwrap_or_default().to_string();

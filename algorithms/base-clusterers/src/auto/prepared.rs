@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::portfolio::Candidate;
 
-/// What the first transforms of a candidate make of the objects: those before the first that reads constraints.
+/// The objects after the first transforms of a candidate: those before the first that reads constraints.
 #[derive(Clone)]
 pub struct Prepared {
     /// Number of these transforms.
@@ -17,8 +17,8 @@ pub struct Prepared {
     pub made: Result<Transformed>,
 }
 
-/// Where candidate `at` draws its numbers: the same ones whichever pairs are held back, so that only these
-/// make a difference.
+/// Context for the random numbers of candidate `at`. It does not depend on the pairs that are held back, so that only
+/// these make a difference.
 pub fn place(ctx: &Context, at: usize) -> Context {
     ctx.child("candidates").index(at).for_trial()
 }

@@ -8,7 +8,7 @@ use mustlink_kernels::kmeans::nearest::centres::Centres;
 
 use super::trial::Trial;
 
-/// Objects that stand for all.
+/// Objects that represent all.
 pub struct Sample {
     /// The problem of these alone.
     pub problem: Problem,
@@ -31,7 +31,7 @@ impl Sample {
         Sample { problem: problem.subset(&rows), rows: Some(rows) }
     }
 
-    /// Whether no object is left out.
+    /// True if no object is left out.
     pub fn is_all(&self) -> bool {
         self.rows.is_none()
     }

@@ -165,7 +165,7 @@ fn the_number_of_clusters_is_found() {
     assert_eq!(found.clustering.k, 4);
     let auto = Auto { k_min: 5, k_max: 4, ..Auto::default() };
     let message = run::cluster(&auto, &problem, &Context::new(1)).unwrap_err().to_string();
-    assert_eq!(message, "k_min: must be <= k_max = 4, got 5");
+    assert_eq!(message, "k_min: must be at most k_max = 4, got 5");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn candidates_of_ones_own() {
     assert_eq!(fails(json!([])), "candidates: must be at least one candidate, got an empty list");
     assert!(
         fails(json!([{ "transforms": [{ "type": "deduplicate" }] }]))
-            .starts_with("candidates[0].transforms: must be none that drops or merges rows"),
+            .starts_with("candidates[0].transforms: must be without those that drop or merge rows"),
     );
 }
 
@@ -473,6 +473,31 @@ fn the_largest_number_tried_is_named_if_it_fits_best() {
     let said = "the largest number of clusters tried, 4, fits best; set k_max = 8 to try more";
     assert_eq!(warnings(4), [said]);
     assert_eq!(warnings(6), Vec::<String>::new());
+}
+
+/// Answers about two of three groups do not decide whether the third is a cluster of its own.
+#[test]
+fn numbers_of_clusters_that_answers_leave_open_are_warned_of() {
+    let place = |i: usize| [0.0, 10.0, 12.0][i % 3] + 0.01 * (i / 3) as f64;
+    let data = Data::dense(Array2::from_shape_fn((60, 1), |(i, _)| place(i))).unwrap();
+    let candidates = json!([{ "clusterer": { "type": "kmeans" } }]);
+    let auto: Auto =
+        serde_json::from_value(json!({ "k_max": 3, "candidates": candidates })).unwrap();
+    let found = |objects: &[usize]| {
+        let pairs = objects.iter().flat_map(|&j| objects.iter().map(move |&i| (i, j)));
+        let pair = |(i, j): (usize, usize)| {
+            if i % 3 == j % 3 { Constraint::must(i, j) } else { Constraint::cannot(i, j) }
+        };
+        let answers = Constraints::new(60, pairs.filter(|(i, j)| i < j).map(pair)).unwrap();
+        let ctx = Context::new(1);
+        let problem = Problem::new(data.clone()).with_constraints(answers);
+        (run::cluster(&auto, &problem, &ctx).unwrap().clustering.k, ctx.warnings())
+    };
+    let said = "2 and 3 clusters fit equally well, and the result has 2. Give the number of clusters with --k or the \
+                option k";
+    assert_eq!(found(&[0, 1, 3, 4, 6, 7]), (2, vec![said.to_string()]));
+    let (k, warnings) = found(&[0, 1, 2, 3, 4, 5]);
+    assert!(k == 3 && warnings.iter().all(|w| !w.contains("equally well")), "{warnings:?}");
 }
 
 /// Methods that find groups along one feature among others.

@@ -58,8 +58,8 @@ pub fn closed(constraints: &Constraints, n: usize) -> Result<Constraints> {
     Ok(Constraints::new(n, pairs)?.with_neighbourhoods(named))
 }
 
-/// What a user should know of constraints of one kind alone, which a few large clusters or many small ones meet
-/// whatever the data say; `k` is the number of clusters where it is known.
+/// A warning about constraints of one kind alone, which a few large clusters or many small ones meet
+/// whatever the data are; `k` is the number of clusters if it is known.
 pub fn one_sided(told: &Constraints, k: Option<usize>) -> Option<&'static str> {
     match (told.count(Kind::MustLink), told.count(Kind::CannotLink)) {
         (1.., 0) => Some(
@@ -74,7 +74,7 @@ pub fn one_sided(told: &Constraints, k: Option<usize>) -> Option<&'static str> {
     }
 }
 
-/// The heaviest first, each that two sides can hold beside those before it.
+/// The heaviest pairs first; each is kept if two sides can hold it together with the pairs kept before.
 fn of_two_sides(pairs: Vec<Constraint>, n: usize) -> Vec<Constraint> {
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_by(|&a, &b| pairs[b].weight.total_cmp(&pairs[a].weight).then(a.cmp(&b)));
@@ -90,7 +90,7 @@ fn of_two_sides(pairs: Vec<Constraint>, n: usize) -> Vec<Constraint> {
 /// Which objects are on the same side of two, as far as pairs say.
 #[derive(Debug, Clone)]
 pub struct Sides {
-    /// What each object was joined to, and whether it is on the side of that.
+    /// The object that each object was joined to, and true if it is on the same side.
     above: Vec<(u32, bool)>,
 }
 

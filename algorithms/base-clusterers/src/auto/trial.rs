@@ -29,11 +29,11 @@ pub struct Trial<'a> {
     pub place: usize,
     /// Number of clusters it is asked for, or found.
     pub k: usize,
-    /// Whether it is asked for none, as it finds it.
+    /// True if it does not get a number of clusters, because it finds it.
     pub finds_k: bool,
     /// Its clustering under all constraints.
     pub labels: Option<Vec<u32>>,
-    /// Why it has no clustering.
+    /// Reason why it has no clustering.
     pub failed: Option<String>,
     /// For each pair how many clusterings that were not told of it meet it, and how many there are.
     pub met: Vec<(f64, f64)>,
@@ -43,11 +43,11 @@ pub struct Trial<'a> {
     pub seconds: f64,
     /// True if one of its runs did not begin or did not end because time was over.
     pub late: bool,
-    /// Why it is not tried.
+    /// Reason why it is not tried.
     pub left_out: Option<String>,
     /// Operations of its runs, by estimate.
     pub operations: f64,
-    /// How it places new objects, if it has a clustering.
+    /// Rule that places new objects, if it has a clustering.
     pub rule: Option<Rule>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Trial<'a> {
         Problem { k: (!self.finds_k).then_some(self.k), ..problem }
     }
 
-    /// Whether it cannot be part of the result as there was no time for it.
+    /// True if it was left out of the result because the time ran out before it.
     pub fn is_left_out_for_time(&self) -> bool {
         self.late && self.labels.is_none() && self.failed.is_none()
     }
@@ -101,13 +101,13 @@ impl<'a> Trial<'a> {
         self.met.iter().map(|&(met, of)| (of > 0.0).then(|| met / of)).collect()
     }
 
-    /// How well it meets pairs that it was not told.
+    /// Score on pairs that were held out.
     pub fn score(&self, pairs: &[Constraint]) -> Option<Score> {
         balanced(pairs, &self.shares()).filter(|_| self.failed.is_none())
     }
 }
 
-/// How well the clustering of each agrees with those of the others of as many clusters.
+/// Agreement of the clustering of each trial with those of the other trials that have as many clusters.
 pub fn stabilities(trials: &[Trial<'_>]) -> Vec<Option<Score>> {
     let score = |(at, own): (usize, &Trial<'_>)| {
         let labels = own.labels.as_ref()?;
@@ -166,7 +166,7 @@ pub fn race(
 /// A trial, and the fold that is held back from it; absent: none is.
 type Job = (usize, Option<usize>);
 
-/// What candidates are tried on.
+/// Tests on which candidates are tried.
 pub struct Tests<'a> {
     /// The objects, with all constraints.
     pub problem: &'a Problem,
@@ -264,7 +264,7 @@ fn run_round(
     Ok(())
 }
 
-/// How a candidate places new objects.
+/// Rule by which a candidate places new objects.
 #[derive(Debug, Clone, Default)]
 pub struct Rule {
     steps: Steps,

@@ -14,14 +14,14 @@ const NODES_PER_MERGE: u64 = 10_000;
 /// Searches that may end undecided before there are no more.
 const UNDECIDED: usize = 100;
 
-/// Complete linkage down to k clusters: always the two nearest merge (ties: smallest names) among those
+/// Complete linkage down to k clusters: the two nearest clusters merge (ties: smallest names) among those
 /// after whose merge k clusters can still keep apart what must be. Distances above `top` are those of
-/// clusters that must be apart, `object` is one of each.
+/// clusters that must be apart; `object` is one object of each cluster.
 ///
-/// Clusters to merge into are known at all times, so that there always is a next merge. Others are found by
-/// exchanges, else by a search; where that ends undecided, two clusters do not merge, and after a hundred such
-/// there is no further search. Where greedy complete linkage reaches k clusters,
-/// its merges are these.
+/// A next merge is always known, because clusters to merge into are known at all times. If these keep the two nearest
+/// clusters apart, exchanges look for others that join the two, otherwise a search does. If the search is undecided,
+/// the two clusters do not merge; after a hundred such searches, no more are started. If greedy complete linkage
+/// reaches k clusters, its merges are these.
 ///
 /// # Errors
 /// `InfeasibleConstraints`, `UndecidedConstraints`; cancellation.

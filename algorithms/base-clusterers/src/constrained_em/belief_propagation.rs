@@ -19,7 +19,7 @@ const NODE_LIMIT: u64 = 1_000_000;
 /// Labels tried between two looks at the flag.
 const TRIES_PER_CHECK: u64 = 1024;
 
-/// Why there are no labels.
+/// Reason why labels are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NoLabels {
     /// These nodes have no admissible ones.

@@ -117,7 +117,7 @@ impl CannotLinkMrf {
         CannotLinkMrf { k: self.k, nodes: self.nodes, free, parts: Vec::new() }
     }
 
-    /// Whether no node has an edge.
+    /// True if no node has an edge.
     pub fn is_free(&self) -> bool {
         self.parts.is_empty()
     }

@@ -8,8 +8,8 @@ use ndarray::Array2;
 
 use super::belief_propagation::{Belief, NoLabels};
 
-/// Plain numbers do where all labellings together weigh more than this, in units of what the likeliest labels of
-/// the nodes weigh, each alone: what underflows is then nothing beside them.
+/// Plain numbers are used if all labellings together weigh more than this, in units of the weight of the likeliest
+/// labels of the nodes, each alone. Terms that underflow are then negligible.
 const UNDERFLOW: f64 = 1e-200;
 /// Terms this far below the largest, as logs, are left out of a sum.
 const NOTHING: f64 = -60.0;

@@ -152,7 +152,7 @@ impl Pencil<'_> {
         self.aside(y)
     }
 
-    /// What is left beside the null space.
+    /// The part of `x` outside the null space.
     fn aside(&self, x: Array2<f64>) -> Array2<f64> {
         let inside = self.null.dot(&self.null.t().dot(&x));
         x - inside

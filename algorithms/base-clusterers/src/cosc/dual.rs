@@ -15,7 +15,7 @@ const GAP: f64 = 1e-6;
 ///
 /// Flows α on the edges, bounded by their weights, and a point v of the simplex; the other point u of
 /// the simplex is eliminated. Everything is divided by the penalty K = γ·(weight of all cannot-links),
-/// and flows by √(2·degree) more, so that the step is ½. Without penalty there is no simplex and the
+/// and flows also by √(2·degree), so that the step is ½. Without a penalty the simplex is absent and the
 /// step is 1.
 pub(super) struct Dual {
     penalty: f64,
@@ -101,7 +101,7 @@ impl Dual {
         self.v_ahead.copy_from_slice(&self.v);
     }
 
-    /// What everything is divided by.
+    /// Divisor of all quantities.
     fn unit(&self) -> f64 {
         if self.penalty > 0.0 { self.penalty } else { 1.0 }
     }

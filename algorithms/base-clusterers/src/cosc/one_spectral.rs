@@ -20,7 +20,7 @@ const FLAT: f64 = 1e-3;
 /// Vertices from which on starts run in parallel.
 const PARALLEL: usize = 100;
 
-/// Where a descent has come to.
+/// Current state of a descent.
 pub struct Descent {
     /// The point.
     pub f: Vec<f64>,

@@ -7,7 +7,7 @@ use super::reduced::Reduced;
 use super::starts::{eigenvector, random};
 use super::two_way::Side;
 
-/// How more than two clusters are sought.
+/// Search for more than two clusters.
 pub(super) struct Splitting {
     /// Repetitions.
     pub(super) outer_runs: usize,
@@ -118,7 +118,7 @@ impl Splitting {
         })
     }
 
-    /// How many clusters a part may be expected to hold (k_m).
+    /// Number of clusters that a part may be expected to hold (k_m).
     fn clusters_of(&self, part: &Part, reduced: &Reduced, k: usize) -> usize {
         (part.vertices.len() * k / reduced.n()).max(2)
     }
@@ -234,9 +234,9 @@ fn two_sides(vertices: &[u32], inside: impl Fn(usize) -> bool) -> [Vec<u32>; 2] 
 
 /// The candidate to take, of (part, split, gained, multi-cut afterwards, whether it gains enough).
 ///
-/// Of those that gain enough: for the last split the one that gains most; before, the smallest
-/// multi-cut of those that gain most or keep up with what is expected. If none gains enough, the one
-/// that gains most. Ties: the smaller multi-cut, then the first.
+/// Among candidates that gain enough: for the last split the largest gain; before, the smallest
+/// multi-cut of those with the largest gain or at least the expected one. If no candidate gains enough, the largest
+/// gain. Ties: the smaller multi-cut, then the first.
 fn chosen(
     candidates: &[(usize, usize, usize, f64, bool)],
     keeps_up: impl Fn(usize) -> bool,

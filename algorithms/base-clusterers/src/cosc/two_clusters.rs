@@ -7,11 +7,11 @@ use super::reduced::Reduced;
 use super::starts::{eigenvector, keeping, obeying, random};
 use super::two_way::{Side, TwoWay, spread};
 
-/// Smallest weight of a cannot-link, in units of the heaviest and of the heaviest edge: γ is raised until
-/// the lightest holds, and then no digit is left of the cut beside the others.
+/// Smallest weight of a cannot-link, in units of the heaviest and of the heaviest edge. γ is raised until
+/// the lightest holds; below this weight, rounding would hide the cut behind the other terms.
 const LIGHTEST: f64 = 1e-12;
 
-/// How two clusters are sought.
+/// Search for two clusters.
 pub(super) struct TwoClusters {
     pub(super) starts: usize,
     /// Largest number of inner iterations of a step.
@@ -24,10 +24,10 @@ pub(super) struct TwoClusters {
 
 /// A split of all vertices in two.
 pub(super) struct Best {
-    /// What is compared: smaller is better.
+    /// Score for comparison: smaller is better.
     score: f64,
     pub(super) inside: Vec<bool>,
-    /// Where the descent that found it ended.
+    /// Point at which the descent that found it ended.
     f: Vec<f64>,
     pub(super) gamma: f64,
 }
@@ -135,7 +135,7 @@ impl TwoClusters {
     }
 }
 
-/// Whether one γ can make all cannot-links hold.
+/// Checks that one γ can make all cannot-links hold.
 fn check_weights(apart: &[(u32, u32, f64)]) -> Result<()> {
     let weights = || apart.iter().map(|c| c.2);
     let lightest = weights().fold(f64::INFINITY, f64::min);

@@ -25,7 +25,7 @@ pub struct TwoWay {
 /// A split into the set and the rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// Whether each vertex is in the set.
+    /// For each vertex, true if it is in the set.
     pub inside: Vec<bool>,
     /// F̂ of the set.
     pub value: f64,

@@ -30,7 +30,7 @@ impl Field {
         row(&self.x, i as usize)
     }
 
-    /// What the pairs cost under the weights `a`, `largest` being φ_max.
+    /// Costs of the pairs under the weights `a`, with `largest` as φ_max.
     pub(super) fn prices(&self, a: &[f64], largest: f64) -> Pairs<'_> {
         let (must, cannot) = self.links.factors();
         let price = |partner: &Partner| {

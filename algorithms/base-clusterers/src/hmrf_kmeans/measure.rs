@@ -2,16 +2,16 @@
 
 use mustlink_core::prelude::*;
 
-/// What is learned.
+/// Distance whose feature weights are learned.
 #[options]
 pub enum Measure {
     /// Σ a (x − µ)².
     #[default]
     Mahalanobis,
-    /// 1 − Σ a x µ / (‖x‖ ‖µ‖), lengths weighted by a too.
+    /// 1 − Σ a x µ / (‖x‖ ‖µ‖); the lengths are weighted with a too.
     #[option(origin = true)]
     Cosine,
-    /// Σ a (x log(x/µ) − x + µ), for values that are not negative.
+    /// Σ a (x log(x/µ) − x + µ), for non-negative values.
     #[option(origin = true)]
     IDivergence,
 }
@@ -37,7 +37,7 @@ impl Measure {
         }
     }
 
-    /// Whether φ_A of a pair is a sum of weights, each times something that is not negative.
+    /// True if φ_A of a pair is a sum of weights, each times something that is not negative.
     pub(super) fn is_linear(self) -> bool {
         self != Measure::Cosine
     }

@@ -40,7 +40,7 @@ impl Partners {
 pub(super) struct Pairs<'a> {
     links: &'a ConstraintGroups,
     partners: &'a Partners,
-    /// What each of the partners costs when its constraint is broken.
+    /// Cost of each partner when its constraint is broken.
     prices: Vec<f64>,
 }
 

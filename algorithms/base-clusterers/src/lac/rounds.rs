@@ -10,20 +10,19 @@ use mustlink_kernels::kmeans::nearest::weighted::{
 };
 use ndarray::{Array2, ArrayView1};
 
-/// What makes a cluster cheap for an object.
+/// Cost that an object compares when it chooses a cluster.
 #[options]
 pub enum AssignRule {
     /// The weighted distance to its centre, as published; the objective may rise.
     #[default]
     Printed,
-    /// The weighted squared distance and h times the negative entropy of its weights: no step
-    /// raises the objective.
+    /// The weighted squared distance plus h times the negative entropy of the weights. No step raises the objective.
     Entropy,
 }
 
-/// What does not choose its cluster by itself.
+/// Objects that do not choose their cluster by themselves.
 pub(crate) trait Placement {
-    /// Whether an object is placed by [`Placement::place`], for every object.
+    /// For every object, true if [`Placement::place`] places it.
     fn held(&self) -> Option<&[bool]>;
     /// Places what is held. `pass` counts the assignments of a run.
     fn place(&self, weighted: &Weighted, pass: usize, labels: &mut [u32]) -> Result<()>;
@@ -60,7 +59,7 @@ pub(crate) struct Rounds<'a> {
     pub max_iterations: usize,
 }
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Clone)]
 struct State {
     labels: Vec<u32>,
@@ -131,8 +130,7 @@ impl Rounds<'_> {
         })
     }
 
-    /// Two passes over the data: objects choose and weights follow; objects choose anew and centres
-    /// follow.
+    /// Two passes over the data: objects choose and weights follow; objects choose again and centres follow.
     fn round(&self, round: usize, now: &mut State, placement: &impl Placement) -> Result<IterStat> {
         let before = now.labels.clone();
         let moments = self.assign(2 * round, now, placement)?;

@@ -15,13 +15,13 @@ use mustlink_kernels::kmeans::means::means;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Which difference counts as the largest, for the cost of broken cannot-links.
+/// Difference that counts as the largest in the cost of broken cannot-links.
 #[options]
 pub enum MaxPair {
     /// Between opposite corners of the box around all objects (diagonal metrics only).
     Box,
-    /// From the second round on, where each cluster has its own metric, between opposite corners of the box
-    /// around its members, times √d: what the authors' program does (diagonal metrics only).
+    /// From the second round on, when each cluster has its own metric: between opposite corners of the box around its
+    /// members, times √d. This is the rule of the authors' program (diagonal metrics only).
     Cluster,
     /// Between the two objects farthest apart under the metric.
     Exact,
@@ -49,7 +49,7 @@ pub(super) struct MetricOptions {
     pub(super) learn: bool,
 }
 
-/// What does not change from start to start.
+/// Quantities that are the same in all starts.
 pub(super) struct Learner<'a> {
     pub(super) options: MetricOptions,
     pub(super) points: &'a Points,
@@ -119,7 +119,7 @@ impl<'a> Learner<'a> {
         made
     }
 
-    /// What each object of a block pays in each cluster by itself.
+    /// Cost of each object of a block in each cluster by itself.
     fn costs(
         &self,
         objects: &[u32],

@@ -8,23 +8,23 @@ use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind};
 use mustlink_kernels::kmeans::seeding::start;
 use ndarray::Array2;
 
-/// Which neighbourhoods start an attempt, when it ends, and how many there are.
+/// Options for the neighbourhoods that start an attempt, the end of an attempt, and the number of attempts.
 #[options]
 #[derive(Copy)]
 pub struct Attempts {
-    /// Which of those when there are more than k.
+    /// Selection of the neighbourhoods that start clusters when there are more than k.
     #[option(alias = "lambda_gt_k")]
     pub when_more_neighbourhoods: MoreThanK,
-    /// Attempts, of which the best result is kept.
+    /// Number of attempts; the best result is kept.
     #[option(default = 10, min = 1)]
     pub restarts: usize,
-    /// Sweeps of one attempt.
+    /// Maximum number of sweeps in one attempt.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
+    /// Smallest change of the objective for which another sweep is made.
     #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
-    /// How the change is compared with the tolerance.
+    /// Unit of the tolerance: relative to the objective, or absolute.
     pub tolerance_kind: ToleranceKind,
 }
 

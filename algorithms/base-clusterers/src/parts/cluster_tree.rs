@@ -23,7 +23,7 @@ const TOP: f64 = 1e280;
 
 /// The clusters of a hierarchy. Each comes before the one around it; the last, if any, holds all objects.
 pub(crate) struct ClusterTree {
-    /// The smallest cluster around each object; [`NONE`] if there is no cluster at all.
+    /// The smallest cluster around each object; [`NONE`] if the hierarchy has no cluster at all.
     home: Vec<u32>,
     /// The cluster around each cluster; [`NONE`] for the root.
     parent: Vec<u32>,
@@ -33,7 +33,7 @@ pub(crate) struct ClusterTree {
     stability: Vec<f64>,
 }
 
-/// What is known while joins are made.
+/// State while joins are made.
 struct Growing {
     tree: ClusterTree,
     sets: UnionFind,
@@ -44,7 +44,7 @@ struct Growing {
     next: Vec<u32>,
     /// Objects of each cluster.
     size: Vec<usize>,
-    /// So many objects leave a cluster at a level.
+    /// Objects that leave a cluster at a level, with their number.
     leave: Vec<(u32, f64, usize)>,
 }
 
@@ -93,7 +93,7 @@ impl ClusterTree {
         self.len() as u32 - 1
     }
 
-    /// How long each cluster lives.
+    /// Lifetime of each cluster.
     pub(crate) fn stability(&self) -> &[f64] {
         &self.stability
     }

@@ -32,7 +32,7 @@ impl<'a> CompleteSearch<'a> {
     /// Looks for any placement of `units` in k clusters.
     ///
     /// # Errors
-    /// `InfeasibleConstraints` when there is none; `Cancelled`, `TimedOut`.
+    /// `InfeasibleConstraints` when no placement exists; `Cancelled`, `TimedOut`.
     pub(crate) fn new(
         units: &'a MustLinkUnits<'a>,
         k: usize,
@@ -60,12 +60,12 @@ impl<'a> CompleteSearch<'a> {
     }
 
     /// Labels the units of a part so that no constraint is broken and no exchange of two clusters
-    /// lowers the total distortion: beginning with the labels `before`, else, where it had none, with
-    /// the first placement that a search by cost comes to.
+    /// lowers the total distortion. It begins with the labels `before`; if these are incomplete, with
+    /// the first placement that a search by cost finds.
     ///
     /// # Errors
-    /// Where no placement is known: `UndecidedConstraints` at the node limit, `InfeasibleConstraints`
-    /// when there is none. `Cancelled`, `TimedOut`.
+    /// If no placement is known: `UndecidedConstraints` at the node limit, `InfeasibleConstraints`
+    /// when none exists. `Cancelled`, `TimedOut`.
     pub(crate) fn place(
         &self,
         part: usize,

@@ -6,46 +6,45 @@ use mustlink_kernels::noise::{Noise, with_noise};
 
 use super::cluster_tree::ClusterTree;
 
-/// Which clusters of a hierarchy are taken.
+/// Selection of clusters from a hierarchy.
 #[options]
 pub enum ClusterSelection {
-    /// Those that are worth most together, by constraints and excess of mass.
+    /// The clusters with the largest total value, by constraints and excess of mass.
     #[default]
     ExcessOfMass,
-    /// Those without clusters within: many small ones, whatever constraints say.
+    /// The clusters that contain no other clusters: many small ones, whatever the constraints are.
     Leaf,
 }
 
 /// The options of extracting clusters from a hierarchy.
 #[options]
 pub struct Extraction {
-    /// Fewest objects of a cluster; what is smaller falls out of the one around it.
+    /// Smallest number of objects in a cluster; smaller parts fall out of the cluster around them.
     #[option(default = 5, min = 2)]
     pub min_cluster_size: usize,
-    /// Which clusters are taken.
+    /// Selection of clusters from the hierarchy.
     pub selection: ClusterSelection,
-    /// How much stability counts beside constraints: at 0 the constraints decide and stability breaks
-    /// ties, at 1 they are not looked at; in between, shares of the greatest stability and of the weight of
-    /// all constraints are added.
+    /// Importance of stability compared with constraints. At 0 the constraints decide and stability breaks ties; at 1
+    /// constraints are ignored. In between, shares of the greatest stability and of the weight of all constraints are
+    /// added.
     #[option(default = 0.0, min = 0.0, max = 1.0)]
     pub stability_weight: f64,
-    /// Clusters that part from each other below this distance are one (ε̂, in feature units).
+    /// Distance below which clusters that split from each other stay one (ε̂, in feature units).
     #[option(default = 0.0, min = 0.0, units = 1)]
     pub epsilon: f64,
-    /// All objects may be one cluster.
+    /// Allow a result in which all objects are one cluster.
     pub allow_single_cluster: bool,
-    /// How objects in no cluster count in an ensemble and in a study; in files and in Python they are noise,
-    /// -1.
+    /// Treatment of objects in no cluster in an ensemble and in a study. In files and in Python they are noise, -1.
     pub noise: Noise,
 }
 
 impl Extraction {
-    /// Whether constraints make a difference.
+    /// True if constraints make a difference.
     fn reads_constraints(&self) -> bool {
         self.selection == ClusterSelection::ExcessOfMass && self.stability_weight < 1.0
     }
 
-    /// What a method with these options declares about itself.
+    /// Properties of a method with these options.
     pub(crate) fn properties(&self) -> Properties {
         let reads = self.reads_constraints();
         Properties {

@@ -7,22 +7,22 @@ use rayon::prelude::*;
 use mustlink_core::prelude::*;
 use mustlink_kernels::symmetric_eigen::symmetric_eigen;
 
-/// Which covariances components may have.
+/// Form of the covariances of the components.
 #[options]
 pub enum Covariance {
-    /// Any, one each.
+    /// Any covariance, one for each component.
     #[default]
     Full,
-    /// Diagonal, one each.
+    /// A diagonal covariance for each component.
     Diag,
-    /// A multiple of the identity, one each.
+    /// A multiple of the identity for each component.
     Spherical,
-    /// Any, one for all.
+    /// Any covariance, one for all components.
     Tied,
 }
 
 impl Covariance {
-    /// Whether features are independent within a component.
+    /// True if features are independent within a component.
     pub fn is_diagonal(self) -> bool {
         matches!(self, Covariance::Diag | Covariance::Spherical)
     }

@@ -11,13 +11,13 @@ use mustlink_kernels::distance::points::Points;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Groups of which nothing else is said.
+/// Groups whose objects no other constraint touches.
 pub(crate) struct MatchedGroups {
     groups: Vec<Vec<u32>>,
 }
 
 impl MatchedGroups {
-    /// Those of `closure`. The others are left to whoever places components.
+    /// Such groups of `closure`. The others are placed component by component.
     pub(crate) fn new(closure: &Closure) -> Self {
         let lone = (0..closure.cliques().len()).filter(|&g| closure.is_alone(g));
         let members = |g: usize| {
@@ -31,7 +31,7 @@ impl MatchedGroups {
         MatchedGroups { groups: Vec::new() }
     }
 
-    /// Whether there are none.
+    /// True if it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }

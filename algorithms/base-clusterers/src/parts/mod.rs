@@ -4,6 +4,7 @@ pub(crate) mod adapting;
 pub mod attempts;
 pub(crate) mod cluster_tree;
 pub(crate) mod complete_search;
+pub(crate) mod embedding;
 pub mod extraction;
 pub mod gaussians;
 pub(crate) mod incentive;

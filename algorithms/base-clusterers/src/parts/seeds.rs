@@ -11,7 +11,7 @@ use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::seeding::{self, Init, Perturb};
 use ndarray::Array2;
 
-/// Where clusters without a seed start.
+/// Start of clusters that have no seed.
 #[options]
 pub enum Unseeded {
     /// At perturbed global means.
@@ -19,7 +19,7 @@ pub enum Unseeded {
     Perturb,
     /// At the objects farthest from the centres so far.
     FarthestFirst,
-    /// Nowhere: refuse.
+    /// Return an error.
     Error,
 }
 
@@ -27,30 +27,30 @@ pub enum Unseeded {
 #[options]
 #[derive(Copy)]
 pub struct SeedOptions {
-    /// Number of clusters, at most n; absent: that of the problem.
+    /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// How far an object is from a centre; "auto": cosine for sparse rows, squared Euclidean otherwise.
+    /// Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared Euclidean.
     pub distortion: AutoOr<Distortion>,
-    /// Where clusters without a seed start.
+    /// Start of clusters that have no seed.
     pub unseeded: Unseeded,
-    /// How a global mean is perturbed.
+    /// Formula that perturbs a global mean.
     pub perturb: Perturb,
-    /// By how much a global mean is perturbed (ρ).
+    /// Strength of the perturbation of a global mean (ρ).
     #[option(default = 0.7, above = 0.0)]
     pub perturb_rho: f64,
-    /// Starts, of which the best result is kept; absent: 1 with seeds, 10 without.
+    /// Number of starts; the best result is kept. If absent, 1 with seeds and 10 without.
     #[option(min = 1)]
     pub restarts: Option<usize>,
-    /// Sweeps of one start.
+    /// Maximum number of sweeps in one start.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
+    /// Smallest change of the objective for which another sweep is made.
     #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
-    /// How the change is compared with the tolerance.
+    /// Unit of the tolerance: relative to the objective, or absolute.
     pub tolerance_kind: ToleranceKind,
-    /// What happens to a cluster without objects.
+    /// Treatment of a cluster that has no objects.
     #[option(default = Empty::Reseed)]
     pub empty: Empty,
 }
@@ -68,7 +68,7 @@ pub(crate) fn seeds(problem: &Problem, k: usize) -> Result<Vec<u32>> {
             Ok(given.clone())
         } else {
             let found = format!("{} labels", given.len());
-            let legal = format!("{n} labels, each in 0..{k} or {NONE} for unknown");
+            let legal = format!("{n} labels, each below k = {k}, or {NONE} for unknown");
             Err(Error::bad_param("start", found, legal))
         };
     }
@@ -92,7 +92,7 @@ impl SeedOptions {
         Stop::new(self.max_iterations, self.tolerance, self.tolerance_kind)
     }
 
-    /// What a method with these options declares about itself.
+    /// Properties of a method with these options.
     pub(crate) fn properties(&self) -> Properties {
         Properties {
             accepts: vec![DataKind::Dense, DataKind::Csr],

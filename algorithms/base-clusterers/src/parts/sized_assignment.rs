@@ -31,9 +31,8 @@ impl Ord for Move {
     }
 }
 
-/// The cluster of each object, by costs n × k, so that every cluster has `least..=most` objects and the costs
-/// have the smallest sum. O(n·k) memory, O(k²) time for each object that is not with its nearest cluster,
-/// beside O(n·k).
+/// The cluster of each object, by costs n × k, so that every cluster has `least..=most` objects and the costs have the
+/// smallest sum. Takes O(n·k) memory, O(n·k) time, and O(k²) time for each object that is not with its nearest cluster.
 ///
 /// # Errors
 /// `Cancelled` and its like.

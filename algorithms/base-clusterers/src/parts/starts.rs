@@ -6,22 +6,22 @@ use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind, best_of};
 use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::Array2;
 
-/// Where starts begin, how many there are, and when each ends.
+/// Options for the first centres, the number of starts, and the end of a start.
 #[options]
 #[derive(Copy)]
 pub struct Starts {
-    /// How the first centres are chosen.
+    /// Method of choosing the first centres.
     pub init: Init,
-    /// Starts, of which the best result is kept; a given start is run once.
+    /// Number of starts; the best result is kept. A given start is run once.
     #[option(default = 10, min = 1)]
     pub restarts: usize,
-    /// Sweeps of one start.
+    /// Maximum number of sweeps in one start.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
+    /// Smallest change of the objective for which another sweep is made.
     #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
-    /// How the change is compared with the tolerance.
+    /// Unit of the tolerance: relative to the objective, or absolute.
     pub tolerance_kind: ToleranceKind,
 }
 

@@ -17,7 +17,7 @@ const LOOK: u64 = 256;
 /// Smallest gain relative to what is gained on: less is a rounding error.
 const SMALLEST_GAIN: f64 = 1e-12;
 
-/// What is taken back.
+/// Step that can be undone.
 enum Undo {
     Cell(usize, f64),
     Lowest(usize, Lowest),
@@ -29,13 +29,13 @@ enum Undo {
 struct Lowest {
     cluster: u32,
     cost: f64,
-    /// What the second cheapest costs more.
+    /// Additional cost of the second cheapest cluster.
     regret: f64,
 }
 
 /// A tie that the cheapest clusters break.
 struct Broken {
-    /// What it costs at least to mend, or to bear.
+    /// Least cost of repairing or accepting it.
     gain: f64,
     ends: (u32, u32),
 }
@@ -54,7 +54,7 @@ pub(super) struct Branch<'a> {
     k: usize,
     /// Ties of each item to others of these.
     ties: &'a [Vec<(u32, f64)>],
-    /// What each cluster costs each item with what is fixed so far, row by row.
+    /// Cost of each item in each cluster given what is fixed so far, row by row.
     costs: Vec<f64>,
     fixed: Vec<bool>,
     lowest: Vec<Lowest>,
@@ -100,7 +100,7 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Whether nothing that costs at least so much is worth a look.
+    /// True if nothing that costs at least so much is worth a look.
     fn ends(&self, bound: f64) -> bool {
         let limit = self.best.as_ref().map(|(cost, _)| cost - SMALLEST_GAIN * cost.abs());
         limit.is_some_and(|limit| bound >= limit)
@@ -217,7 +217,7 @@ impl<'a> Branch<'a> {
         Lowest { cluster, cost, regret: second - cost }
     }
 
-    /// What it costs more, at least, to put two items together.
+    /// Lower bound of the additional cost of putting two items together.
     fn together(&self, u: usize, v: usize) -> f64 {
         let both = self.row(u).iter().zip(self.row(v)).map(|(a, b)| a + b);
         both.fold(f64::INFINITY, f64::min) - self.lowest[u].cost - self.lowest[v].cost

@@ -7,13 +7,13 @@ use mustlink_core::{Context, Result};
 
 use super::ties::Ties;
 
-/// How many items move out of each other's way, one after the other.
+/// Number of items that move out of each other's way, one after the other.
 const DEPTH: usize = 3;
 
-/// How many items may stand in the way of one.
+/// Largest number of items that may block another one.
 const IN_THE_WAY: u32 = 4;
 
-/// How many clusters are tried for one item.
+/// Number of clusters that are tried for one item.
 const TRIES: usize = 6;
 
 /// Passes over all items.
@@ -26,12 +26,12 @@ const SMALLEST_GAIN: f64 = 1e-10;
 pub(super) struct Moves<'a> {
     ties: &'a Ties,
     k: usize,
-    /// What each cluster costs each item, row by row.
+    /// Cost of each item in each cluster, row by row.
     costs: &'a [f64],
     labels: Vec<u32>,
-    /// How many items each must not be with are in each cluster, row by row.
+    /// For each item and cluster, the number of items there that it must not be with, row by row.
     barred: Vec<u32>,
-    /// What soft ties cost each item in each cluster, row by row; empty without any.
+    /// Cost of soft ties for each item in each cluster, row by row; empty without any.
     soft: Vec<f64>,
     /// Moves that may be taken back: item, and where it was.
     log: Vec<(u32, u32)>,
@@ -96,7 +96,7 @@ impl<'a> Moves<'a> {
         self.barred[u * self.k + h as usize]
     }
 
-    /// What item `u` costs in cluster `h`, up to what it costs everywhere.
+    /// Cost of item `u` in cluster `h`, up to a constant for all clusters.
     fn cost(&self, u: usize, h: u32) -> f64 {
         let at = u * self.k + h as usize;
         self.costs[at] + self.soft.get(at).unwrap_or(&0.0)

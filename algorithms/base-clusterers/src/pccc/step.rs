@@ -19,16 +19,16 @@ use super::ties::{Ties, due};
 pub(super) struct Step<'a> {
     ties: &'a Ties,
     k: usize,
-    /// What each cluster costs each item, row by row; infinite where it may not go.
+    /// Cost of each item in each cluster, row by row; infinite if it may not go there.
     costs: Vec<f64>,
     node_limit: u64,
 }
 
-/// What an assignment found.
+/// Result of an assignment.
 pub(super) struct Assigned {
     /// Label of each item.
     pub(super) labels: Vec<u32>,
-    /// Whether no other costs less.
+    /// True if no other costs less.
     pub(super) proved: bool,
     /// Nodes of all searches.
     pub(super) nodes: u64,
@@ -102,7 +102,7 @@ impl<'a> Step<'a> {
         Ok(Assigned { labels: moves.run(ctx)?, proved, nodes })
     }
 
-    /// What labels cost.
+    /// Cost of labels.
     pub(super) fn total(&self, labels: &[u32]) -> f64 {
         let own = |(u, &h): (usize, &u32)| self.costs[u * self.k + h as usize];
         labels.iter().enumerate().map(own).sum::<f64>() + self.ties.cost(labels)

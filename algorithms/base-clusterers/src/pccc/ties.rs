@@ -11,11 +11,11 @@ pub(super) struct Ties {
     held: Vec<bool>,
     /// Item of each object; meaningless for those that are not held.
     item: Vec<u32>,
-    /// Where the ties of each item begin.
+    /// Index of the first tie of each item.
     offsets: Vec<usize>,
     /// The other end, and what it costs to be together; below 0, apart. Infinite: never together.
     ties: Vec<(u32, f64)>,
-    /// What every labelling pays.
+    /// Cost that every labelling has.
     constant: f64,
 }
 
@@ -85,7 +85,7 @@ impl Ties {
         self.members.len()
     }
 
-    /// Whether nothing is said of any object.
+    /// True if no constraint touches any object.
     pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -95,7 +95,7 @@ impl Ties {
         &self.members[u]
     }
 
-    /// Whether an object belongs to an item, for every object.
+    /// For every object, true if it belongs to an item.
     pub(super) fn held(&self) -> &[bool] {
         &self.held
     }
@@ -121,7 +121,7 @@ impl Ties {
         moved
     }
 
-    /// What broken soft constraints cost; infinite where items are together that must not be.
+    /// Cost of broken soft constraints; infinite if items are together that must not be.
     pub(super) fn cost(&self, items: &[u32]) -> f64 {
         let of = |(u, &own): (usize, &u32)| -> f64 {
             let later = self.of(u).iter().filter(|t| t.0 as usize > u);
@@ -138,8 +138,8 @@ impl Ties {
         }
     }
 
-    /// By how much the cost rises when object `i`, and with it its item, goes to cluster `to`. Of an item the
-    /// first object answers for all.
+    /// Rise of the cost when object `i`, together with its item, goes to cluster `to`. The rise of an item is counted
+    /// at its first object; for its other objects it is 0.
     fn rise(&self, i: usize, to: u32, labels: &[u32]) -> f64 {
         if !self.held[i] || self.members[self.item[i] as usize][0] as usize != i {
             return 0.0;
@@ -154,7 +154,7 @@ impl Ties {
     }
 }
 
-/// What broken soft constraints cost, as empty clusters are filled.
+/// Costs of broken soft constraints, used when empty clusters are filled.
 pub(super) struct Prices<'a>(pub(super) &'a Ties);
 
 impl PenaltyTerm for Prices<'_> {
@@ -164,7 +164,7 @@ impl PenaltyTerm for Prices<'_> {
     fn moved(&mut self, _: usize, _: u32, _: u32) {}
 }
 
-/// What a tie of weight `w` costs.
+/// Cost of a tie of weight `w`.
 pub(super) fn due(w: f64, together: bool) -> f64 {
     match (w > 0.0, together) {
         (true, true) => w,

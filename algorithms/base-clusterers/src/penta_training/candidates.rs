@@ -17,16 +17,16 @@ use super::links::Links;
 
 /// Objects of a group up to which all its pairs are looked at.
 const SCANNED: usize = 2000;
-/// What rounding may take of a bound, relative to it.
+/// Relative allowance for rounding in a bound.
 const SLACK: f64 = 1e-9;
 
-/// How far apart the objects of a candidate for a cannot-link are.
+/// Distance between the objects of a candidate for a cannot-link.
 #[options]
 pub enum CannotLinkDistance {
-    /// By the plain distance: no weights are common to two clusters.
+    /// The plain distance: two clusters have no common weights.
     #[default]
     Euclidean,
-    /// By the mean weighted distance, over both clusters of all components that part them.
+    /// The mean weighted distance, over both clusters of all components that separate them.
     MeanWeighted,
 }
 
@@ -91,9 +91,9 @@ pub(super) struct Search<'a> {
     pub views: &'a [View<'a>],
     /// The component that is to learn.
     pub own: usize,
-    /// How many others must see a pair otherwise.
+    /// Smallest number of other components that must differ from this one about a pair.
     pub agree: usize,
-    /// What it knows.
+    /// Links that it knows.
     pub links: Links,
     pub cl_distance: CannotLinkDistance,
 }
@@ -143,7 +143,8 @@ impl Search<'_> {
         Ok(count)
     }
 
-    /// Whether the other components but not this one say so, and nothing is known about the pair.
+    /// True if at least `agree` other components are of this kind about a pair, this one is not, and no constraint
+    /// settles it.
     fn is_candidate(&self, kind: Kind, a: u32, b: u32) -> bool {
         let must = kind == Kind::MustLink;
         let joins = |v: &View| v.labels[a as usize] == v.labels[b as usize];

@@ -83,7 +83,7 @@ pub(super) fn first(
     Ok(components)
 }
 
-/// Whether the consensus has stood still for so many rounds.
+/// Tracks for how many rounds the consensus has not changed.
 pub(super) struct Standstill {
     patience: Option<usize>,
     stable: usize,
@@ -148,13 +148,8 @@ fn weights(clustering: &Clustering, d: usize) -> Array2<f64> {
         .unwrap_or_else(|| Array2::from_elem((clustering.k, d), 1.0 / d as f64))
 }
 
-/// The consensus of the components.
-pub(super) fn combine(
-    components: &[Component],
-    consensus: &(dyn ConsensusFunction + 'static),
-    problem: &Problem,
-    ctx: &Context,
-) -> Result<Clustering> {
+/// The clusterings of the components, of `n` objects.
+pub(super) fn ensemble_of(components: &[Component], n: usize) -> Result<Ensemble> {
     if components.len() < 2 {
         let place = format!("{} components are left, too few to combine", components.len());
         return Err(Error::NumericalFailure { place });
@@ -166,8 +161,17 @@ pub(super) fn combine(
         let provenance = format!("component {}", c.number);
         Member { labels, k, objective: made.objective, extras, provenance, ..Member::default() }
     };
-    let ensemble = Ensemble::new(problem.n(), components.iter().map(member).collect())?;
-    check_needs(&ensemble, consensus)?;
-    let made = consensus.combine(&ensemble, problem, &ctx.child("consensus"));
+    Ensemble::new(n, components.iter().map(member).collect())
+}
+
+/// The consensus of the components.
+pub(super) fn combine(
+    ensemble: &Ensemble,
+    consensus: &(dyn ConsensusFunction + 'static),
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Clustering> {
+    check_needs(ensemble, consensus)?;
+    let made = consensus.combine(ensemble, problem, &ctx.child("consensus"));
     made.map_err(|e| e.at("consensus"))
 }

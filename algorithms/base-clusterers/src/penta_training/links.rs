@@ -37,7 +37,7 @@ impl Links {
         links
     }
 
-    /// What follows about a pair, if anything.
+    /// Relation that follows for a pair, if any.
     pub(super) fn relation(&self, a: u32, b: u32) -> Option<Kind> {
         let (p, q) = (self.set[a as usize], self.set[b as usize]);
         if p == q {

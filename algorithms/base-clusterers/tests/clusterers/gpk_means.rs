@@ -205,7 +205,7 @@ fn weights_pass_to_those_that_use_them_only() {
     assert_eq!(path.accepts, [DataKind::Dense, DataKind::Csr, DataKind::Distances]);
 }
 
-/// What a run is handed over from the one before: nothing but centres, labels, metrics or both.
+/// A run gets from the run before: only centres, or also labels, metrics or both.
 #[test]
 fn a_run_may_start_from_labels_and_metrics_too() {
     let (problem, classes) = fixtures::dense(5);

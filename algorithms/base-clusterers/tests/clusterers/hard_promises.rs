@@ -56,7 +56,7 @@ fn crown() -> Problem {
     Problem::new(Data::dense(x).unwrap()).with_k(2).with_constraints(constraints)
 }
 
-/// What a run looks at the flag this often for is no search.
+/// A run that checks the flag this often or less has not searched.
 const FEW_LOOKS: u64 = 20_000;
 
 #[test]

@@ -327,7 +327,7 @@ proptest! {
         }
     }
 
-    /// What is said of the constraints is what the labels say, and no weight of stability keeps more.
+    /// The diagnostic matches the labels, and no weight of stability keeps more constraints.
     #[test]
     fn satisfaction_is_that_of_the_labels(seed in 0u64..1000, pairs in 1usize..60) {
         let classes: Vec<u32> = (0..120).map(|i| i % 4).collect();

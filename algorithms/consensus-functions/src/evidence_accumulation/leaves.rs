@@ -18,9 +18,9 @@ pub(super) struct Leaves<'a> {
     view: &'a CanonicalEnsemble<'a>,
     signatures: Option<Signatures>,
     memberships: Option<Memberships>,
-    /// How alike clusters of one member are; absent: a cluster to itself and no other.
+    /// Similarity of clusters of one member. If absent, a cluster is only similar to itself.
     pub(super) alike: Option<&'a Alike>,
-    /// What constraints that are evidence say about pairs of leaves: weight of the must-link, of both
+    /// Evidence from constraints about pairs of leaves: weight of the must-link, of both
     /// kinds.
     evidence: Vec<Vec<(u32, f64, f64)>>,
     /// First object of each leaf.
@@ -29,12 +29,12 @@ pub(super) struct Leaves<'a> {
     /// Leaf of each object.
     pub(super) of: Vec<u32>,
     normalise: Normalise,
-    /// What a similarity is divided by at the end.
+    /// Divisor of similarities at the end.
     pub(super) scale: f64,
 }
 
 impl<'a> Leaves<'a> {
-    /// Of the ensemble that `view` shows; similar by `memberships` where given, else by labels. Objects
+    /// Leaves of the ensemble that `view` shows; similar by `memberships` if given, otherwise by labels. Objects
     /// that are `alone` are leaves of their own.
     pub(super) fn new(
         view: &'a CanonicalEnsemble<'a>,
@@ -149,7 +149,7 @@ impl<'a> Leaves<'a> {
         self.rows(a..a + 1).swap_remove(0)
     }
 
-    /// How little an object has in common, on average, with the objects of each cluster of some labels.
+    /// Mean dissimilarity of an object to the objects of each cluster of some labels.
     pub(super) fn unlike(&self) -> impl Fn(usize, &[u32], &[f64]) -> Vec<f64> {
         |i, labels, sizes| {
             // Similarities to leaves are those to all of their objects.

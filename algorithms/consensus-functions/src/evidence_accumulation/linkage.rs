@@ -9,15 +9,15 @@ use rayon::prelude::*;
 use super::leaves::Leaves;
 use super::links::Admission;
 
-/// How near two clusters are.
+/// Definition of the similarity of two clusters.
 #[options]
 pub enum Linkage {
-    /// As near as their nearest objects.
+    /// The similarity of their nearest objects.
     Single,
-    /// As near as their objects on average.
+    /// The mean similarity of their objects.
     #[default]
     Average,
-    /// As near as their farthest objects.
+    /// The similarity of their farthest objects.
     Complete,
 }
 
@@ -46,7 +46,7 @@ impl Hierarchy {
     }
 }
 
-/// What constraints ask of a hierarchy.
+/// Requirements of constraints on a hierarchy.
 pub(super) struct Bound<'a> {
     /// Leaves that are one cluster from the start, each set ascending.
     pub joined: Vec<Vec<u32>>,
@@ -67,7 +67,7 @@ impl Bound<'_> {
 struct Table {
     linkage: Linkage,
     leaves: usize,
-    /// Of each pair; with average linkage the sum over all pairs of objects.
+    /// Value of each pair; with average linkage the sum over all pairs of objects.
     values: Vec<f64>,
     /// Objects of each cluster.
     sizes: Vec<f64>,
@@ -140,8 +140,8 @@ impl Table {
     }
 }
 
-/// Any linkage on a table of all pairs of leaves, under constraints where some are given: the nearest pair
-/// of clusters that may merge does, until there is none.
+/// Any linkage on a table of all pairs of leaves, under constraints if some are given. The nearest pair
+/// of clusters that may merge does, until no such pair is left.
 ///
 /// # Errors
 /// `UndecidedConstraints`; `Cancelled`, `TimedOut`.

@@ -8,26 +8,26 @@ use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
 
 use super::leaves::Leaves;
 
-/// What constraints do.
+/// Use of constraints.
 #[options]
 pub enum Constrain {
-    /// Those not marked soft are obeyed, those marked soft are evidence.
+    /// Constraints not marked soft are obeyed; those marked soft are evidence.
     #[default]
     Obey,
-    /// Those marked hard are obeyed, all others are evidence.
+    /// Constraints marked hard are obeyed; all others are evidence.
     Weigh,
-    /// Nothing.
+    /// Constraints are ignored.
     Ignore,
 }
 
-/// When cannot-links that are obeyed part clusters.
+/// Time at which obeyed cannot-links separate clusters.
 #[options]
 pub enum Part {
-    /// While they merge: clusters that hold a cannot-link never do.
+    /// During merging: clusters that hold a cannot-link never merge.
     WhileMerging,
-    /// With `cut = "k"` afterwards: must-linked objects that are in one cluster with what they must be
-    /// apart from move to others, all that chains of cannot-links connect at once, so that the mean
-    /// co-association with their clusters stays large. With other cuts while merging.
+    /// After merging, with `cut = "k"`: objects move to another cluster if theirs holds something they must be apart
+    /// from, must-linked objects as one. All objects that chains of cannot-links connect with them are placed together,
+    /// so that the mean co-association with their clusters stays large. With other cuts, during merging.
     Afterwards,
 }
 
@@ -106,12 +106,12 @@ impl<'a> Admission<'a> {
         Admission { apart, k, node_limit, undecided: false, ctx }
     }
 
-    /// Whether the two are known to be apart.
+    /// True if the two are known to be apart.
     pub fn is_forbidden(&self, a: usize, b: usize) -> bool {
         self.apart[a].contains(&(b as u32))
     }
 
-    /// Whether two clusters that are not known to be apart may merge: the cannot-links must still fit into
+    /// True if two clusters that are not known to be apart may merge: the cannot-links must still fit into
     /// k clusters after it. If they do not, they never will, and the two are apart from now on.
     ///
     /// # Errors

@@ -118,7 +118,7 @@ fn what_cannot_be_obeyed_is_named() {
     assert!(matches!(e, Error::InconsistentConstraints(_)), "{e}");
     let single = EvidenceAccumulation { linkage: Linkage::Single, max_n: 11, ..ea };
     let e = refused(&single, &under(2, &chain[..1])).to_string();
-    assert!(e.starts_with("max_n: ") && e.contains("weigh"), "{e}");
+    assert!(e.starts_with("max_n: ") && e.contains("hbgf"), "{e}");
     single.combine(&ensemble, &under(2, &[]), &Context::new(1)).unwrap();
 }
 
@@ -147,7 +147,7 @@ fn evidence_by_hand() {
     assert_eq!(of(&both).extras.diagnostics["lifetime"], 0.75 - 0.375);
 }
 
-/// Whether some of kⁿ labellings gives clusters that must be apart different labels.
+/// True if some of kⁿ labellings gives clusters that must be apart different labels.
 fn fits(apart: &[(usize, usize)], clusters: usize, k: usize) -> bool {
     (0..k.pow(clusters as u32)).any(|code| {
         let label = |c: usize| code / k.pow(c as u32) % k;
@@ -211,7 +211,7 @@ fn naive_under(ensemble: &Ensemble, linkage: Linkage, problem: &Problem) -> Vec<
                 }
             }
         }
-        let (_, a, b) = best.expect("there is no dead end");
+        let (_, a, b) = best.expect("a pair is left");
         let moved = clusters.remove(b);
         clusters[a].extend(moved);
         clusters[a].sort_unstable();

@@ -10,7 +10,7 @@ use crate::parts::cutting::{Cutting, Units, clustering};
 
 /// Objects on one side, the clusters of all members on the other, cut into parts together.
 pub(crate) struct Cut {
-    /// What comes of it.
+    /// Resulting clustering.
     pub clustering: Clustering,
     /// Part of each cluster of all members; [`NONE`] where a part holds no object.
     pub clusters: Vec<u32>,
@@ -53,7 +53,7 @@ pub(crate) fn cut(
     Ok(outcome(view, units, &parts, &partition, fill))
 }
 
-/// What comes of the `parts` of the units and of all clusters.
+/// Result for the `parts` of the units and of all clusters.
 pub(crate) fn outcome(
     view: &CanonicalEnsemble,
     units: &Units,

@@ -24,7 +24,7 @@ pub(crate) struct CanonicalEnsemble<'a> {
     /// The same as they were given, whole numbers if they were: where only ratios count, sums of
     /// these are exact. 1 where all members count the same.
     pub given: Vec<f64>,
-    /// Where the clusters of each member begin when those of all are counted through.
+    /// Index of the first cluster of each member in the numbering of all clusters.
     pub first: Vec<usize>,
 }
 
@@ -74,8 +74,8 @@ impl<'a> CanonicalEnsemble<'a> {
         Ok(view)
     }
 
-    /// The ensemble as `tag` reads it, which counts all members the same: a warning says so where
-    /// they weigh differently.
+    /// The ensemble for a plugin `tag` that counts all members the same. A warning is given if they have
+    /// different weights.
     ///
     /// # Errors
     /// As [`CanonicalEnsemble::new`].

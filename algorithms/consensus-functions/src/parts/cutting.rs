@@ -13,28 +13,28 @@ use mustlink_partitioners::{
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::typical::Typical;
 
-/// How a graph is cut: what consensus functions that cut one have in common.
+/// Options for cutting a graph, shared by consensus functions that cut one.
 #[options]
 pub struct Cutting {
-    /// What cuts the graph.
+    /// Partitioner that cuts the graph.
     pub partitioner: Engine,
-    /// Parts of about equal size, as published: none is heavier than 1 + this times its share, at most k - 1.
-    /// Absent: parts are about as large as the clusters of the members.
+    /// Tolerance for parts of about equal size, as published: no part is heavier than 1 + this times its share; at
+    /// most k - 1. If absent, parts are about as large as the clusters of the members.
     #[option(min = 0.0)]
     pub imbalance: Option<f64>,
-    /// Starts of the partitioner, of which the best cut is kept; absent: 10, fewer on graphs of more
-    /// than half a million ends of edges.
+    /// Number of starts of the partitioner; the best cut is kept. If absent, 10, and fewer on graphs with more than
+    /// half a million ends of edges.
     #[option(min = 1)]
     pub trials: Option<usize>,
-    /// Edge weights are multiplied by this and rounded to whole numbers >= 1; lowered where their sum
-    /// would pass 2³¹ - 1.
+    /// Factor for edge weights before they are rounded to whole numbers >= 1. It is lowered if their sum would exceed
+    /// 2³¹ - 1.
     #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
-    /// Objects joined by must-links are one vertex, whatever the weights.
+    /// Keep must-linked objects together as one vertex, whatever the weights.
     #[option(default = true)]
     pub respect_must_link: bool,
-    /// Objects kept apart by cannot-links go to different parts, within the bounds where that can be,
-    /// else without. Those for which no k parts are found are counted, unless marked hard.
+    /// Put cannot-linked objects into different parts, within the bounds if possible, otherwise outside them. Objects
+    /// for which no k parts are found are counted, unless marked hard.
     #[option(default = true)]
     pub respect_cannot_link: bool,
 }
@@ -48,7 +48,7 @@ impl Cutting {
         check_imbalance(self.imbalance, k)
     }
 
-    /// What a function that cuts so asks of an ensemble.
+    /// Requirements on an ensemble of a function that cuts a graph.
     pub(crate) fn needs(&self) -> Needs {
         Needs {
             fixed_k: true,
@@ -60,8 +60,8 @@ impl Cutting {
         }
     }
 
-    /// What follows from the constraints, where any are respected. Of unmarked ones that contradict each
-    /// other the must-links count.
+    /// Closure of the constraints, if any are respected. If unmarked constraints contradict each
+    /// other, the must-links count.
     ///
     /// # Errors
     /// `InconsistentConstraints` for cannot-links marked hard.
@@ -122,7 +122,7 @@ impl Cutting {
         Ok(Some(Clustering { labels, k, ..Clustering::default() }))
     }
 
-    /// The cannot-links marked hard, beside all must-links; `None` where none is respected.
+    /// The cannot-links marked hard, together with all must-links; `None` if no cannot-link is respected.
     fn firm(&self, closure: &Closure) -> Result<Option<Closure>> {
         let is_firm =
             |c: &Constraint| c.kind == Kind::CannotLink && c.strength == Some(Strength::Hard);
@@ -204,7 +204,11 @@ pub(crate) fn check_imbalance(imbalance: Option<f64>, k: usize) -> Result<()> {
     if let Some(imbalance) = imbalance
         && imbalance > most as f64
     {
-        return Err(Error::bad_param("imbalance", imbalance, format!("in 0..={most} (k - 1)")));
+        return Err(Error::bad_param(
+            "imbalance",
+            imbalance,
+            format!("between 0 and {most} (k - 1)"),
+        ));
     }
     Ok(())
 }
@@ -366,8 +370,8 @@ impl Units {
         Ok(())
     }
 
-    /// What is known of k parts of vertices of these weights: first the units, `map`ped to fewer where must-links
-    /// join some, then the clusters of all members where they are vertices too.
+    /// Knowledge about k parts of vertices of these weights: first the units, `map`ped to fewer if must-links
+    /// join some, then the clusters of all members if they are vertices too.
     fn known(&self, weights: &[u32], map: Option<&[u32]>, k: usize) -> Option<Known> {
         let typical = self.typical.as_ref().filter(|typical| typical.shares.len() == k)?;
         let vertex = |u: usize| map.map_or(u, |map| map[u] as usize);

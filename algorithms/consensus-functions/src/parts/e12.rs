@@ -3,7 +3,7 @@
 use mustlink_core::prelude::*;
 use ndarray::Array2;
 
-/// The worked example E12: 12 objects, 5 members; and its classes.
+/// The worked example E12: 5 members over 12 objects, and a problem with k = 3.
 pub fn e12() -> (Ensemble, Problem) {
     let members = [
         [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2],
@@ -16,6 +16,7 @@ pub fn e12() -> (Ensemble, Problem) {
     (Ensemble::new(12, members).unwrap(), blank(12, 3))
 }
 
+/// The true class of each object of [`e12`].
 pub const E12_CLASSES: [u32; 12] = [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
 
 /// A problem of which only the size matters.

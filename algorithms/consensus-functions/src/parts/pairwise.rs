@@ -11,13 +11,17 @@ use crate::parts::weights::Weights;
 /// Rows of the table that are held before they go into the graph.
 const BATCH: usize = 64;
 
+/// A function for more objects than a table of pairs can hold: the best ones in `benches/consensus_sizes.py`.
+pub(crate) const INSTEAD: &str =
+    "consensus = \"mcla\" (\"hbgf\" with constraints), which needs no table of pairs";
+
 /// Refuses what would need a table beyond the limit, and names what does without one.
 ///
 /// # Errors
 /// `BadParam`.
 pub(crate) fn limit(n: usize, max_n: usize, instead: &str) -> Result<()> {
     if n > max_n {
-        let legal = format!(">= {n} for {n} objects (a table of all pairs), or {instead}");
+        let legal = format!("at least {n} for {n} objects (a table of all pairs), or {instead}");
         return Err(Error::bad_param("max_n", max_n, legal));
     }
     Ok(())

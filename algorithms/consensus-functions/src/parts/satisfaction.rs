@@ -2,10 +2,10 @@
 
 use mustlink_core::prelude::*;
 
-/// How much better than chance `labels` meet the constraints whose two objects they label: the share of
-/// the must-links that are met plus the share of the cannot-links, minus 1, by weight; 0 where that is
-/// negative. All objects in one cluster, and each in its own, get 0. Where only one kind is seen, the share
-/// of that kind. `None` where no constraint is seen.
+/// Degree to which `labels` meet the constraints between objects with labels better than chance. This is the share of
+/// the must-links that are met plus the share of the cannot-links, minus 1, by weight; 0 if that is
+/// negative. All objects in one cluster, and each in its own, get 0. If only one kind is present, the share
+/// of that kind. `None` without such constraints.
 ///
 /// That is Youden's index of the statement "together"; a plain share of all constraints would choose the
 /// number of clusters by how many of the constraints are cannot-links.

@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
+use mustlink_kernels::agreement::members::{shared, some_of};
 use rayon::prelude::*;
 
-use crate::parts::agreement::{shared, some_of};
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::matching::matched;
 

@@ -6,27 +6,27 @@ use mustlink_core::registry;
 use crate::parts::agreement::{self, mean_nmi};
 use crate::parts::satisfaction;
 
-/// How much each member counts, times the weight it has of its own.
+/// Weights of the members; they multiply the weights that members already have.
 #[options]
 pub enum Weights {
-    /// By a rule.
+    /// A rule.
     Scheme(Scheme),
-    /// As given, one weight >= 0 per member, not all 0.
+    /// Given weights, one >= 0 per member, not all 0.
     Given(Vec<f64>),
 }
 
-/// A rule for the weights of members.
+/// Rules for the weights of members.
 #[options]
 pub enum Scheme {
-    /// All the same.
+    /// The same weight for all members.
     Uniform,
     /// Mean normalised mutual information with the other members.
     Anmi,
-    /// Half the mean of silhouette, Calinski–Harabasz and Davies–Bouldin, half the mean distance from
-    /// the other members, each scaled to [0, 1] over the members. O(τ n²) for the silhouettes.
+    /// Half the mean of silhouette, Calinski–Harabasz and Davies–Bouldin, half the mean distance from the other
+    /// members; each is scaled to [0, 1] over the members. O(τ n²) for the silhouettes.
     ValidityPlusDiversity,
-    /// How much better than chance it meets the constraints of the problem: the share of the must-links
-    /// met plus that of the cannot-links, minus 1, not below 0; all the same where there are none.
+    /// Satisfaction of the constraints compared with chance: the share of the must-links met plus that of the
+    /// cannot-links, minus 1, not below 0. Without constraints, the same weight for all.
     Constraints,
 }
 
@@ -122,7 +122,7 @@ impl Weights {
         let weighed = ensemble.members().iter().zip(weights).map(|(m, w)| (m, m.weight * w));
         let mut counting: Vec<(&Member, f64)> = weighed.filter(|(_, w)| *w > 0.0).collect();
         if counting.is_empty() {
-            let legal = "> 0 for some member that has a weight > 0 of its own";
+            let legal = "above 0 for some member that has a weight above 0 of its own";
             return Err(Error::bad_param("weights", "only 0", legal));
         }
         if counting.windows(2).all(|w| w[0].1 == w[1].1) {

@@ -42,7 +42,7 @@ struct Table<W> {
     sizes: Vec<u32>,
     weight: W,
     directions: usize,
-    /// What weights are multiplied by; absent: all are equal and count 1.
+    /// Factor for weights. If absent, all are equal and count 1.
     scale: Option<f64>,
 }
 

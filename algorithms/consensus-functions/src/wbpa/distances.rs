@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
 
-/// What `table` gives for the members one after the other, n × the clusters of each, as one table.
+/// The results of `table` for all members, n × the clusters of each, as one table.
 ///
 /// # Errors
-/// `BadParam` naming what the members lack, for the plugin `tag`; `NumericalFailure` for values that
+/// `BadParam` with the quantity that the members lack, for the plugin `tag`; `NumericalFailure` for values that
 /// are not finite; those of `table`.
 pub(super) fn of_all_clusters(
     view: &CanonicalEnsemble,

@@ -9,10 +9,10 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::{KdTree, gaps};
 use ndarray::Array2;
 
-/// Where the metrics of the clusters come from.
+/// Source of the metrics of the clusters.
 #[options]
 pub enum MetricSource {
-    /// Those of the clustering; without any, as `cluster_cov`.
+    /// The metrics of the clustering; without any, as `cluster_cov`.
     #[default]
     Base,
     /// Inverse of the diagonal covariance of each cluster.
@@ -23,7 +23,7 @@ pub enum MetricSource {
     Identity,
 }
 
-/// How the size of a cluster becomes the width of its Gaussians (n_h).
+/// Formula for the width of the Gaussians of a cluster, from its size (n_h).
 #[options]
 pub enum ScaleRule {
     /// radius / (3 σ) as printed: depends on the unit of the data.
@@ -416,7 +416,7 @@ impl Reach<'_> {
         inside
     }
 
-    /// Whether an object this far away in each feature can have an exponent of at most `tau`.
+    /// True if an object this far away in each feature can have an exponent of at most `tau`.
     fn possible(&self, gap: &[f64], tau: f64) -> bool {
         match (self.twice_width, self.metric) {
             (None, _) => gap.iter().all(|&g| g == 0.0),

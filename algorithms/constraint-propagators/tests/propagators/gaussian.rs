@@ -142,9 +142,9 @@ fn what_cannot_be_is_named() {
         run(&plugin, &given, &clustering, &data).unwrap_err()
     };
     for g in [0.0, -1.0, 1.5] {
-        assert_eq!(bad(g), Error::bad_param("g", g, "in (0, 1]"));
+        assert_eq!(bad(g), Error::bad_param("g", g, "above 0 and at most 1"));
     }
-    assert_eq!(bad(f64::NAN), Error::bad_param("g", "NaN or an infinity", "in (0, 1]"));
+    assert_eq!(bad(f64::NAN), Error::bad_param("g", "NaN or an infinity", "above 0 and at most 1"));
     let few = Gaussian { g: 1e-9, max_pairs: 1, ..Gaussian::default() };
     let refused = run(&few, &given, &clustering, &data).unwrap_err();
     assert!(matches!(refused, Error::TooManyPropagated { limit: 1, .. }), "{refused:?}");

@@ -2,14 +2,14 @@
 
 use mustlink_core::prelude::*;
 
-/// What happens to objects that a member did not see.
+/// Treatment of objects that a member did not get.
 #[options]
 pub enum OutOfSample {
-    /// They join the nearest cluster in the member's own geometry: its centres with their weights
-    /// or metric, else the means of its clusters. For distances and affinities: as `nearest_object`.
+    /// They join the nearest cluster in the member's own geometry: its centres with their weights or metric,
+    /// otherwise the means of its clusters. For distances and affinities: as `nearest_object`.
     #[default]
     NearestCentroid,
-    /// They join the cluster of the nearest object the member saw (Euclidean).
+    /// They join the cluster of the nearest object that the member got (Euclidean).
     NearestObject,
     /// They get no label.
     LeaveOut,
@@ -26,7 +26,7 @@ pub enum Space {
     Mixtures,
 }
 
-/// What a member sees of a problem.
+/// Part of a problem that a member gets.
 pub struct MemberInput {
     /// The problem as the member sees it.
     pub problem: Problem,
@@ -34,9 +34,9 @@ pub struct MemberInput {
     pub rows: Option<Vec<usize>>,
     /// Its features.
     pub space: Space,
-    /// What to do with the other objects.
+    /// Treatment of the other objects.
     pub out_of_sample: OutOfSample,
-    /// How it was drawn, for the record.
+    /// Description of the draw, for the record.
     pub note: String,
 }
 

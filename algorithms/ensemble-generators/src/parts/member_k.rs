@@ -6,10 +6,10 @@ use mustlink_core::prelude::*;
 #[options]
 #[derive(Copy, PartialEq, Eq)]
 pub struct Uniform {
-    /// The smallest; absent: 2.
+    /// Smallest number. If absent, 2.
     #[option(min = 1)]
     pub min: Option<usize>,
-    /// The largest; absent: √n rounded up.
+    /// Largest number. If absent, √n rounded up.
     #[option(min = 1)]
     pub max: Option<usize>,
 }
@@ -18,7 +18,7 @@ pub struct Uniform {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct List {
-    /// The numbers, each as likely as it occurs.
+    /// Numbers to draw from; repeated numbers are more likely.
     #[schemars(length(min = 1))]
     pub list: Vec<usize>,
 }
@@ -29,9 +29,9 @@ pub struct List {
 pub enum MemberK {
     /// This number.
     Fixed(#[option(min = 1)] usize),
-    /// One drawn from a list.
+    /// A number drawn from a list.
     List(List),
-    /// One drawn between two bounds.
+    /// A number drawn between two bounds.
     Uniform(Uniform),
 }
 
@@ -39,7 +39,7 @@ impl MemberK {
     /// The number for one member over `n` objects.
     ///
     /// # Errors
-    /// `BadParam` for bounds or numbers outside `1..=n`.
+    /// `BadParam` for bounds or numbers outside 1 to n.
     pub fn draw(&self, n: usize, stream: &mut Stream) -> Result<usize> {
         match self {
             MemberK::Fixed(k) => Ok(*k),
@@ -47,7 +47,7 @@ impl MemberK {
                 None if !list.is_empty() => Ok(list[stream.below(list.len())]),
                 bad => {
                     let given = bad.map_or("an empty list".to_string(), ToString::to_string);
-                    Err(Error::bad_param("k.list", given, format!("numbers in 1..={n}")))
+                    Err(Error::bad_param("k.list", given, format!("numbers between 1 and {n}")))
                 }
             },
             MemberK::Uniform(Uniform { min, max }) => {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mustlink_core::clustering::compact;
 use mustlink_core::ensemble::without_empty;
 use mustlink_core::prelude::*;
+use mustlink_core::text::count;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -34,7 +35,7 @@ impl MemberInput {
         let c = run?.clustering;
         let dropped = match problem.constraints.len() - self.problem.constraints.len() {
             0 => String::new(),
-            dropped => format!(", {dropped} constraints dropped"),
+            dropped => format!(", {} dropped", count(dropped, "constraint")),
         };
         let provenance = format!(
             "{}; member {t}, k {:?}, seed {:016x}; {}{dropped}",
@@ -51,11 +52,11 @@ impl MemberInput {
     }
 }
 
-/// The member over all objects of `problem`, from one over what it has seen. Its labels are compact
-/// again; what it says about clusters is kept where it means something in the whole problem.
+/// The member over all objects of `problem`, from one over the objects it got. Its labels are compact
+/// again; its information about clusters is kept if it is valid in the whole problem.
 ///
 /// # Errors
-/// Of a member that fits what was seen, cancellation.
+/// Cancellation, for a member that fits its part of the problem.
 pub fn extend(
     problem: &Problem,
     seen: &MemberInput,
@@ -193,7 +194,7 @@ pub(crate) fn in_parallel(
     one: impl Fn(usize, &Context) -> Result<Vec<Member>> + Sync,
 ) -> Result<Ensemble> {
     if members > MOST_MEMBERS {
-        let legal = format!("in 1..={MOST_MEMBERS}");
+        let legal = format!("between 1 and {MOST_MEMBERS}");
         return Err(Error::bad_param("members", members, legal));
     }
     let done = AtomicU64::new(0);
@@ -234,7 +235,7 @@ pub(crate) fn in_parallel(
         all.extend(more);
     }
     if failures > max_failures {
-        let legal = format!(">= {failures} for this data");
+        let legal = format!("at least {failures} for this data");
         return Err(Error::bad_param("max_failures", max_failures, legal));
     }
     check_total(all.len())?;
@@ -270,7 +271,7 @@ pub(crate) fn properties<'a>(
     facts.reduce(both).unwrap_or_default()
 }
 
-/// Bytes of so many members over all objects: labels, and centres unless nobody reads them.
+/// Bytes of `members` members over all objects: labels, and centres unless they are not needed.
 pub(crate) fn members_memory(members: usize, shape: &Shape, labels_only: bool) -> u64 {
     let extras = if labels_only { 0 } else { 8 * shape.k * shape.d };
     // More members than there may be are refused by their number.
@@ -309,7 +310,7 @@ pub(crate) fn most_clusters(clusterer: &(dyn BaseClusterer + 'static), shape: &S
     own_k(clusterer).unwrap_or(shape.k)
 }
 
-/// How many of so many members are made at once.
+/// Number of the `members` that are made in parallel.
 pub(crate) fn threads(members: usize) -> u64 {
     rayon::current_num_threads().min(members) as u64
 }

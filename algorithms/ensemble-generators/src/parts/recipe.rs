@@ -7,18 +7,18 @@ use crate::parts::member_k::MemberK;
 use crate::parts::members::{in_parallel, own_k, runs_memory, threads};
 use crate::parts::view::View;
 
-/// Many members by one clusterer: what generators of such have in common.
+/// Options shared by generators that run one clusterer.
 #[options]
 pub struct Recipe {
     /// Number of members (τ).
     #[option(default = 100, min = 1, max = 65535)]
     pub members: usize,
-    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`; absent: that of the problem.
+    /// Number of clusters of each member: a number, `{ min, max }` or `{ list }`. If absent, the k of the problem.
     pub k: Option<MemberK>,
-    /// What makes a member.
+    /// Clusterer that makes a member.
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
-    /// How many failed members are made again before giving up.
+    /// Number of failed members that are made again before the run fails.
     #[option(min = 0, inert = "no member of the small problems fails")]
     pub max_failures: usize,
 }

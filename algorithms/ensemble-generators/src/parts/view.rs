@@ -8,12 +8,12 @@ use mustlink_core::prelude::*;
 
 use crate::parts::member_input::MemberInput;
 
-/// What a generator shows a member.
+/// View of the data that a generator gives a member.
 pub(crate) trait View: Options + Sync {
-    /// What a member with `k` clusters sees of `problem`.
+    /// Part of `problem` that a member with `k` clusters gets.
     ///
     /// # Errors
-    /// `BadParam` for more dimensions than features; `UnsupportedData` where features are needed.
+    /// `BadParam` for more dimensions than features; `UnsupportedData` if features are needed.
     fn draw(&self, problem: &Problem, k: usize, ctx: &Context) -> Result<MemberInput>;
 
     /// The kinds of data that can be seen so, given those the member takes.

@@ -47,8 +47,8 @@ fn kib(name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Bytes that were said to be needed and the most that was resident during `run`, where the system
-/// tells.
+/// Estimated bytes, and the largest resident memory during `run`, if the system
+/// reports it.
 fn measured(estimate: u64, run: impl FnOnce()) -> Option<(u64, u64)> {
     let (before, file) = (kib("VmRSS:")?, kib("RssFile:")?);
     // The largest resident size counts from here.

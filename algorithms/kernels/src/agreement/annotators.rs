@@ -13,7 +13,7 @@ pub fn clamped(error: f64) -> f64 {
     error.clamp(0.01, 0.49)
 }
 
-/// What a vote counts whose annotator errs at this rate: log((1 − e) / e).
+/// Weight of a vote if the annotator errs at this rate: log((1 − e) / e).
 pub fn log_odds(error: f64) -> f64 {
     ((1.0 - error) / error).ln()
 }

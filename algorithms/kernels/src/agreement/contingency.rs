@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::agreement::sparse_matching::{Worth, largest_total};
 
-/// How two entropies are averaged.
+/// Average of two entropies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Average {
     /// Half the sum.
     #[default]
     Arithmetic,
-    /// Root of the product.
+    /// The root of the product.
     Geometric,
     /// The smaller.
     Min,
@@ -353,13 +353,13 @@ fn table(classes: &[u32], clusters: &[u32]) -> Contingency {
     Contingency::new(classes.iter().copied().zip(clusters.iter().copied()))
 }
 
-/// Adjusted Rand index of two labelings of the same objects; 1 where there are none.
+/// Adjusted Rand index of two labelings of the same objects; 1 without objects.
 pub fn adjusted_rand(a: &[u32], b: &[u32]) -> f64 {
     table(a, b).adjusted_rand()
 }
 
-/// Normalised mutual information, geometric mean, of two labelings of the same objects; 1 where
-/// there are none.
+/// Normalised mutual information, geometric mean, of two labelings of the same objects; 1 without
+/// objects.
 pub fn nmi_geometric(a: &[u32], b: &[u32]) -> f64 {
     table(a, b).normalised_mutual_information(Average::Geometric)
 }

@@ -19,15 +19,15 @@ pub fn maximise(values: &[f64], rows: usize, cols: usize) -> Result<Vec<Option<u
 }
 
 /// The assignment of largest total value of rows to as many columns or more, with its potentials:
-/// value(r, c) + rows\[r\] + columns\[c\] ≤ 0, and = 0 where c is the column of r; columns ≤ 0, and = 0 for one
-/// that is no row's.
+/// value(r, c) + rows\[r\] + columns\[c\] ≤ 0, and = 0 if c is the column of r; columns ≤ 0, and = 0 for a column
+/// without a row.
 #[derive(Debug, Clone)]
 pub struct Potentials {
     /// The column of each row.
     pub column_of: Vec<usize>,
-    /// Of the rows.
+    /// Potentials of the rows.
     pub rows: Vec<f64>,
-    /// Of the columns.
+    /// Potentials of the columns.
     pub columns: Vec<f64>,
 }
 
@@ -43,8 +43,8 @@ pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Res
     Ok(augment(|r, c| values[r * cols + c], rows, cols))
 }
 
-/// The same for counts; exact, because counts below 2⁵³ are. Where most of them are 0,
-/// [`super::sparse_matching::first_of_largest`] finds it sooner.
+/// The one-to-one assignment of largest total count; exact for counts below 2⁵³. If most counts are 0,
+/// [`super::sparse_matching::first_of_largest`] is faster.
 ///
 /// # Errors
 /// `BadParam` when the table has another size.

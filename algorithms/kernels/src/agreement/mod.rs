@@ -3,4 +3,5 @@
 pub mod annotators;
 pub mod contingency;
 pub mod linear_assignment;
+pub mod members;
 pub mod sparse_matching;

@@ -172,7 +172,7 @@ struct Matching<'a> {
     col_potential: Vec<i64>,
     column_of: Vec<usize>,
     row_of: Vec<usize>,
-    /// Of the search for one path: how far each column is, from which row, and whether its row was looked at.
+    /// State of the search for one path: the distance of each column, the row before it, and if its row was visited.
     distance: Vec<i64>,
     previous: Vec<usize>,
     done: Vec<bool>,

@@ -17,8 +17,8 @@ use mustlink_core::{Context, Error, Result};
 pub enum Colouring {
     /// A colour in `0..k` of each vertex, no two neighbours alike.
     Found(Vec<u32>),
-    /// There is none: these vertices, ascending, need more than k colours by themselves. Without any
-    /// one of them k are enough, unless showing that took too many nodes.
+    /// No colouring exists: these vertices, ascending, need more than k colours by themselves. Without any
+    /// one of them k colours are enough, unless proving that took too many nodes.
     Impossible(Vec<u32>),
     /// The search ended at its limit.
     Undecided,
@@ -139,8 +139,8 @@ pub fn decide(
     Ok(Colouring::Found(colours))
 }
 
-/// Whether k ≥ 1 colours are enough for a graph; `None` if the search, as that of [`colour`], ended at
-/// its limit. Which vertices stand in the way is not looked for.
+/// True if k ≥ 1 colours are enough for a graph; `None` if the search, as in [`colour`], ended at
+/// its limit. It does not find the vertices that prevent a colouring.
 ///
 /// # Errors
 /// `Cancelled`, `TimedOut`.
@@ -291,7 +291,7 @@ impl<'a> Partial<'a> {
         (Reverse(self.saturation[v as usize]), Reverse(self.edges[v as usize].len()), v)
     }
 
-    /// Colours that no neighbour has, the cheapest last; of those that nobody has, only the cheapest.
+    /// Colours that no neighbour has, the cheapest last; of the unused colours, only the cheapest.
     fn choices(&self, v: u32, cost: &impl Fn(u32, u32) -> f64) -> Vec<u32> {
         let taken = &self.neighbours[v as usize * self.k..][..self.k];
         let mut free: Vec<(f64, u32)> = (0..self.k as u32)

@@ -18,7 +18,7 @@ use mustlink_core::lists::Lists;
 use mustlink_core::run::within_memory;
 use mustlink_core::{Context, Data, Result};
 
-/// How far constraints are extended before they cost anything.
+/// Extension of the constraints before costs are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Entail {
@@ -27,10 +27,10 @@ pub enum Entail {
     Full,
     /// Transitivity; cannot-links only between components of at least two objects.
     NeighbourhoodsOnly,
-    /// Transitivity and entailment within and between the k largest components of at least two objects
-    /// alone, as in the program behind [Eaton2005].
+    /// Transitivity and entailment, but only within and between the k largest components of at least two objects, as
+    /// in the program behind [Eaton2005].
     LargestNeighbourhoods,
-    /// The given pairs alone.
+    /// Only the given pairs.
     Off,
 }
 
@@ -40,8 +40,8 @@ const UNEVEN: usize = 16;
 /// Bytes for each pair of the closure where pairs are listed: what follows, and both its ends as partners.
 pub const LISTED: u64 = 130;
 
-/// Whether all pairs of the closure fit into the memory limit beside `data`, where each takes so many bytes. Nothing
-/// is listed for that.
+/// Checks that all pairs of the closure fit into the memory limit together with `data`, with `bytes` bytes for each.
+/// No pair is listed for this.
 ///
 /// # Errors
 /// `Memory`, with both figures. More pairs than [`Closure::pairs`] lists are left to its own error.
@@ -136,7 +136,7 @@ pub struct ConstraintGroups {
     pub(crate) explicit: Vec<Constraint>,
     pub(crate) implicit_must: bool,
     pub(crate) implicit_cannot: bool,
-    /// What multiplies counts and explicit weights.
+    /// Factor of counts and explicit weights.
     pub(crate) must: f64,
     pub(crate) cannot: f64,
     constrained: Vec<bool>,
@@ -154,7 +154,7 @@ pub(crate) fn constant(closure: &Closure, kind: Kind) -> Option<f64> {
 }
 
 impl ConstraintGroups {
-    /// Whether [`ConstraintGroups::new`] lists the pairs that follow, one by one.
+    /// True if [`ConstraintGroups::new`] lists the pairs that follow, one by one.
     pub fn lists_pairs(closure: &Closure, entail: Entail) -> bool {
         match entail {
             Entail::Off => false,

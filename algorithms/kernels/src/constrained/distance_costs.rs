@@ -115,8 +115,8 @@ impl MetricPenalties {
         }
     }
 
-    /// Goes over to these metrics (one, or one per cluster) with the largest difference under each,
-    /// and counts `labels` anew, which also ends the rounding errors of running sums.
+    /// Changes to these metrics (one, or one per cluster) with the largest difference under each,
+    /// and counts `labels` again, which also removes the rounding errors of running sums.
     pub fn set(&mut self, metrics: &[Metric], spans: &[Vec<f64>], labels: &[u32]) {
         self.metrics = metrics.to_vec();
         self.spans = spans.to_vec();

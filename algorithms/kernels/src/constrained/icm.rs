@@ -11,7 +11,7 @@ use mustlink_core::clustering::NONE;
 use crate::constrained::constraint_groups::ConstraintGroups;
 use crate::kmeans::lloyd::PenaltyTerm;
 
-/// In which order objects are visited.
+/// Order in which objects are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {

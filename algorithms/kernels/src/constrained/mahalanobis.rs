@@ -15,14 +15,14 @@ use mustlink_core::{Context, Error, Result};
 use crate::distance::points::inner_product;
 use crate::symmetric_eigen::symmetric_eigen;
 
-/// What to do with a scatter that has no inverse.
+/// Treatment of a scatter that has no inverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Singular {
     /// Raise its small entries (diagonal) or eigenvalues (full) to a floor.
     #[default]
     Ridge,
-    /// Entries that are not positive keep the old weight; a full metric is kept whole.
+    /// Keep the old weight for entries that are not positive; keep a full metric as a whole.
     KeepPrevious,
     /// Go back to Euclidean distances.
     Identity,
@@ -195,7 +195,7 @@ pub struct Floors {
     pub relative: f64,
     /// Mean over features of the variance of the data.
     pub mean_variance: f64,
-    /// Largest magnitude of each feature: sums of squares below its rounding error are no scatter.
+    /// Largest magnitude of each feature: sums of squares below its rounding error do not count as scatter.
     pub magnitude: Vec<f64>,
 }
 

@@ -57,8 +57,8 @@ impl<'a> MustLinkUnits<'a> {
         MustLinkUnits::with_edges(closure, None)
     }
 
-    /// The components of `closure` that bind anything else than being in one of its groups, where nothing
-    /// else is said of a whole group.
+    /// The components of `closure` that are bound by anything other than a lone group, which is a group whose objects
+    /// no other constraint touches.
     pub fn beside_lone_groups(closure: &'a Closure) -> Self {
         MustLinkUnits::with_edges(closure, Some(closure.apart_beside_lone_groups()))
     }
@@ -88,7 +88,7 @@ impl<'a> MustLinkUnits<'a> {
         self.components.len()
     }
 
-    /// Whether nothing is bound.
+    /// True if nothing is bound.
     pub fn is_empty(&self) -> bool {
         self.components.is_empty()
     }
@@ -164,7 +164,7 @@ impl<'a> MustLinkUnits<'a> {
     /// ended after `node_limit` nodes in some part that cannot-links connect.
     ///
     /// # Errors
-    /// `InfeasibleConstraints` when there is none; `Cancelled`, `TimedOut`.
+    /// `InfeasibleConstraints` when no placement exists; `Cancelled`, `TimedOut`.
     pub fn any_placement(
         &self,
         k: usize,
@@ -315,7 +315,7 @@ pub fn best_attempt(
     attempt: impl Fn(usize) -> Result<Clustering> + Send + Sync,
 ) -> Result<Clustering> {
     if attempts == 0 {
-        return Err(Error::bad_param("restarts", 0, ">= 1"));
+        return Err(Error::bad_param("restarts", 0, "at least 1"));
     }
     let mut best: Option<Clustering> = None;
     let (mut blocked, mut undecided, mut failed) = (None, None, 0.0);

@@ -23,18 +23,18 @@ use crate::kmeans::seeding::{
     GlobalMoments, Perturb, farthest, farthest_first, rows_as_centres, sample,
 };
 
-/// Which neighbourhoods start clusters when there are more than k.
+/// Selection of the neighbourhoods that start clusters when there are more than k.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MoreThanK {
-    /// The largest, then always the one farthest from those chosen, weighted by size.
+    /// The largest, then repeatedly the one farthest from those chosen, weighted by size.
     #[default]
     WeightedFarthestFirst,
     /// The k largest.
     Largest,
 }
 
-/// Where the remaining clusters start when there are fewer than k neighbourhoods.
+/// Start of the remaining clusters when there are fewer than k neighbourhoods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FewerThanK {
@@ -56,7 +56,7 @@ pub struct Rules {
     pub more: MoreThanK,
     /// Fewer neighbourhoods than clusters.
     pub fewer: FewerThanK,
-    /// How a global mean is perturbed.
+    /// Formula that perturbs a global mean.
     pub perturb: Perturb,
     /// By how much, > 0.
     pub rho: f64,

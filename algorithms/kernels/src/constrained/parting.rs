@@ -6,9 +6,9 @@ use mustlink_core::{Context, Error, Result};
 use crate::constrained::colouring::{Colouring, colour, connected_parts, induced, lower_cost};
 use crate::constrained::must_link_units::MustLinkUnits;
 
-/// Makes `labels` in `0..k` hold all constraints: the must-linked objects of each chain of cannot-links in which
-/// something is broken go to clusters anew, whole components at once; all others stay. What an object costs in
-/// each cluster, as `labels` have them at first, with so many objects, says `costs`.
+/// Makes `labels` in `0..k` hold all constraints. If something is broken in a chain of cannot-links, its must-linked
+/// objects are placed again, whole components together; all others stay. `costs` gives the cost of an object in
+/// each cluster, for the labels at the start and the sizes of their clusters.
 ///
 /// # Errors
 /// `InfeasibleConstraints`; `UndecidedConstraints`, when no placement is found after `node_limit` nodes;

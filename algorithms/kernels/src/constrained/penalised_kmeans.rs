@@ -27,7 +27,7 @@ use crate::distance::points::{Points, row, row_norms};
 use crate::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd, total_distortion};
 use crate::kmeans::seeding::{self, GlobalMoments, Init, Perturb};
 
-/// How the first centres are chosen where constraints may say so.
+/// Method of choosing the first centres, for methods that may start from constraints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConstrainedInit {
@@ -39,53 +39,53 @@ pub enum ConstrainedInit {
     Plain(Init),
 }
 
-/// How the first centres are chosen where broken constraints cost something.
+/// Method of choosing the first centres, for methods that penalise broken constraints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SoftInit {
     /// From the neighbourhoods of the constraints.
     Neighbourhood,
-    /// From one object of each neighbourhood: the one with most must-links, which is the one that
-    /// questions put beside the others; of two the lower.
+    /// From one object of each neighbourhood: the one with most must-links, because this is the object that questions
+    /// compared with the others. Ties go to the lower index.
     Representatives,
-    /// By penalised k-means on the constrained objects alone: there constraints decide which of
-    /// many starts is best, which they cannot where most objects are free.
+    /// By penalised k-means on the constrained objects alone. There constraints decide which of many starts is best;
+    /// they cannot do so when most objects are free.
     ConstrainedObjects,
     /// As in k-means.
     #[serde(untagged)]
     Plain(Init),
 }
 
-/// The options that all methods share in which a broken constraint costs something.
+/// Options shared by all methods that penalise broken constraints.
 #[options]
 #[derive(Copy)]
 pub struct PenaltyOptions {
-    /// Weight of constraints marked hard; absent: they are refused.
+    /// Weight of constraints marked hard. If absent, they are rejected.
     #[option(min = 0.0)]
     pub hard_as_soft: Option<f64>,
-    /// How the first centres are chosen when no neighbourhood is known.
+    /// Method of choosing the first centres when no neighbourhood is known.
     pub init_without_constraints: Init,
-    /// Which neighbourhoods start clusters when there are more than k (λ > k).
+    /// Selection of the neighbourhoods that start clusters when there are more than k (λ > k).
     #[option(alias = "lambda_gt_k")]
     pub when_more_neighbourhoods: MoreThanK,
-    /// Where the other clusters start when there are fewer than k (λ < k).
+    /// Start of the other clusters when there are fewer than k neighbourhoods (λ < k).
     #[option(alias = "lambda_lt_k")]
     pub when_fewer_neighbourhoods: FewerThanK,
-    /// In which order objects are visited.
+    /// Order in which objects are visited.
     pub order: Order,
-    /// What to do with cannot-links inside must-link components.
+    /// Treatment of cannot-links inside must-link components.
     #[option(default = OnConflict::Keep)]
     pub on_conflict: OnConflict,
-    /// Starts, of which the best result is kept; absent: 10 for random starts, 1 from neighbourhoods.
+    /// Number of starts; the best result is kept. If absent, 10 for random starts and otherwise 1.
     #[option(min = 1)]
     pub restarts: Option<usize>,
-    /// Sweeps of one start.
+    /// Maximum number of sweeps in one start.
     #[option(default = 100, min = 1)]
     pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
+    /// Smallest change of the objective for which another sweep is made.
     #[option(default = 1e-6, min = 0.0)]
     pub tolerance: f64,
-    /// How the change is compared with the tolerance.
+    /// Unit of the tolerance: relative to the objective, or absolute.
     pub tolerance_kind: ToleranceKind,
 }
 
@@ -106,21 +106,21 @@ impl PenaltyOptions {
     }
 }
 
-/// How constraints with a weight count, and how clusters start.
+/// Options for the cost of weighted constraints and the start of clusters.
 #[options]
 #[derive(Copy)]
 pub struct SoftRules {
-    /// How far constraints are extended before they cost anything.
+    /// Extension of the constraints before costs are computed.
     pub entail: Entail,
-    /// How the first centres are chosen; absent: `neighbourhood`, or with weight = "auto"
-    /// `constrained_objects`.
+    /// Method of choosing the first centres. If absent, `neighbourhood`, or `constrained_objects` with
+    /// `weight = "auto"`.
     pub init: Option<SoftInit>,
-    /// How a global mean is perturbed.
+    /// Formula that perturbs a global mean.
     pub perturb: Perturb,
-    /// By how much a global mean is perturbed (ρ).
+    /// Strength of the perturbation of a global mean (ρ).
     #[option(default = 0.7, above = 0.0)]
     pub perturb_rho: f64,
-    /// What happens to a cluster without objects.
+    /// Treatment of a cluster that has no objects.
     #[option(default = Empty::Keep)]
     pub empty: Empty,
 }
@@ -132,7 +132,7 @@ pub struct SoftOptions {
     pub weight: AutoOr<f64>,
     /// Cost of a broken cannot-link of weight 1; absent: as `weight`.
     pub weight_cannot: Option<AutoOr<f64>>,
-    /// How constraints count, and how clusters start.
+    /// Options for the cost of constraints and the start of clusters.
     pub rules: SoftRules,
     /// The rest.
     pub shared: PenaltyOptions,
@@ -162,7 +162,7 @@ pub struct PenalisedKMeans {
     descend: Descent,
 }
 
-/// Of each of `sets` the object with most must-links, ties to the lowest.
+/// The object with most must-links in each of `sets`, ties to the lowest.
 fn representatives(closure: &Closure, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let mut links = vec![0usize; closure.n()];
     for c in closure.constraints().listed().iter().filter(|c| c.kind == Kind::MustLink) {
@@ -198,7 +198,7 @@ fn carried(labels: &[u32], n: usize, k: usize) -> Result<&[u32]> {
     match labels.iter().find(|&&l| l != NONE && l as usize >= k) {
         None => Ok(labels),
         Some(l) => {
-            let legal = format!("a clustering with labels in 0..{k} or {NONE} for unknown");
+            let legal = format!("a clustering with labels below k = {k}, or {NONE} for unknown");
             Err(Error::bad_param("start", format!("the label {l}"), legal))
         }
     }
@@ -252,7 +252,8 @@ impl PenalisedKMeans {
     /// them to the data.
     ///
     /// # Errors
-    /// `ClosureTooLarge`; those of `auto`.
+    /// `ClosureTooLarge`; `NumericalFailure` if all constraints together cost more than the range of numbers; those of
+    /// `auto`.
     pub fn links(
         &self,
         k: usize,
@@ -267,6 +268,16 @@ impl PenalisedKMeans {
                 (must.unwrap_or(found.0), cannot.unwrap_or(found.1))
             }
         };
+        let given = self.closure.constraints();
+        let listed: f64 = given.listed().iter().map(|c| c.weight).sum();
+        let grouped: f64 = given.groups().iter().map(|g| g.weight * g.pair_count() as f64).sum();
+        // One constraint entails others about each object.
+        let cost = must.max(cannot) * (listed + grouped) * self.closure.n() as f64;
+        if !cost.is_finite() {
+            let place = "the cost of all constraints: options or weights of this size leave the range of numbers, \
+                         make them smaller";
+            return Err(Error::NumericalFailure { place: place.into() });
+        }
         let entail = self.options.rules.entail;
         Ok(Arc::new(ConstraintGroups::new(&self.closure, must, cannot, entail, k)?))
     }
@@ -455,8 +466,8 @@ pub fn auto_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     Ok((free.objective.unwrap_or(0.0) / points.total_weight()).max(0.0))
 }
 
-/// What an object of weight 0 weighs where clusters are compared: nothing beside any other, and something beside
-/// nothing, so that it goes to the nearest cluster where it has a choice.
+/// Weight of an object of weight 0 when clusters are compared: negligible compared with any other, but positive, so
+/// that the object goes to the nearest cluster if it has a choice.
 const WEIGHTLESS: f64 = 1e-150;
 
 /// `scale` times the distortion of each of `objects` to each centre, row by row, in parallel.

@@ -25,7 +25,7 @@ use crate::distance::precision::{Precision, SingleCopy, SingleScaling};
 use crate::simd::dispatch::dispatch;
 use crate::simd::vectors;
 
-/// How far an object is from a centre.
+/// Distance from an object to a centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Distortion {
@@ -71,6 +71,14 @@ impl DistortionOption for AutoOr<Distortion> {
 }
 
 impl Distortion {
+    /// Its name in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Distortion::SquaredEuclidean => "squared_euclidean",
+            Distortion::Cosine => "cosine",
+        }
+    }
+
     /// The geometry that centres under this distortion have.
     pub fn geometry(self) -> Geometry {
         match self {
@@ -239,7 +247,7 @@ impl Points {
         self.single_copy.as_ref().map(|single_copy| (single_copy, self.scaling()))
     }
 
-    /// Whether distances to centres with these squared norms are those of a metric: under cosine
+    /// True if distances to centres with these squared norms are those of a metric: under cosine
     /// unit vectors, not a centre that is still the zero vector.
     pub(crate) fn fits_bounds(&self, norms: &[f64]) -> bool {
         let slack = 2.0 * (self.d() as f64 + 8.0) * f64::EPSILON;
@@ -338,9 +346,9 @@ impl Points {
         }
     }
 
-    /// Mean of the objects in `members`, of unit length for cosine; `None` when there is none (or,
-    /// for cosine, when they sum to zero). Members are summed in blocks of 1024 in the order given, each as
-    /// often as it counts.
+    /// Mean of the objects in `members`, of unit length for cosine; `None` without members (or,
+    /// for cosine, when they sum to zero). Members are summed in blocks of 1024 in the order given, each with
+    /// its weight.
     pub fn mean(&self, members: &[u32]) -> Option<Vec<f64>> {
         if members.is_empty() {
             return None;

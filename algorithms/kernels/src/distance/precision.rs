@@ -7,28 +7,27 @@ use serde::{Deserialize, Serialize};
 /// scores.
 pub(crate) const MAX_BLOCKED_CLUSTERS: usize = 128;
 
-/// What the scores that pre-select the nearest centre of dense objects are computed from. It never
-/// changes a label: where scores lie within their rounding error, exact distances decide.
+/// Number format of the scores that pre-select the nearest centre of dense objects. It never
+/// changes a label: if scores lie within their rounding error, exact distances decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
-    /// The data as it is, in double precision; rows are rounded on their way to scores in single
-    /// precision where those decide.
+    /// The data in double precision. Rows are rounded if single-precision scores are used.
     #[default]
     F64,
-    /// A copy of half the size in single precision, from 129 clusters on; below, the means of the
-    /// clusters are taken in the same pass over the data, and the copy would be one more to read.
+    /// A copy of half the size in single precision, from 129 clusters on. With fewer clusters a copy would be slower,
+    /// because the means are then taken in the same pass over the data.
     F32,
 }
 
 impl Precision {
-    /// Whether scores for so many clusters are computed in single precision.
+    /// True if scores for so many clusters are computed in single precision.
     pub(crate) fn pays(self, k: usize) -> bool {
         self == Precision::F32 && k > MAX_BLOCKED_CLUSTERS
     }
 
-    /// Bytes that n dense objects in d features, prepared for it and k clusters, take beside
-    /// themselves.
+    /// Bytes that n dense objects in d features, prepared for it and k clusters, take in addition to
+    /// the data.
     pub fn memory(self, n: usize, d: usize, k: usize) -> u64 {
         if self.pays(k) { (4 * n * d + 4 * n) as u64 } else { 0 }
     }
@@ -49,7 +48,7 @@ pub(crate) struct SingleScaling {
 }
 
 impl SingleScaling {
-    /// Whether products of shifted rows fit single precision as they are, without a scale.
+    /// True if products of shifted rows fit single precision as they are, without a scale.
     pub(crate) fn fits_singles(&self) -> bool {
         (1e-12..1e12).contains(&self.most)
     }

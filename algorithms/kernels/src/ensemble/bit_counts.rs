@@ -24,7 +24,7 @@ pub(crate) struct Labels<'a, F> {
     pub n: usize,
     /// Number of clusters of each member: labels are below it or missing.
     pub clusters: &'a [u32],
-    /// Whether no label is missing.
+    /// True if no label is missing.
     pub complete: bool,
     /// Writes down the labels of consecutive objects in member t.
     pub labels: F,

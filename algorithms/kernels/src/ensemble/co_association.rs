@@ -27,27 +27,27 @@ use crate::ensemble::signatures::{Lane, Signatures, Width, with_rows};
 /// The matrix that is held by default at most: 2 GiB.
 pub const MAX_MATRIX_BYTES: u64 = 2 << 30;
 
-/// In which form co-associations are held.
+/// Storage of co-associations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Representation {
-    /// Dense where the matrix fits `max_matrix_bytes`, else implicit.
+    /// Dense if the matrix fits into `max_matrix_bytes`, otherwise implicit.
     #[default]
     Auto,
-    /// Packed counts of all pairs; an error where they do not fit.
+    /// Packed counts of all pairs; an error if they do not fit.
     Dense,
     /// Labels of each group of like objects; no matrix.
     Implicit,
 }
 
-/// What a count is divided by.
+/// Divisor of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Normalise {
     /// All members.
     #[default]
     Members,
-    /// The members that saw both objects; pairs that none saw are unknown.
+    /// The members that saw both objects; pairs that no member saw are unknown.
     CoPresence,
 }
 
@@ -121,7 +121,7 @@ impl CoAssociation {
                 "max_matrix_bytes",
                 max_matrix_bytes,
                 format!(
-                    ">= {needed} for {} objects, or representation = \"implicit\"",
+                    "at least {needed} for {} objects, or representation = \"implicit\"",
                     ensemble.n()
                 ),
             )),
@@ -162,7 +162,7 @@ impl CoAssociation {
         }
     }
 
-    /// Whether every member saw every object.
+    /// True if every member saw every object.
     pub fn is_complete(&self) -> bool {
         match &self.form {
             Form::Dense(d) => d.joints.is_none(),
@@ -304,7 +304,7 @@ impl CoAssociation {
     }
 }
 
-/// Whether every member saw every object.
+/// True if every member saw every object.
 pub fn is_complete(ensemble: &Ensemble) -> bool {
     let complete = |labels: &[u32]| !labels.contains(&NONE);
     ensemble.members().par_iter().all(|m| complete(&m.labels))
@@ -464,7 +464,7 @@ pub(crate) mod tests {
         assert!(form(Representation::Auto, 65).unwrap().signatures().is_some());
         assert!(form(Representation::Implicit, 66).unwrap().signatures().is_some());
         let refused = form(Representation::Dense, 65).unwrap_err().to_string();
-        let text = "max_matrix_bytes: must be >= 66 for 12 objects, or representation = \"implicit\", got 65";
+        let text = "max_matrix_bytes: must be at least 66 for 12 objects, or representation = \"implicit\", got 65";
         assert_eq!(refused, text);
     }
 

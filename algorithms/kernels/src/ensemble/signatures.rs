@@ -229,7 +229,7 @@ impl Signatures {
         self.len() == 0
     }
 
-    /// Whether every member saw every object.
+    /// True if every member saw every object.
     pub fn is_complete(&self) -> bool {
         self.presence.is_none()
     }

@@ -166,7 +166,7 @@ pub(crate) fn spanning_tree(tree: &KdTree, cores: &[f64], ctx: &Context) -> Resu
 }
 
 impl Run<'_> {
-    /// Whether the edge that is known of place `p` still leaves its component.
+    /// True if the edge that is known of place `p` still leaves its component.
     fn leaves(&self, p: usize, known: &Lightest) -> bool {
         known.to != NONE && self.component[known.to as usize] != self.component[p]
     }

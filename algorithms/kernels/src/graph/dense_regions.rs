@@ -94,7 +94,7 @@ enum Next {
 }
 
 impl<'a> DenseRegions<'a> {
-    /// Of the rows of a tree, at a squared radius.
+    /// The regions of the rows of a tree, with the squared radius `limit`.
     pub fn new(tree: &'a KdTree, limit: f64) -> Self {
         let slack = 8.0 * (tree.d() + 8) as f64 * f64::EPSILON;
         let sure = (limit * (1.0 - slack), limit * (1.0 + slack));
@@ -130,7 +130,7 @@ impl<'a> DenseRegions<'a> {
         Ok(of_objects)
     }
 
-    /// Whether the object at a place has so many within the radius.
+    /// True if the object at a place has so many within the radius.
     fn has(&self, place: usize, min_points: usize, room: &mut Room) -> bool {
         let count = Cell::new(0);
         let row = self.tree.row(place);
@@ -257,7 +257,7 @@ impl<'a> DenseRegions<'a> {
         Ok(out)
     }
 
-    /// Whether a row is within the radius of all objects of a node.
+    /// True if a row is within the radius of all objects of a node.
     fn reaches_all(&self, row: &[f64], node: usize) -> bool {
         let (low, high) = self.tree.corners_of(node);
         let mut square = 0.0;
@@ -321,7 +321,7 @@ impl<'a> DenseRegions<'a> {
         room.open = open;
     }
 
-    /// Whether an object is within the radius, however its distance was rounded.
+    /// True if an object is within the radius, however its distance was rounded.
     fn is_within(&self, distance: f64, row: &[f64], place: usize) -> bool {
         if row.len() < FEW || distance <= self.sure.0 || distance > self.sure.1 {
             return distance <= self.limit;
@@ -601,7 +601,7 @@ mod tests {
         assert_eq!(is_core, [false, true, true, false, false]);
         let clusters = regions.clusters(&is_core, &ctx()).unwrap();
         assert_eq!(clusters, [Some(0), Some(0), Some(0), Some(0), None]);
-        // Object 0 is no core and reaches nothing; from 1 the others are reached at 1.
+        // Object 0 is not a core and reaches nothing; from 1 the others are reached at 1.
         let order = regions.order(&cores, &ctx()).unwrap();
         let (far, near) = (f64::INFINITY, 1.0);
         let found: Vec<(u32, f64)> = order.iter().map(|r| (r.object, r.distance)).collect();

@@ -66,9 +66,9 @@ pub(crate) fn with_signs(values: Vec<f64>, mut vectors: Array2<f64>) -> Eigen {
 
 /// All eigenpairs of a dense symmetric matrix. O(n³).
 ///
-/// The tridiagonal form is that of the linear-algebra crate, to the bit. Its values are found here by implicit QL:
-/// the crate's own last step rotates by a rounding error where a 2 × 2 block is nearly diagonal, and
-/// such a vector is no eigenvector at all.
+/// The tridiagonal form is bitwise that of the linear-algebra crate. Its values are found here by implicit QL:
+/// the crate's own last step rotates by a rounding error if a 2 × 2 block is nearly diagonal, and
+/// the resulting vector is not an eigenvector.
 ///
 /// # Errors
 /// `NumericalFailure` for entries that are not finite.
@@ -76,7 +76,7 @@ pub fn symmetric(matrix: &Array2<f64>) -> Result<Eigen> {
     symmetric_until(matrix, &Context::new(0))
 }
 
-/// The same, unless the run ends meanwhile: a thousand rows take seconds, four thousand minutes.
+/// The same, but it can be interrupted: a thousand rows take seconds, four thousand minutes.
 ///
 /// # Errors
 /// Those of [`symmetric`]; cancellation.

@@ -156,8 +156,8 @@ impl Neighbours {
     }
 
     /// The symmetric graph of locally scaled Gaussian weights exp(−scale · distortion / r²), r² the
-    /// distortion of an object to the farthest of its neighbours. Where that is 0 (duplicates) the
-    /// smallest positive one of all objects stands in.
+    /// distortion of an object to the farthest of its neighbours. If that is 0 (duplicates), the
+    /// smallest positive one of all objects replaces it.
     pub fn local_graph(&self, n: usize, scale: f64) -> Graph {
         let positive = |&r: &f64| r > 0.0;
         let smallest =

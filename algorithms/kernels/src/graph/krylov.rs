@@ -88,11 +88,11 @@ fn orthogonalise(x: &mut [f64], known: &[f64], basis: &[Vec<f64>]) -> bool {
     norm > 1e-9 && normalise(x)
 }
 
-/// The `count` leading eigenpairs of a symmetric matrix beside the `known` eigenvector (of unit length),
-/// in descending order. The matrix is given by its products with several vectors at once.
+/// The `count` leading eigenpairs of a symmetric matrix, apart from the `known` eigenvector (of unit length),
+/// in descending order. The matrix is given by its products with several vectors at a time.
 ///
-/// Block Krylov spaces with restarts, from random vectors drawn from `stream`. Warns where the vectors
-/// are not good to 1e-6 in the end.
+/// Block Krylov spaces with restarts, from random vectors drawn from `stream`. Warns if the vectors
+/// are not accurate to 1e-6 at the end.
 ///
 /// # Errors
 /// `NumericalFailure`; cancellation.

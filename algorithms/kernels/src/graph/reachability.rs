@@ -72,15 +72,15 @@ impl<'a> Space<'a> {
     }
 }
 
-/// Whether the least spanning tree is sought in a k-d tree.
+/// True if the least spanning tree is sought in a k-d tree.
 fn is_low(data: &Data) -> bool {
     data.kind() != DataKind::Distances && data.d() <= LOW
 }
 
 /// The n − 1 joins of single linkage on mutual reachability distances: the edges of a spanning tree of least
-/// weight. In up to 16 features about n log n searches in a k-d tree, else O(n²·d) time; O(n) memory beside
-/// a list of `min_samples` neighbours of each object. Which of equal edges are there may change with the
-/// number of threads; what is joined up to any height does not.
+/// weight. In up to 16 features about n log n searches in a k-d tree, otherwise O(n²·d) time; O(n) memory plus
+/// a list of `min_samples` neighbours of each object. The choice between equal edges may change with the
+/// number of threads; the objects joined up to any height do not.
 ///
 /// # Errors
 /// `NumericalFailure` for distances whose squares are too large; cancellation.
@@ -100,6 +100,16 @@ pub fn mutual_reachability(data: &Data, min_samples: usize, ctx: &Context) -> Re
         space.grow(|between, i, j| between.max(space.cores[i]).max(space.cores[j]), ctx)?
     };
     joins(n, edges)
+}
+
+/// The n − 1 joins of single linkage on plain distances: the edges of a spanning tree of least weight, in the order in
+/// which it grows from object 0 (ties: the smallest object). O(n²·d) time, O(n·d) memory.
+///
+/// # Errors
+/// As [`mutual_reachability`].
+pub fn single_linkage(data: &Data, ctx: &Context) -> Result<Vec<Join>> {
+    ctx.check()?;
+    joins(data.n(), Space::new(data, 1, ctx)?.grow(|between, _, _| between, ctx)?)
 }
 
 /// The n − 1 joins in the order of OPTICS from object 0 on, with no limit of the radius: each object and the

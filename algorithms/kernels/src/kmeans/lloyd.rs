@@ -33,7 +33,7 @@ const AUTO_OPERATIONS: usize = 8000;
 const AUTO_OBJECTS: usize = 32;
 const SCORE: usize = 8;
 
-/// Whether bounds pay.
+/// True if bounds pay.
 fn bounds_pay(n: usize, d: usize, k: usize) -> bool {
     k >= AUTO_CLUSTERS && k * (d + SCORE) >= AUTO_OPERATIONS && n / k >= AUTO_OBJECTS
 }
@@ -43,7 +43,7 @@ fn bounds_memory(n: usize, groups: usize) -> u64 {
     (n * (8 + 4 * groups)) as u64
 }
 
-/// What to do with a cluster that lost its last object.
+/// Treatment of a cluster that lost its last object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Empty {
@@ -52,34 +52,34 @@ pub enum Empty {
     /// It takes the object farthest from its centre, if the objective does not rise.
     #[default]
     Reseed,
-    /// Refuse.
+    /// An error is returned.
     Error,
 }
 
-/// How `tolerance` is compared.
+/// Unit of `tolerance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToleranceKind {
-    /// With the change of the objective over the objective, which has no unit.
+    /// The change of the objective is divided by the objective, so it has no unit.
     #[default]
     Relative,
-    /// With the change itself.
+    /// The change itself is compared.
     Absolute,
 }
 
-/// When to stop.
+/// Conditions that end Lloyd's algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct Stop {
     /// Sweeps, at least 1.
     pub max_iterations: usize,
-    /// Smallest change of the objective worth another sweep.
+    /// Smallest change of the objective for which another sweep is made.
     pub tolerance: f64,
     /// How it is compared.
     pub kind: ToleranceKind,
 }
 
 impl Stop {
-    /// Whether a step from `before` to `after` ends the run.
+    /// True if a step from `before` to `after` ends the run.
     pub fn is_over(&self, before: f64, after: f64) -> bool {
         let change = (after - before).abs();
         match self.kind {
@@ -94,18 +94,18 @@ impl Stop {
     }
 }
 
-/// How the nearest centres are found. Every way gives the same labels, sweep by sweep.
+/// Method of finding the nearest centres. All methods give the same labels, sweep by sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
-    /// What is fastest for the number of objects, features and clusters, within the memory limit.
+    /// The fastest method for the number of objects, features and clusters, within the memory limit.
     #[default]
     Auto,
     /// All distances in every sweep.
     Lloyd,
-    /// One bound per object tells which objects can have moved (dense data).
+    /// One bound per object shows which objects may have moved (dense data).
     Hamerly,
-    /// One bound per object and group of centres tells which groups to look at (dense data).
+    /// One bound per object and group of centres shows which groups to check (dense data).
     Yinyang,
 }
 

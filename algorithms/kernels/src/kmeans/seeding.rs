@@ -15,7 +15,7 @@ use crate::distance::points::{Distortion, Points, normalise, row, row_norms};
 use crate::kmeans::means::means;
 use crate::kmeans::nearest::assign::assign;
 
-/// How the first centres are chosen.
+/// Method of choosing the first centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Init {
@@ -27,9 +27,9 @@ pub enum Init {
     KmeansParallel,
     /// k distinct objects (Forgy).
     Random,
-    /// Each object to a random cluster, then means.
+    /// Random clusters; the means of their objects are the centres.
     RandomPartition,
-    /// A random object, then always the object farthest from those chosen.
+    /// A random object, then repeatedly the object farthest from those chosen.
     FarthestFirst,
     /// Perturbed global means.
     Perturb,
@@ -38,13 +38,13 @@ pub enum Init {
 }
 
 impl Init {
-    /// Whether another restart would start elsewhere.
+    /// True if another restart would start elsewhere.
     pub fn is_random(self) -> bool {
         self != Init::Given
     }
 }
 
-/// How a global mean is perturbed.
+/// Formula that perturbs a global mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Perturb {
@@ -55,7 +55,7 @@ pub enum Perturb {
     Multiplicative,
 }
 
-/// The first k centres, k × d, and how far apart they say the objects are.
+/// The first k centres, k × d, chosen as `init` says.
 ///
 /// # Errors
 /// `BadParam` when `init = "given"` and the problem holds no fitting start; `Cancelled`.
@@ -128,7 +128,7 @@ fn given(points: &Points, k: usize, problem: &Problem) -> Result<Array2<f64>> {
         (Some(Start::Labels(l)), None) => Err(Error::bad_param(
             "start",
             format!("{} labels", l.len()),
-            format!("{} labels in 0..{k}", points.n()),
+            format!("{} labels below k = {k}", points.n()),
         )),
         (Some(_), None) => {
             Err(Error::bad_param("start", "a clustering without centroids", "one with centroids"))
@@ -427,7 +427,7 @@ pub struct GlobalMoments {
 }
 
 impl GlobalMoments {
-    /// Of all objects.
+    /// Moments of all objects.
     pub fn of(points: &Points) -> Self {
         let n = points.n();
         let d = points.d();

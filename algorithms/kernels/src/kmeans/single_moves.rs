@@ -101,7 +101,7 @@ impl Gathered {
         Gathered { vectors, lengths, sizes }
     }
 
-    /// What the objective gains when cluster `h` loses object `i` (`sign` −1), or loses when it gets it (1).
+    /// Gain of the objective when cluster `h` loses object `i` (`sign` −1), or its loss when it gets it (1).
     fn change(&self, points: &Points, i: usize, h: usize, sign: f64) -> f64 {
         let (length, n) = (self.lengths[h], self.sizes[h]);
         match points.distortion() {

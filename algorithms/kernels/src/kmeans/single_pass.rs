@@ -35,7 +35,7 @@ const SPARSE_ROWS: usize = 128;
 pub(crate) struct Pass {
     /// Objects whose label changed.
     pub moved: usize,
-    /// Total distortion of the labels before; meaningless where there was none.
+    /// Total distortion of the labels before; meaningless without earlier labels.
     pub objective: f64,
     /// Sums and sizes of the clusters after, where they were taken: not of objects with weights.
     pub sums: Option<Sums>,

@@ -53,7 +53,7 @@ pub(crate) struct Bounds {
 struct Scratch {
     /// Row of the block and group that must be scored, by row.
     wanted: Vec<(u32, u32)>,
-    /// Where the scores of each stand in `found`.
+    /// Position of the scores of each in `found`.
     place: Vec<u32>,
     /// Rows by group.
     rows: Vec<u32>,

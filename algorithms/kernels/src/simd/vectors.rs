@@ -40,7 +40,7 @@ impl Aligned {
     }
 }
 
-/// What scores are computed in: `f64` or `f32`.
+/// Number type of scores: `f64` or `f32`.
 pub(crate) trait Real: bytemuck::Pod + PartialOrd + Send + Sync {
     /// A vector of them.
     type V<S: Simd>: bytemuck::Pod;

@@ -7,9 +7,9 @@ use mustlink_core::prelude::*;
 
 use crate::parts::super_instances::Groups;
 
-/// What the given constraints say about representatives, by position.
+/// Knowledge about representatives from the given constraints, by position.
 pub struct Given {
-    /// What they say of pairs.
+    /// Knowledge about pairs.
     pub knowledge: Knowledge,
     /// Cannot-links.
     pub apart: Vec<(u32, u32)>,
@@ -18,7 +18,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// What the constraints of `problem` say about the representatives of `groups`.
+    /// Knowledge about the representatives of `groups` from the constraints of `problem`.
     pub fn of(problem: &Problem, groups: &Groups, ctx: &Context) -> Self {
         let count = groups.representatives.len();
         let knowledge = Knowledge::new(count, &Constraints::default());

@@ -22,9 +22,9 @@ pub(super) struct Column {
 
 /// The ranks of a feature.
 pub(super) enum Ranks {
-    /// Of every object.
+    /// Ranks of every object.
     All(Vec<u32>),
-    /// Of the objects that have an entry, in order; the others have the value 0.
+    /// Ranks of the objects that have an entry, in order; the others have the value 0.
     Stored { objects: Vec<u32>, ranks: Vec<u32>, zero: u32 },
 }
 

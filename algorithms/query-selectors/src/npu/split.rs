@@ -7,7 +7,7 @@ use super::columns::{Column, Ranks};
 pub(super) struct Drawn {
     pub object: u32,
     pub class: u32,
-    /// How often it was drawn.
+    /// Number of times it was drawn.
     pub times: u32,
 }
 
@@ -24,18 +24,18 @@ pub(super) struct Cut {
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a> {
     pub drawn: &'a [Drawn],
-    /// Where each object stands in the bag, and where in it the node begins. Read for sparse
-    /// features alone.
+    /// Position of each object in the bag, and the beginning of the node in it. Used for sparse
+    /// features only.
     pub place: &'a [u32],
     pub first: usize,
-    /// How often each class was drawn, the sum of that, and the sum of its squares.
+    /// Number of draws of each class, their sum, and the sum of their squares.
     pub totals: &'a [f64],
     pub all: f64,
     pub squares: f64,
 }
 
 impl Node<'_> {
-    /// Where `object` stands in the node, if it is there.
+    /// Position of `object` in the node, if it is there.
     fn position(&self, object: u32) -> Option<usize> {
         let at = (self.place[object as usize] as usize).wrapping_sub(self.first);
         (at < self.drawn.len()).then_some(at)
@@ -44,12 +44,12 @@ impl Node<'_> {
 
 /// Finds cuts; holds what the work of one tree needs.
 pub(super) struct Splitter {
-    /// Of the objects whose value is held the rank, the class and how often they were drawn, so that
-    /// nothing needs to be looked up once they are in order.
+    /// For the objects whose value is stored: the rank, the class and the number of draws. Nothing
+    /// has to be looked up once they are in order.
     keys: Vec<u64>,
     sorted: Vec<u64>,
     starts: Vec<u32>,
-    /// How often each rank and class was drawn.
+    /// Number of draws of each rank and class.
     tally: Vec<u64>,
     left: Vec<f64>,
     right: Vec<f64>,
@@ -278,7 +278,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// What is taken from now on has this rank: a cut may be made below it.
+    /// Sets the rank of the following objects: a cut may be made below it.
     #[inline]
     fn enter(&mut self, rank: u32) {
         if rank == self.rank {

@@ -2,21 +2,21 @@
 
 use mustlink_core::prelude::*;
 
-/// Which member of a neighbourhood is put in a question.
+/// Member of a neighbourhood that is put in a question.
 #[options]
 pub enum Member {
-    /// A uniformly random one.
+    /// A uniformly random member.
     #[default]
     Random,
-    /// The one that joined first.
+    /// The member that joined first.
     First,
-    /// The one nearest to the object asked about.
+    /// The member nearest to the object asked about.
     Nearest,
-    /// The one nearest to the mean of the neighbourhood.
+    /// The member nearest to the mean of the neighbourhood.
     Medoid,
 }
 
-/// What decides between objects that score the same.
+/// Rule that decides between objects with the same score.
 #[options]
 pub enum Tie {
     /// The lowest index.
@@ -26,17 +26,16 @@ pub enum Tie {
     Random,
 }
 
-/// How questions about an object are asked: options of all selectors that place objects among
-/// neighbourhoods.
+/// Options for the questions about an object, shared by all selectors that place objects among neighbourhoods.
 #[options]
 #[derive(Copy)]
 pub struct Asking {
-    /// Whether what is known already is concluded instead of asked.
+    /// Conclude memberships that follow from earlier replies instead of asking.
     #[option(default = true)]
     pub skip_entailed: bool,
-    /// Other members of a neighbourhood tried after "don't know".
+    /// Number of other members of a neighbourhood tried after "don't know".
     #[option(default = 1, min = 0, max = 5)]
     pub dont_know_retries: u8,
-    /// What decides between objects that score the same.
+    /// Rule that decides between objects with the same score.
     pub tie: Tie,
 }

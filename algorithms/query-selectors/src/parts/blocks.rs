@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(found, [vec![0, 1, 2], vec![3, 4, 5], vec![6]]);
     }
 
-    /// Whether two links are on one cycle: without any node but their ends, the graph still joins them; here by
+    /// True if two links are on one cycle: without any node but their ends, the graph still joins them; here by
     /// every simple path from one end of a link to the other.
     fn share(nodes: usize, links: &[Link], e: usize, f: usize) -> bool {
         fn paths(

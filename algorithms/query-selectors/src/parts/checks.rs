@@ -9,14 +9,16 @@ use mustlink_core::prelude::*;
 pub fn known_k(own: Option<usize>, problem: &Problem, eligible: usize) -> Result<Option<usize>> {
     match own.or(problem.k) {
         Some(0) => Err(Error::BadK),
-        Some(k) if k > eligible => {
-            Err(Error::bad_param("k", k, format!("in 1..={eligible} (the eligible objects)")))
-        }
+        Some(k) if k > eligible => Err(Error::bad_param(
+            "k",
+            k,
+            format!("between 1 and {eligible} (the eligible objects)"),
+        )),
         k => Ok(k),
     }
 }
 
-/// An error for a reply that nobody waits for.
+/// An error for a reply to a question that is not open.
 pub fn not_open(id: QueryId) -> Error {
     Error::Oracle(format!("a reply to query {id}, which is not the open one"))
 }

@@ -15,17 +15,17 @@ use mustlink_kernels::ensemble::co_association::CoAssociation;
 
 use crate::parts::neighbourhoods::Neighbourhoods;
 
-/// How the association with a cluster enters the margin.
+/// Weight of the association with a cluster in the margin.
 #[options]
 pub enum Weighting {
-    /// Times the share of the cluster in all placed objects (T, equation 5).
+    /// The share of the cluster in all placed objects (T, equation 5).
     #[default]
     Size,
-    /// As it is (S, equation 4).
+    /// No weight (S, equation 4).
     None,
 }
 
-/// When objects come that share no vote with any cluster.
+/// Position of objects that share no vote with any cluster.
 #[options]
 pub enum ZeroAssociation {
     /// Before all others: their margin is 0.
@@ -41,17 +41,17 @@ pub struct Expansion {
     weighting: Weighting,
     zero: ZeroAssociation,
     columns: Vec<Column>,
-    /// The cluster that an object counts in though nobody said that it belongs there.
+    /// The cluster in which an object counts although no answer has put it there.
     guests: HashMap<u32, u32>,
 }
 
-/// What is summed up of a cluster c.
+/// Sums over a cluster c.
 struct Column {
     /// M_ic for each object i.
     shared: Vec<u64>,
     /// |π_c|, guests included.
     size: u64,
-    /// How many of the members are in these sums.
+    /// Number of members that these sums include.
     followed: usize,
 }
 
@@ -121,7 +121,7 @@ impl Expansion {
         self.guests.extend(objects.iter().map(|&i| (i, cluster)));
     }
 
-    /// Whether an object counts in a cluster without being a member.
+    /// True if an object counts in a cluster without being a member.
     pub fn is_guest(&self, object: u32) -> bool {
         self.guests.contains_key(&object)
     }
@@ -177,7 +177,7 @@ impl Expansion {
         Margin { numerator: a - b, denominator: a + b }
     }
 
-    /// Whether `object` comes after all others, as it shares no vote with any cluster.
+    /// True if `object` comes after all others, as it shares no vote with any cluster.
     pub fn comes_last(&self, object: u32) -> bool {
         self.zero == ZeroAssociation::Last
             && self.columns.iter().all(|column| column.shared[object as usize] == 0)

@@ -19,7 +19,7 @@ use crate::parts::asking::{Asking, Member, Tie};
 use crate::parts::checks::not_open;
 use crate::parts::mean::Mean;
 
-/// What came of locating an object.
+/// Result of locating an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// It joined this neighbourhood.
@@ -30,7 +30,7 @@ pub enum Place {
     Parked,
 }
 
-/// What locating wants next.
+/// Next step of locating an object.
 #[derive(Debug, Clone)]
 pub enum Next {
     /// An answer.
@@ -87,7 +87,7 @@ pub struct Neighbourhoods {
     knowledge: Knowledge,
     members: Vec<Vec<u32>>,
     means: Vec<Mean>,
-    /// Whether an object is in a neighbourhood or parked.
+    /// For each object, true if it is in a neighbourhood or parked.
     settled: Vec<bool>,
     asking: Asking,
     member_choice: Stream,
@@ -142,7 +142,7 @@ impl Neighbourhoods {
         &self.points
     }
 
-    /// How questions are asked.
+    /// Options for the questions about an object.
     pub fn asking(&self) -> Asking {
         self.asking
     }
@@ -152,7 +152,7 @@ impl Neighbourhoods {
         self.members.len()
     }
 
-    /// Whether there is no neighbourhood.
+    /// True if it has no neighbourhood.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -167,7 +167,7 @@ impl Neighbourhoods {
         self.eligible.iter().copied().filter(|&i| !self.settled[i as usize]).collect()
     }
 
-    /// Whether an object is in a neighbourhood or parked.
+    /// True if an object is in a neighbourhood or parked.
     pub fn is_settled(&self, object: u32) -> bool {
         self.settled[object as usize]
     }
@@ -275,7 +275,7 @@ impl Neighbourhoods {
         self.locating = Some(Locating { object, order, standing, tries, put, infer, purpose });
     }
 
-    /// What the object on its way needs next; `None` when there is none.
+    /// Next step for the object that is being located; `None` if no step is left.
     pub fn proceed(&mut self) -> Option<Next> {
         let mut on = self.locating.take()?;
         let next = self.advance(&mut on);
@@ -438,7 +438,7 @@ impl Neighbourhoods {
         problem.constraints.union(&selected, n)
     }
 
-    /// What happened since the last call. Held back until there was a reply or all is `done`.
+    /// Events since the last call. They are held back until there was a reply or all is `done`.
     pub fn drain(&mut self, done: bool) -> Vec<Event> {
         let is_message = |e: &Event| matches!(e, Event::Asked { .. } | Event::Told { .. });
         if !done && !self.log.iter().any(is_message) {

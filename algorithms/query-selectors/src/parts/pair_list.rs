@@ -8,7 +8,7 @@ use mustlink_core::prelude::*;
 
 use crate::parts::checks::not_open;
 
-/// What a selector says of itself that asks about pairs it lists along an ensemble.
+/// Properties of a selector that asks about pairs listed with the help of an ensemble.
 pub fn along(
     generator: Result<Cow<'_, Box<dyn EnsembleGenerator>>>,
     skips_entailed: bool,
@@ -73,12 +73,12 @@ impl PairList {
         self.advance();
     }
 
-    /// Whether no pair is left to ask about.
+    /// True if no pair is left to ask about.
     pub fn is_over(&self) -> bool {
         self.open.is_none()
     }
 
-    /// Whether a pair would be asked about: it was not yet, nor is it passed over.
+    /// True if a pair would be asked about: it was not yet, nor is it passed over.
     pub fn needs(&mut self, i: u32, j: u32) -> bool {
         let passed = self.skip_entailed && self.knowledge.relation(i, j).is_some();
         !passed && !self.knowledge.was_asked(i, j)

@@ -14,28 +14,28 @@ use rayon::prelude::*;
 /// Eligible objects above which the pool is a sample.
 pub const ALL_PAIRS_UP_TO: usize = 2000;
 
-/// Which pairs are scored, and how often an object may be in one.
+/// Options for the pairs that are scored, and the number of pairs per object.
 #[options]
 pub struct Limits {
-    /// Pairs scored where there are more than 2000 eligible objects.
+    /// Number of pairs scored if there are more than 2000 eligible objects.
     #[option(
         default = 100_000,
         min = 1,
         inert = "it counts beyond 2000 eligible objects, and the small problems have fewer"
     )]
     pub pool: usize,
-    /// Questions about one object, at most.
+    /// Maximum number of questions about one object.
     #[option(default = 3, min = 1)]
     pub per_object: usize,
 }
 
-/// A committee, and how the pool of its pairs is drawn and cut.
+/// Options of a committee and of the pool of its pairs.
 #[options]
 pub struct Pool {
-    /// What makes the committee.
+    /// Generator that makes the committee.
     #[option(slot = "subsample")]
     pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// The pool.
+    /// Options of the pool.
     #[option(flatten)]
     pub limits: Limits,
 }

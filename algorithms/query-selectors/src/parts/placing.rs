@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 use crate::parts::checks::not_open;
 use crate::parts::neighbourhoods::{Neighbourhoods, Next, Place};
 
-/// What a selector decides that takes up one object after the other and locates it among its
+/// Decisions of a selector that takes one object after the other and locates it among its
 /// neighbourhoods.
 pub trait Selector: Send + 'static {
     /// Starts to locate the next object, or gives the step there is instead.
@@ -35,7 +35,7 @@ pub struct Placing<S> {
 }
 
 impl<S: Selector> Placing<S> {
-    /// An inquiry among `groups`; without a question where there is no pair of eligible objects.
+    /// An inquiry among `groups`; it asks nothing if no pair of eligible objects exists.
     ///
     /// # Errors
     /// Those of `selector`, and of [`Selector::take_up`].

@@ -9,14 +9,17 @@ use mustlink_core::prelude::*;
 /// A must-link or cannot-link between two nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
+    /// The first node.
     pub a: usize,
+    /// The second node.
     pub b: usize,
+    /// Must-link or cannot-link.
     pub kind: Kind,
     /// The answer it is, by its place; `None` for what is given.
     pub told: Option<usize>,
 }
 
-/// What follows from links.
+/// Conclusions from links.
 pub struct Relations {
     component: Vec<u32>,
     /// Which components are apart: a bit for each two.
@@ -26,7 +29,7 @@ pub struct Relations {
 }
 
 impl Relations {
-    /// What follows from `links` between `nodes` nodes.
+    /// Conclusions from `links` between `nodes` nodes.
     pub fn of(nodes: usize, links: &[Link]) -> Self {
         let mut found = together(nodes, links.iter());
         let roots: Vec<u32> = (0..nodes as u32).map(|node| found.find(node)).collect();
@@ -52,12 +55,12 @@ impl Relations {
         self.component[node] as usize
     }
 
-    /// Whether links contradict each other.
+    /// True if links contradict each other.
     pub fn contradiction(&self) -> bool {
         self.contradiction
     }
 
-    /// What follows about two nodes.
+    /// Relation that follows for two nodes.
     pub fn between(&self, a: usize, b: usize) -> Option<Kind> {
         let (a, b) = (self.component(a), self.component(b));
         if a == b {

@@ -41,7 +41,7 @@ pub struct SampledStarts {
 }
 
 impl SampledStarts {
-    /// How many of n objects the starts see.
+    /// Number of the n objects that the starts use.
     fn seen(&self, n: usize) -> usize {
         self.sample.max(self.k.saturating_mul(PER_CLUSTER)).min(n)
     }

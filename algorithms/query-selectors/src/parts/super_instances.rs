@@ -17,11 +17,11 @@ pub enum Medoid {
     /// Squared Euclidean: the member nearest to the mean.
     #[default]
     SquaredEuclidean,
-    /// Euclidean.
+    /// The Euclidean distance.
     Euclidean,
 }
 
-/// The objects the representative has to be central to.
+/// Objects that the representative has to be central to.
 #[options]
 pub enum Reference {
     /// The eligible members.
@@ -45,17 +45,17 @@ pub(crate) struct Groups {
     pub of: Vec<u32>,
 }
 
-/// How objects are put into super-instances.
+/// Grouping of objects into super-instances.
 pub(crate) struct Grouping<'a> {
     pub problem: &'a Problem,
-    /// What groups them; absent: k-means whose starts compete on `sample` objects.
+    /// Clusterer that groups them; if absent, k-means whose starts compete on `sample` objects.
     pub clusterer: Option<&'a dyn BaseClusterer>,
     pub sample: usize,
     pub medoid: Medoid,
     pub reference: Reference,
 }
 
-/// Whether what groups the objects takes sparse rows.
+/// True if what groups the objects takes sparse rows.
 pub(crate) fn accepts_sparse(clusterer: Option<&dyn BaseClusterer>) -> bool {
     clusterer.is_none_or(|c| c.properties().accepts.contains(&DataKind::Csr))
 }
@@ -72,7 +72,7 @@ impl Grouping<'_> {
     /// At most k groups of `objects`, ascending; `ctx` is that of the slot `clusterer`.
     ///
     /// # Errors
-    /// What the clusterer returns; `BadParam` for `queryable` when no object is eligible.
+    /// Errors of the clusterer; `BadParam` for `queryable` when no object is eligible.
     pub fn groups(&self, objects: &[u32], k: usize, ctx: &Context) -> Result<Groups> {
         let labels = if k < objects.len() {
             self.labels(objects, k, ctx)?

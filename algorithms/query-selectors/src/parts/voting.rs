@@ -13,22 +13,22 @@ use crate::parts::asking::Asking;
 use crate::parts::checks::known_k;
 use crate::parts::neighbourhoods::Neighbourhoods;
 
-/// Who votes, on how many clusters: options of all selectors that ask about what a committee disputes.
+/// Options of the committee, shared by all selectors that ask about disputed objects or pairs.
 #[options]
 pub struct Voting {
-    /// What makes the committee; absent: `subsample`. From 100 000 objects on its k-means then has one
+    /// Generator that makes the committee. If absent, `subsample`. From 100 000 objects on its k-means then has one
     /// start, as published, and draws 80 000 objects for each member.
     pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// Number of clusters; absent: the problem's.
+    /// Number of clusters. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Whether an object apart from k − 1 clusters joins the last one without a question; sound only when k is the
+    /// Let an object apart from k − 1 clusters join the last one without asking. This is correct only if k is the
     /// number of classes.
     #[option(default = true)]
     pub last_inference: bool,
-    /// How co-associations are held.
+    /// Storage of co-associations.
     pub representation: Representation,
-    /// Bytes of the matrix above which it is not held.
+    /// Largest size of the matrix in bytes; a larger matrix is not stored.
     #[option(default = MAX_MATRIX_BYTES, min = 0)]
     pub max_matrix_bytes: u64,
 }
@@ -38,7 +38,7 @@ pub struct Voting {
 const MANY: usize = 100_000;
 
 impl Voting {
-    /// What makes the committee of `n` objects.
+    /// Generator of the committee for `n` objects.
     fn makers(&self, n: usize) -> Result<Cow<'_, Box<dyn EnsembleGenerator>>> {
         if let Some(generator) = &self.generator {
             return Ok(Cow::Borrowed(generator));
@@ -71,7 +71,7 @@ impl Voting {
         Ok((k, ensemble.map_err(|e| e.at("generator"))?))
     }
 
-    /// How many members put two objects together.
+    /// Number of members that put two objects together, for all pairs.
     ///
     /// # Errors
     /// `BadParam` for members that leave objects out, and for a matrix beyond its limit.
@@ -84,7 +84,7 @@ impl Voting {
         CoAssociation::new(ensemble, self.representation, self.max_matrix_bytes, ctx)
     }
 
-    /// What a selector says of itself whose committee this is.
+    /// Properties of a selector with this committee.
     pub fn properties(&self, asking: Asking) -> SelectorProperties {
         let generator = self.makers(0);
         SelectorProperties {

@@ -16,12 +16,13 @@ use crate::parts::world_search::{Search, World, flipped, opposite};
 
 /// Ways to choose wrong answers in a block up to which so many are taken to be wrong at once.
 const WAYS: usize = 20_000;
-/// How many more answers than asked for are taken to be wrong at once where no fewer explain a contradiction.
+/// Number of wrong answers, in addition to the option, that are tried together if fewer cannot explain a
+/// contradiction.
 const DEEPER: usize = 2;
-/// Worlds by which questions of one score are told apart.
+/// Number of worlds that decide between questions with the same score.
 const COMPARED: usize = 2000;
 
-/// What becomes of the answers.
+/// Decision about the answers.
 #[derive(Debug, PartialEq)]
 pub enum Verdict {
     /// This pair is to be asked first.
@@ -36,21 +37,21 @@ pub enum Verdict {
 struct Told {
     id: QueryId,
     pair: (u32, u32),
-    /// What was answered.
+    /// The answer as given.
     kind: Kind,
-    /// What it is taken to be; `None` while nobody can tell.
+    /// The answer after correction; `None` as long as it is undecided.
     taken: Option<Kind>,
 }
 
 /// Answers that may be wrong, each with the same probability.
 pub struct Worlds {
     given: Knowledge,
-    /// Whether anything was given.
+    /// True if anything was given.
     any_given: bool,
     odds: f64,
     order: usize,
     told: Vec<Told>,
-    /// What was said about pairs of which nothing follows, or only what was given.
+    /// Pairs whose answer adds nothing: "don't know", or settled by what was given.
     aside: Vec<(u32, u32)>,
     asked: HashSet<(u32, u32)>,
     /// Objects that were asked about and said something of, in that order, and the node of each: what is given
@@ -114,7 +115,7 @@ impl Worlds {
         self.objects.push((object, node));
     }
 
-    /// How many answers are not taken as they were given.
+    /// Number of answers that do not count as they were given: they count as their opposite, or are undecided.
     pub fn corrected(&self) -> usize {
         self.told.iter().filter(|told| told.taken != Some(told.kind)).count()
     }
@@ -124,7 +125,7 @@ impl Worlds {
         self.asked.contains(&(i.min(j), i.max(j)))
     }
 
-    /// What the answer about this pair is taken to be, or was given; `None` where it was not asked.
+    /// The corrected or given answer about this pair; `None` if it was not asked.
     pub fn reply(&mut self, i: u32, j: u32) -> Option<Reply> {
         let pair = (i.min(j), i.max(j));
         if !self.was_asked(i, j) {
@@ -135,7 +136,7 @@ impl Worlds {
         Some(kind.map_or(Reply::DontKnow, Reply::from))
     }
 
-    /// What is known while the answers are taken as they are now.
+    /// Knowledge that follows from the answers as corrected now.
     pub fn knowledge(&self) -> Knowledge {
         let mut known = self.given.clone();
         for told in &self.told {
@@ -148,9 +149,9 @@ impl Worlds {
         known
     }
 
-    /// What is to be done next. Where answers contradict each other, which of those about pairs that `matter` are
-    /// wrong is found out; then those about pairs to be made `sure` of are confirmed, until they are right
-    /// together with probability `certainty`, as far as questions can make them so.
+    /// Decides the next step. If answers contradict each other, it finds out which of those about pairs that `matter`
+    /// are wrong. Then it confirms those about pairs to be made `sure` of, until they are right together with
+    /// probability `certainty`, as far as questions can achieve it.
     ///
     /// # Errors
     /// Cancellation.
@@ -322,7 +323,7 @@ impl Worlds {
         Ok(best.map_or(Verdict::Settled, |at| Verdict::Ask(candidates[at].0, candidates[at].1)))
     }
 
-    /// How probable it is that those answers that matter, and that questions can confirm, are right together, and
+    /// Probability that the answers that matter, and that questions can confirm, are right together, and
     /// the worlds in which they are not.
     fn doubts(
         &self,
@@ -351,7 +352,7 @@ impl Worlds {
         Ok((right, doubts))
     }
 
-    /// Of candidates that are equally good, the one of least score over the likeliest of these worlds, ties to
+    /// Among equally good candidates, the one of least score over the likeliest of these worlds; ties go to
     /// the first.
     fn closer(
         &self,
@@ -418,7 +419,7 @@ impl Worlds {
         links.iter().map(|link| left.contains(&between(link.a, link.b))).collect()
     }
 
-    /// How many of so many answers are taken to be wrong at once.
+    /// Number of answers, out of `answers`, that are assumed to be wrong together.
     fn order_in(&self, answers: usize) -> usize {
         let ways = |order: usize| {
             (0..order).fold(1, |ways: usize, at| ways * answers.saturating_sub(at) / (at + 1))
@@ -438,7 +439,7 @@ impl Worlds {
         Search::new(self.nodes.len(), links, block, order, cost).worlds(ctx)
     }
 
-    /// How many more answers are wrong where this link is of the other kind.
+    /// Number of additional wrong answers if this link is of the other kind.
     fn cost(&self, link: &Link) -> i32 {
         let as_told = |at: usize| self.told[at].kind == link.kind;
         link.told.map_or(0, |at| if as_told(at) { 1 } else { -1 })

@@ -305,7 +305,7 @@ if f - d == i { own } else { 0.0 }
     }
 }
 
-/// What makes the super-instances when nothing else is named, up to the size of the sample.
+/// The default clusterer of super-instances, up to the size of the sample.
 #[test]
 fn without_a_clusterer_it_is_kmeans() {
     let (problem, classes) = fixtures::dense(3);
@@ -368,11 +368,11 @@ fn options_out_of_range_are_named() {
     let refuse = |selector: &Cobra, problem: &Problem| {
         selector.start(problem, &Context::new(1)).err().unwrap().to_string()
     };
-    let text = "super_instances: must be in 1..=3 (the objects) or \"all\", got 4";
+    let text = "super_instances: must be between 1 and 3 (the objects) or \"all\", got 4";
     assert_eq!(refuse(&sliced(4), &problem), text);
-    assert_eq!(refuse(&sliced(0), &problem), "super_instances: must be in 1..=1000000000, got 0");
+    assert_eq!(refuse(&sliced(0), &problem), "super_instances: must be at least 1, got 0");
     let cut = Cobra { on_exhaust: OnExhaust::Cut(0), ..every() };
-    assert_eq!(refuse(&cut, &problem), "on_exhaust.cut: must be in 1..=1000000000, got 0");
+    assert_eq!(refuse(&cut, &problem), "on_exhaust.cut: must be at least 1, got 0");
     let none = problem.with_eligible(vec![false; 3]);
     let text = "queryable: must be at least one eligible object, got no object";
     assert_eq!(refuse(&every(), &none), text);

@@ -27,8 +27,8 @@ fn distinct(case: Case) -> Case {
     Case { problem: Problem { data, ..case.problem.clone() }, ..case }
 }
 
-/// Procedure of cobra.md §2 as it is written, over clusters as lists of super-instances, for a
-/// clusterer that is no matter of chance and replies "yes" or "no".
+/// Procedure of cobra.md §2 taken literally, over clusters as lists of super-instances, for a
+/// clusterer that is not random and replies "yes" or "no".
 struct Literal<'a, F> {
     problem: &'a Problem,
     compare: Compare,
@@ -102,7 +102,7 @@ impl<F: Fn(u32, u32) -> Reply> Literal<'_, F> {
         kept
     }
 
-    /// What the answers so far say.
+    /// Relation that follows from the answers so far.
     fn known(&self, i: u32, j: u32) -> Option<Kind> {
         let mut known = Knowledge::new(self.problem.n(), &Constraints::default());
         for &(i, j, reply) in &self.answers {
@@ -111,7 +111,7 @@ impl<F: Fn(u32, u32) -> Reply> Literal<'_, F> {
         known.relation(i, j)
     }
 
-    /// What the answers so far say, or the reply.
+    /// Relation that follows from the answers so far, or the reply.
     fn relation(&mut self, i: u32, j: u32) -> Kind {
         if let Some(kind) = self.known(i, j) {
             return kind;

@@ -157,7 +157,7 @@ fn what_cannot_be_is_refused() {
     assert!(start(&bad, &p).starts_with("kappa_must: must be 0 <= kappa_cannot < kappa_must <= 1"));
     let mut small = committee(Representation::Dense);
     small.voting.max_matrix_bytes = 3;
-    assert!(start(&small, &p).starts_with("max_matrix_bytes: must be >= 66"));
+    assert!(start(&small, &p).starts_with("max_matrix_bytes: must be at least 66"));
     let without = Problem { k: None, ..twelve() };
     assert!(start(&committee(Representation::Auto), &without).contains("committee"));
     let gaps: Vec<u32> = (0..12).map(|i| if i == 3 { NONE } else { 0 }).collect();
@@ -228,7 +228,7 @@ proptest! {
         let selectors: [Box<dyn QuerySelector>; 3] = [
             Box::new(of(given(&labels))),
             Box::new(ObjectMargin { voting: of(given(&labels)).voting, ..ObjectMargin::default() }),
-            Box::new(DensityWeighted { voting: of(given(&labels)).voting, ..DensityWeighted::default() }),
+            Box::new(DensityWeighted { committee: of(given(&labels)), ..DensityWeighted::default() }),
         ];
         for s in selectors {
             let replies = crate::support::erratic(seed);
@@ -280,9 +280,8 @@ fn densities_hear_the_flag_at_every_object() {
         (questions(&s.unwrap()), ctx.looks())
     };
     let c = committee(Representation::Auto);
-    let (voting, imputing, asking) = (c.voting.clone(), c.imputing.clone(), c.asking);
     // A density that does not count: the margin alone.
-    let d = DensityWeighted { voting, imputing, asking, beta: 0.0 };
+    let d = DensityWeighted { committee: c.clone(), beta: 0.0 };
     let ((course, few), (same, many)) = (asked(&c), asked(&d));
     assert_eq!(course, same);
     assert!(many >= few + 12, "{few} and {many} looks");

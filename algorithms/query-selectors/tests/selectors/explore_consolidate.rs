@@ -179,11 +179,11 @@ fn options_out_of_range_are_named() {
         exploring: Exploring { k: Some(k), ..Exploring::default() },
         ..ExploreConsolidate::default()
     };
-    assert_eq!(refuse(of(3)), "k: must be in 1..=2 (the eligible objects), got 3");
-    assert_eq!(refuse(of(0)), "k: must be in 1..=1000000000, got 0");
+    assert_eq!(refuse(of(3)), "k: must be between 1 and 2 (the eligible objects), got 3");
+    assert_eq!(refuse(of(0)), "k: must be at least 1, got 0");
     let asking = Asking { dont_know_retries: 6, ..Asking::default() };
     let retries = ExploreConsolidate { asking, ..ExploreConsolidate::default() };
-    assert_eq!(refuse(retries), "dont_know_retries: must be in 0..=5, got 6");
+    assert_eq!(refuse(retries), "dont_know_retries: must be between 0 and 5, got 6");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn neighbourhoods(selection: &Selection) -> Vec<Vec<u32>> {
     found
 }
 
-/// Fig. 2 word for word: all distances anew for every object, members asked in order of joining.
+/// Fig. 2 word for word: all distances are computed again for every object, members asked in order of joining.
 fn slow_explore(case: &Case, start: u32) -> Vec<(u32, u32)> {
     let data = &case.problem.data;
     let far = |i: u32, j: u32| data.row(i as usize).squared_distance(&data.row(j as usize));

@@ -141,10 +141,10 @@ fn options_out_of_range_are_named() {
         exploring: Exploring { k: Some(k), ..Exploring::default() },
         ..MinMaxSelection::default()
     };
-    assert_eq!(refuse(of(3)), "k: must be in 1..=2 (the eligible objects), got 3");
+    assert_eq!(refuse(of(3)), "k: must be between 1 and 2 (the eligible objects), got 3");
     let asking = Asking { dont_know_retries: 6, ..Asking::default() };
     let retries = MinMaxSelection { asking, ..MinMaxSelection::default() };
-    assert_eq!(refuse(retries), "dont_know_retries: must be in 0..=5, got 6");
+    assert_eq!(refuse(retries), "dont_know_retries: must be between 0 and 5, got 6");
     let distances = Problem::new(Data::distances(ndarray::array![[0.0, 1.0], [1.0, 0.0]]).unwrap());
     let error = MinMaxSelection::default().start(&distances, &Context::new(1)).err().unwrap();
     assert_eq!(error.to_string(), "min_max_selection takes dense or csr data, got distances");

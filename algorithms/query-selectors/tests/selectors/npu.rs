@@ -143,10 +143,10 @@ fn what_it_cannot_use_is_named() {
     let problem = line(&[0.0, 1.0, 5.0, 6.0]).with_k(2);
     let wide = Npu { features_per_split: FeaturesPerSplit::Number(2), ..small() };
     let error = wide.start(&problem, &Context::new(1)).err().unwrap().to_string();
-    let text = "features_per_split: must be log2, sqrt or in 1..=1 (the features), got 2";
+    let text = "features_per_split: must be log2, sqrt or between 1 and 1 (the features), got 2";
     assert_eq!(error, text);
     let k = Npu { k: Some(9), ..small() }.start(&problem, &Context::new(1)).err().unwrap();
-    assert_eq!(k.to_string(), "k: must be in 1..=4 (the eligible objects), got 9");
+    assert_eq!(k.to_string(), "k: must be between 1 and 4 (the eligible objects), got 9");
     let distances = Problem::new(Data::distances(ndarray::array![[0.0, 1.0], [1.0, 0.0]]).unwrap());
     let error = small().start(&distances, &Context::new(1)).err().unwrap();
     assert_eq!(error.to_string(), "npu takes dense or csr data, got distances");

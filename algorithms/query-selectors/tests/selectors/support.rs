@@ -53,7 +53,7 @@ pub fn questions(selection: &Selection) -> Vec<(u32, u32)> {
     asked.collect()
 }
 
-/// Why a selection ended, where it did by itself.
+/// Reason why a selection ended, if it ended by itself.
 pub fn done(selection: &Selection) -> Option<Done> {
     match selection.events.last() {
         Some(Event::Done { reason }) => Some(*reason),
@@ -155,7 +155,7 @@ pub fn erratic(seed: u64) -> impl Fn(u32, u32) -> Reply + Clone + Send {
     }
 }
 
-/// Members that stand for a neighbourhood in questions.
+/// Rules for the member of a neighbourhood that is put in a question.
 pub fn members() -> impl Strategy<Value = Member> {
     prop_oneof![
         Just(Member::Random),

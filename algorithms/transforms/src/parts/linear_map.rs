@@ -98,7 +98,7 @@ pub(crate) fn spread(
     Ok((centre, values, vectors))
 }
 
-/// Makes the largest entry of each column positive: the sign of a direction is nobody's choice.
+/// Makes the largest entry of each column positive, because the sign of a direction is arbitrary.
 pub(crate) fn fix_signs(vectors: &mut Array2<f64>) {
     for mut v in vectors.axis_iter_mut(Axis(1)) {
         let largest = v.iter().fold(0.0f64, |m, &x| if x.abs() > m.abs() { x } else { m });
@@ -135,7 +135,7 @@ pub(crate) fn recompose(
     (&c + &c.t()) / 2.0
 }
 
-/// What squares that are not finite mean.
+/// Error for squares that are not finite.
 pub(crate) fn too_large(tag: &str) -> Error {
     Error::NumericalFailure { place: format!("{tag}: the features are too large to square") }
 }

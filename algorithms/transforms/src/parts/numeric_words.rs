@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use mustlink_core::Data;
 
-/// The places of the words that are numbers, by the bits of their values; `None` where there are none or two have
-/// one value.
+/// The places of the words that are numbers, by the bits of their values; `None` if no word is a number or two have
+/// the same value.
 pub(crate) fn by_value(words: &[String]) -> Option<HashMap<u64, usize>> {
     let mut places = HashMap::new();
     for (at, word) in words.iter().enumerate() {
@@ -24,8 +24,8 @@ pub(crate) fn bits(value: f64) -> u64 {
     (value + 0.0).to_bits()
 }
 
-/// The features of which all rows are of the other kind: numbers that stand for no word, where they were words, or
-/// words, where they were numbers. `fitted` says of those that were words whether numbers may stand for them.
+/// The features in which all rows are of the other kind: numbers that are not words of a column of words, or words in
+/// a column of numbers. `fitted` tells for columns of words whether numbers may replace them.
 pub(crate) fn of_other_kind(data: &Data, fitted: &[Option<bool>]) -> Vec<usize> {
     if data.d() != fitted.len() {
         return Vec::new();

@@ -44,7 +44,7 @@ pub(crate) struct Projection {
     /// The transform that found them; a model keeps the others.
     #[serde(skip)]
     pub(crate) tag: &'static str,
-    /// What is taken off first (dense data only), if anything.
+    /// Mean that is subtracted first (dense data only), if any.
     pub(crate) mean: Option<Vec<f64>>,
     /// d × c, a direction per column.
     pub(crate) directions: Array2<f64>,
@@ -59,7 +59,7 @@ impl Projection {
             return Err(no_such_step(tag, format_args!("{c} directions of {d} features")));
         }
         if let Some(mean) = projection.mean.as_ref().filter(|mean| mean.len() != d) {
-            let why = format!("a mean of {} features beside directions of {d}", mean.len());
+            let why = format!("a mean of {} features, but directions of {d}", mean.len());
             return Err(no_such_step(tag, why));
         }
         Ok(Box::new(Projection { tag, ..projection }))

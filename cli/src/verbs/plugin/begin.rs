@@ -11,7 +11,7 @@ use super::templates::{Template, type_name};
 use crate::failure::Failure;
 use crate::term;
 
-/// Write a crate with one plugin, its laws, and a program that knows it; or one file in a checkout
+/// Write a crate with one plugin, its laws and a program; or one file in a checkout
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink plugin new my_method --role clusterer
@@ -19,18 +19,21 @@ use crate::term;
 pub(crate) struct New {
     /// Name of the plugin in configs, in snake_case
     name: String,
-    /// What the plugin is
+    /// Role of the plugin
     #[arg(long, value_enum)]
     role: Template,
-    /// Folder to write; default: the name
+    /// Folder to write [default: the name]
     #[arg(long, value_name = "DIR", conflicts_with = "in_tree")]
     dir: Option<PathBuf>,
-    /// A checkout of mustlink; default: the one around the working directory, else the one this program
-    /// was built from
+    /// A checkout of mustlink [default: see --help]
+    ///
+    /// The default is the checkout around the working directory, otherwise the one that this program was
+    /// built from.
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
-    /// Write only the plugin's file, among those of its role in the checkout around the working directory
-    /// or that of --path
+    /// Write only the file of the plugin, in the checkout
+    ///
+    /// The checkout is that around the working directory, or that of --path.
     #[arg(long)]
     in_tree: bool,
 }
@@ -72,7 +75,7 @@ fn in_tree(new: &New, checkout: &Path) -> Result<u8, Failure> {
     write(&path, &new.role.text_in_tree(&new.name))?;
     term::tell(&format!(
         "in {}: cargo quick {name} tries the laws; cargo run --release -- describe \
-         {name} shows the plugin, cargo run --release -- book writes its page",
+         {name} shows the plugin, cargo run -p mustlink-authors -- pages writes its page",
         checkout.display(),
         name = new.name
     ));
@@ -83,7 +86,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     folder.map_err(io(path))?;
     write_whole(path, ".part", text.as_bytes())?;
-    term::print(&path.display().to_string())
+    term::print_data(&path.display().to_string())
 }
 
 /// Words of Rust, also those that it keeps for later, and names of crates and targets that are there.
@@ -92,7 +95,7 @@ const TAKEN: &str = "abstract alloc as async await become box break const contin
                      mustlink_cli mut override priv proc_macro pub ref return self serde static std struct \
                      super test trait true try type typeof union unsafe unsized use virtual where while yield";
 
-/// The type of the plugin would stand over one that its text names.
+/// Refuses a plugin whose type would hide a type that its own text uses.
 fn check_type(name: &str, role: Template) -> Result<(), Failure> {
     let own = type_name(name);
     let (_, replaced, text) = role.plugin();
@@ -213,7 +216,8 @@ fn main() {{
 /// How mustlink itself is built while it is worked on: arithmetic that is not optimised would make the
 /// laws take minutes.
 fn profiles() -> String {
-    let whole: toml::Table = include_str!("../../../../Cargo.toml").parse().expect("a manifest");
+    let whole = include_str!("../../../templates/workspace.toml");
+    let whole: toml::Table = whole.parse().expect("a manifest");
     let mut dev = whole["profile"]["dev"].clone();
     // The crate that is begun computes, too.
     dev.as_table_mut().expect("a table").insert("opt-level".into(), 1.into());

@@ -22,15 +22,14 @@ impl Source {
         Source::among(named, &here, Some(&built), mustlink::SOURCES.is_empty())
     }
 
-    /// The checkout to write into: that which the user names, else the one around the working directory. In the one
-    /// that this program was built from nobody looks for a new file.
+    /// The checkout to write into: the one that the user names, otherwise the one around the working directory. It is
+    /// never the one that this program was built from, in which no user looks for a new file.
     pub fn around(named: Option<&Path>) -> Result<PathBuf, Failure> {
         let here = std::env::current_dir().unwrap_or_default();
         match Source::among(named, &here, None, true)? {
             Source::Checkout(folder) => Ok(folder),
             Source::Published => Err(Failure::usage(
-                "--in-tree: there is no checkout of mustlink around the working directory; name its folder: \
-                 --path DIR",
+                "--in-tree: the working directory is not in a checkout of mustlink; name its folder: --path DIR",
             )),
         }
     }
@@ -58,8 +57,8 @@ impl Source {
             Some(Ok(found)) => Ok(Source::Checkout(found)),
             _ if released => Ok(Source::Published),
             _ => Err(Failure::usage(
-                "--path: there is no checkout of mustlink around the working directory, and the one \
-                 this program was built from is gone; name the folder of its sources: --path DIR",
+                "--path: the working directory is not in a checkout of mustlink, and the one that this \
+                 program was built from is gone; name the folder of its sources: --path DIR",
             )),
         }
     }

@@ -24,13 +24,13 @@ use crate::term;
     before_help = "Example: mustlink plugin test --set reads_constraints=true -- python3 my_method.py"
 )]
 pub(crate) struct Test {
-    /// What the command is; absent: what it says of itself, else a clusterer
+    /// Role of the command [default: what it reports, otherwise clusterer]
     #[arg(long, value_enum)]
     role: Option<External>,
     /// Seconds for each reply
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     timeout: f64,
-    /// An option of external_clusterer or external_selector, such as hard_must=true or options.step=3
+    /// An option of external_clusterer or external_selector, such as hard_must=true
     #[arg(long = "set", value_name = "OPTION=VALUE")]
     sets: Vec<String>,
     /// The program and its arguments

@@ -3,7 +3,7 @@
 
 use clap::ValueEnum;
 
-/// What a plugin is begun from.
+/// The kind of plugin to begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Template {
     /// Groups objects
@@ -31,11 +31,7 @@ impl Template {
     pub fn plugin(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! outside {
             ($tag:literal, $type:literal) => {
-                (
-                    $tag,
-                    $type,
-                    include_str!(concat!("../../../../tests/outside-plugin/src/", $tag, ".rs")),
-                )
+                ($tag, $type, include_str!(concat!("../../../templates/", $tag, ".rs")))
             };
         }
         match self {

@@ -10,11 +10,11 @@ use mustlink_report::statistics::several::friedman;
 use super::atlas::{Means, hold, means};
 use super::{read, root};
 
-/// Ways of choosing, which are no methods to use.
+/// Ways of choosing, which are not methods to use.
 const WAYS: [&str; 3] = ["best-score-alone", "cvcp-folds", "cobs"];
-/// What effects are measured against.
+/// Baseline of the effects.
 const PLAIN: &str = "z-kmeans";
-/// Methods of a study that are in the tables: so many of the largest chance.
+/// Number of methods of a study in the tables, the largest chances first.
 const FIRST: usize = 4;
 
 /// The methods of a study on its sets, in the order of their names.
@@ -68,7 +68,7 @@ fn order(chances: &[Worth]) -> Vec<usize> {
     order
 }
 
-/// What each method of the study is made of, by its name there, in the words of `mustlink recommend`.
+/// The parts of each method of the study, by its name there.
 fn made_of() -> BTreeMap<String, String> {
     let study = read(&root().join("experiments/atlas/answers.toml"));
     let study: toml::Table = study.parse().expect("a study");

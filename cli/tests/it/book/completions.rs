@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::mustlink;
 
-/// What bash offers after these words; the last is being typed.
+/// The words that bash offers after these ones; the last one is being typed.
 fn offered(data_dir: Option<&std::path::Path>, words: &[&str]) -> Option<Vec<String>> {
     let folder = mustlink().parent().expect("a folder").display();
     let quoted: Vec<String> = words.iter().map(|w| format!("'{w}'")).collect();

@@ -6,14 +6,17 @@ use std::process::Command;
 
 use super::{mustlink, read, refreshing, root, written};
 
-#[path = "../../../examples/theory_figures.rs"]
-#[expect(dead_code, reason = "the example has a main")]
+#[path = "../../../../book/authors/src/theory_figures.rs"]
 mod theory_figures;
 
-/// The figure of the README and the quick start.
+/// The figure of the study in "Your first clustering".
 const QUICK_START: &str = "quick-start.svg";
 /// What draws it.
-const QUICK_START_FIGURE: &str = "figures/wdbc-ari.svg";
+const QUICK_START_FIGURE: &str = "figures/wdbc-200-ari.svg";
+/// The figure of README, which a script draws from the rows of the benchmark.
+const FIRST_PAGE: &str = "first-page.svg";
+/// The page that shows the figure of the quick start.
+const QUICK_START_PAGE: &str = "book/src/quick-start.md";
 
 /// The SVG files of a folder, sorted by name.
 pub fn in_folder(folder: &Path) -> Vec<(String, String)> {
@@ -45,7 +48,8 @@ pub fn check_shown(page: &str, place: &str, drawn: &[(String, String)]) {
         match drawn.iter().find(|(n, _)| n == name) {
             Some((_, svg)) => check(name, svg),
             None => assert!(
-                name == QUICK_START || theory_figures::FIGURES.contains(&name),
+                [QUICK_START, FIRST_PAGE].contains(&name)
+                    || theory_figures::FIGURES.contains(&name),
                 "{place} shows {name}, which none of its commands draws"
             ),
         }
@@ -62,7 +66,7 @@ fn schematic_figures_are_current() {
 #[test]
 fn the_figure_of_the_quick_start_is_current() {
     if !refreshing() && std::env::var_os("MUSTLINK_SLOW_TESTS").is_none_or(|v| v != "1") {
-        return; // The experiment takes half a minute without optimisation.
+        return; // The study takes about two minutes of processor time.
     }
     let dir = tempfile::tempdir().expect("a directory");
     let mut command = Command::new(mustlink());
@@ -70,6 +74,40 @@ fn the_figure_of_the_quick_start_is_current() {
     let done = command.current_dir(root()).output().expect("it runs");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     check(QUICK_START, &read(&dir.path().join(QUICK_START_FIGURE)));
+    let mut verdicts = csv::Reader::from_path(dir.path().join("verdicts.csv")).expect("verdicts");
+    let column = verdicts.headers().expect("a header").iter().position(|h| h == "verdict");
+    let column = column.expect("a column of verdicts");
+    let all: Vec<_> = verdicts.records().map(|row| row.expect("a row")).collect();
+    assert!(!all.is_empty());
+    for row in all {
+        assert_eq!(row.get(column), Some("reproduced"), "{row:?}");
+    }
+}
+
+#[test]
+fn the_figure_of_the_first_page_is_current() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join(FIRST_PAGE);
+    let mut command = Command::new("python3");
+    command.arg(root().join("experiments/benchmark/benchmark.py")).arg("--figure").arg(&file);
+    // Without Python there is nothing to compare.
+    let Ok(done) = command.output() else { return };
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    check(FIRST_PAGE, &read(&file));
+}
+
+#[test]
+fn the_caption_of_the_quick_start_is_its_claims() {
+    let study: toml::Table =
+        read(&root().join("experiments/quickstart.toml")).parse().expect("TOML");
+    let claims = study["criterion"].as_array().expect("claims");
+    let caption: Vec<&str> = claims.iter().filter_map(|c| c["statement"].as_str()).collect();
+    let page = read(&root().join(QUICK_START_PAGE));
+    let words = |text: &str| text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = words(&page);
+    for sentence in caption {
+        assert!(page.contains(&words(sentence)), "{QUICK_START_PAGE} lacks {sentence:?}");
+    }
 }
 
 #[test]

@@ -35,10 +35,15 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The pages of the manual, sorted.
+/// The folders of both books: the manual and the book for developers.
+fn books() -> [PathBuf; 2] {
+    ["book/src", "book/developers/src"].map(|folder| root().join(folder))
+}
+
+/// The pages of both books, sorted.
 fn manual() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open = vec![root().join("book/src")];
+    let mut open: Vec<PathBuf> = books().into();
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -56,7 +61,7 @@ fn manual() -> Vec<PathBuf> {
 /// The pages written by hand, and the README.
 fn written() -> Vec<PathBuf> {
     let mut pages = manual();
-    pages.retain(|p| !p.parent().is_some_and(|f| f.ends_with("reference")));
+    pages.retain(|p| !p.ancestors().any(|f| f.ends_with("src/reference")));
     pages.push(root().join("README.md"));
     pages
 }

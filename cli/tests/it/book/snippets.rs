@@ -74,7 +74,7 @@ fn played(block: &Block, folder: &Folder) -> Vec<String> {
     out
 }
 
-/// What builds is run by nobody here: the tests stand in a build, and the Python package has its own.
+/// Commands that build are not run here: the tests run inside a build, and the Python package has its own.
 fn builds(text: &str) -> bool {
     text.lines().any(|l| l.starts_with("cargo ") || l.starts_with("pip install ./python"))
 }
@@ -181,6 +181,7 @@ fn only_measurements_are_not_run() {
         "papers.md",
         "where-papers-leave-room.md",
         "reliability.md",
+        "data.md",
     ];
     // Rust marked no_run is compiled all the same, as documentation tests.
     let skipped = |b: &Block| b.has("no_run") && b.language != "rust";

@@ -63,7 +63,8 @@ fn the_table_without_constraints_is_current() {
         let worst = format!("{worst:+.3}").replacen("0.", ".", 1).replace('-', "−");
         vec![cell(&all, method), worst]
     };
-    let heads = ["no constraints at all", "ARI", "on its worst set beside `z_score` and `kmeans`"];
+    let heads =
+        ["no constraints at all", "ARI", "on its worst set, compared with `z_score` and `kmeans`"];
     hold("| no constraints at all |", &table(&heads, &lines, cells));
 }
 
@@ -73,9 +74,9 @@ fn the_table_of_labels_is_current() {
     assert!(whole(&all));
     let lines = [
         ("`auto`", "auto"),
-        ("the candidate of best score alone (`ties = 0.0`)", "best-score-alone"),
+        ("the candidate with the best score alone (`ties = 0.0`)", "best-score-alone"),
         ("`auto` with `hold_out = \"objects\"`", "auto-objects"),
-        ("the candidate of best score alone by folds of objects, as CVCP", "cvcp-folds"),
+        ("the candidate with the best score alone by folds of objects, as in CVCP", "cvcp-folds"),
         ("`z_score`, `itml` and `pck_means`", "z-itml-pck"),
         ("`z_score`, `itml` and Ward's linkage", "z-itml-ward"),
         ("`z_score` and `constrained_em` with a tied covariance", "z-em-tied"),
@@ -96,7 +97,7 @@ fn the_table_of_more_answers_is_current() {
     assert!(whole(&less) && whole(&more));
     let lines = [
         ("`auto`", "auto"),
-        ("the candidate of best score alone (`ties = 0.0`)", "best-score-alone"),
+        ("the candidate with the best score alone (`ties = 0.0`)", "best-score-alone"),
         ("`z_score`, `itml` and `pck_means`", "z-itml-pck"),
         ("`z_score`, `itml` and Ward's linkage", "z-itml-ward"),
         ("`z_score` and `constrained_em` with a tied covariance", "z-em-tied"),
@@ -145,7 +146,7 @@ fn the_table_of_text_is_current() {
     let sets = ["cstr", "classic3_400", "news-sim3", "bbc", "reuters5"];
     let lines = [
         ("**`auto`**", "auto"),
-        ("the candidate of best score alone (`ties = 0.0`)", "best-score-alone"),
+        ("the candidate with the best score alone (`ties = 0.0`)", "best-score-alone"),
         ("`kmeans` by cosine", "kmeans"),
         ("`tf_idf` and `kmeans` by cosine", "w-kmeans"),
         ("`lsi` and `kmeans`", "lsi-kmeans"),

@@ -109,7 +109,7 @@ fn defaults() -> BTreeMap<&'static str, Value> {
 /// A field or a method: its code, and the first paragraph of its documentation.
 type Row = (String, String);
 
-/// Documentation as it stands on a page: no links to items of Rust.
+/// Documentation in the form of a page: no links to items of Rust.
 fn plain(doc: &str) -> String {
     let mut out = String::new();
     let mut rest = doc;

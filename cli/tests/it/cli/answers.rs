@@ -107,7 +107,9 @@ fn nobody_is_asked_where_nobody_reads() {
     let given = bench.run("cluster --data iris --clusterer kmeans --constraints pairs.csv");
     assert_eq!(given.status, 0, "{}", given.err);
     assert!(
-        given.err.contains("warning: kmeans reads no constraints: the 1 given"),
+        given
+            .err
+            .contains("warning: kmeans reads no constraints: 1 given constraint changes nothing"),
         "{}",
         given.err
     );
@@ -172,7 +174,7 @@ fn questions_are_about_objects_whose_class_is_known() {
         assert_eq!(line[used], answers);
     }
     let page = bench.read("r/report.html");
-    assert!(page.contains("vain asks and reads no constraints"));
+    assert!(page.contains("vain. A method that asks but reads no constraints"));
     assert!(!bench.read("r/supervision.csv").contains("vain"));
 }
 
@@ -265,7 +267,7 @@ fn other_numbers_of_clusters_than_asked_for_are_said() {
     assert!(
         found
             .err
-            .contains("warning: k = 3 was asked for, and dbscan, which finds their number, made"),
+            .contains("warning: k = 3 was asked for, but dbscan chooses the number of clusters itself and made"),
         "{}",
         found.err
     );
@@ -290,8 +292,8 @@ fn scores_say_what_they_rest_on() {
     let told = bench.run(line);
     assert!(
         told.out.contains(
-            "scored       15 of 30 objects, 15 of them constrained: the scores say how far the method did \
-             as it was told\n"
+            "scored       15 of 30 objects, 15 of them constrained: the scores only show whether the \
+             method obeyed its constraints\n"
         ),
         "{}",
         told.out
@@ -347,7 +349,8 @@ fn known_classes_are_held_out_and_judge_themselves() {
         .run("cluster --data many.csv --labels known --k 3 --clusterer kmeans --validate --quiet");
     let said = "error: --validate: kmeans reads no constraints, so known classes change nothing; ";
     assert!(unread.status == 2 && unread.err.starts_with(said), "{}", unread.err);
-    let refused = "error: --validate: the class of 9 objects is known; of at least 10 it must be\n";
+    let refused =
+        "error: --validate: the class is known for 9 objects, but at least 10 are needed\n";
     bench.run(line).failed(2, refused);
     bench.write("few.csv", format!("x,known\n{}", rows.replace(",\n", ",a\n")));
     let refused =

@@ -24,7 +24,7 @@ fn an_unknown_plugin() {
     );
 }
 
-/// It was taken for the widest set in silence.
+/// An unknown name was taken for the widest set without a warning.
 #[test]
 fn an_instruction_set_that_is_not_there() {
     let bench = Bench::new();
@@ -41,11 +41,11 @@ fn slips_three_levels_deep_all_at_once() {
                 members = \"ten\"\n\n[clusterer.generator.clusterer]\ntype = \"kmeans\"\nrestart = 3\n\
                 tolerance = -1\n";
     let bench = Bench::with("m.toml", text);
-    let messages = "error: m.toml:6:11: clusterer.generator.members: must be an integer in 1..=65535, got \
+    let messages = "error: m.toml:6:11: clusterer.generator.members: must be an integer between 1 and 65535, got \
                     string \"ten\"\n\
                     error: m.toml:10:1: clusterer.generator.clusterer.restart: unknown option of \
                     kmeans; did you mean \"restarts\"?\n\
-                    error: m.toml:11:13: clusterer.generator.clusterer.tolerance: must be >= 0, got -1\n";
+                    error: m.toml:11:13: clusterer.generator.clusterer.tolerance: must be at least 0, got -1\n";
     bench.run("cluster --data iris --method m.toml").failed(2, messages);
     bench.run("check m.toml").failed(2, messages);
 }
@@ -55,7 +55,7 @@ fn k_outside_its_range() {
     let bench = Bench::new();
     bench
         .run("cluster --data iris --k 151 --quiet")
-        .failed(2, "error: k: must be in 1..=150 (the number of objects), got 151\n");
+        .failed(2, "error: k: must be between 1 and 150 (the number of objects), got 151\n");
     bench
         .run("cluster --data iris --k 0 --quiet")
         .failed(2, "error: k: must be at least 1, got 0\n");
@@ -75,7 +75,7 @@ fn a_cell_that_is_no_number() {
             ": 1 value is missing: line 3, column \"y\"; fill in by --set \
              'transforms=[\"impute_missing\"]', or drop the rows",
         ),
-        ("inf", ", line 3, column \"y\": inf is not a finite number"),
+        ("inf", ", line 3, column \"y\": inf is not a finite number; --na inf reads it as missing"),
         (
             "abc",
             ": 1 cell is not a number: line 3, column \"y\" (\"abc\"); correct the cells, or name what \
@@ -121,7 +121,7 @@ fn constraints_about_nobody() {
     bench.write("d.csv", "x,class\n0,p\n1,p\n9,q\n");
     bench.run("cluster --data d.csv --constraints p.csv").failed(
         3,
-        "error: p.csv, line 2: object 3 does not exist; accepted are the row numbers 0..=2; where they are counted \
+        "error: p.csv, line 2: object 3 does not exist; row numbers are 0 to 2; where they are counted \
          from 1, take 1 from each; or are these ids? (--id)\n",
     );
 }
@@ -139,7 +139,7 @@ fn a_manifest_names_nothing_outside_its_folder() {
     }
 }
 
-/// Whoever reads no constraints, or promises none of a kind, is not given one that must hold.
+/// Hard constraints are refused for methods that read no constraints or do not promise to hold this kind.
 #[test]
 fn hard_constraints_for_a_method_that_does_not_promise_them() {
     let bench =
@@ -196,14 +196,14 @@ fn a_class_column_that_is_not_there() {
     bench.write("x.csv", "x\n1\n2\n3\n");
     bench.run("cluster --data x.csv --k 2 --selector random_pairs --budget 2 --quiet").failed(
         2,
-        "error: the selector random_pairs needs somebody who answers, and no classes are known; \
+        "error: the selector random_pairs needs answers, and no classes are known; \
          name their column by --class, or an oracle by --oracle, or answer yourself by \"mustlink label\", or in a sheet \
          by \"mustlink select --questions\"\n",
     );
     bench.write("told.csv", "x,known\n0,a\n1,a\n8,b\n9,b\n");
     let told = bench
         .run("cluster --data told.csv --labels known --k 2 --selector random_pairs --budget 2");
-    let said = "somebody who answers, and the classes of --labels are told to the method, not asked for; name a column \
+    let said = "needs answers, and the classes of --labels are given to the method and not asked for; name a column \
                 of classes that answer by --class, or an oracle by --oracle";
     assert!(told.status == 2 && told.err.contains(said), "{}", told.err);
     let made = bench.run("impute --data iris --k 3 --selector committee");
@@ -294,7 +294,7 @@ fn values_clap_refuses() {
     let bench = Bench::new();
     for (line, part) in [
         ("cluster --data iris --budget -1", "must be a whole number >= 0, got -1"),
-        ("cluster --data iris --threads 0", "must be in 1..=4096, got 0"),
+        ("cluster --data iris --threads 0", "must be between 1 and 4096, got 0"),
         ("cluster --data iris --memory-limit much", "must be a size such as 4GiB"),
         ("run x.toml --shard 3/2", "must be i/N with 1 <= i <= N, for example 2/5, got 3/2"),
         ("cluster", "--data <DATA>"),
@@ -342,7 +342,11 @@ fn many_objects_are_refused_before_anything_is_made() {
     let cluster = "cluster --data big.csv --k 2 --quiet --method";
     for (line, number, instead) in [
         (format!("{cluster} cspa.toml"), "at most 5000 objects (200000 given)", "\"hbgf\""),
-        (format!("{cluster} linkage.toml"), "at most 20000 objects", "consensus = \"hbgf\""),
+        (
+            format!("{cluster} linkage.toml"),
+            "at most 20000 objects",
+            "consensus = \"mcla\" (\"hbgf\"",
+        ),
         (
             format!("{cluster} wide.toml --memory-limit 4GiB"),
             "GiB is needed, more than the limit",
@@ -390,7 +394,7 @@ fn a_check_within_a_memory_limit_reads_the_data_sets() {
     let bench = Bench::with("e.toml", experiment);
     let done = bench.run("check e.toml --memory-limit 1GiB");
     assert_eq!(done.status, 0, "{}", done.err);
-    let said = "e.toml: in order; experiment \"small\" with 1 data sets and 1 methods; up to ";
+    let said = "e.toml: in order; experiment \"small\" with 1 data set and 1 method; up to ";
     assert!(done.out.starts_with(said) && done.out.ends_with("KiB per cell\n"), "{}", done.out);
     let done = bench.run("check e.toml --memory-limit 1kB");
     assert_eq!(done.status, 2, "{}", done.err);
@@ -408,7 +412,7 @@ fn a_check_within_a_memory_limit_reads_the_data_sets() {
     bench.write("m.toml", "k = 2\nclusterer = \"kmeans\"\n");
     bench.run("check m.toml --memory-limit 1GiB").failed(
         2,
-        "error: --memory-limit is for experiment files: without data nobody knows what a method takes; \
+        "error: --memory-limit is for experiment files: without data the memory of a method is unknown; \
          give it to cluster or select\n",
     );
 }
@@ -430,7 +434,25 @@ fn a_key_twice_in_json_is_refused() {
     let done = bench.run("check m.json");
     assert_eq!(done.status, 2, "{}", done.err);
     assert!(done.err.contains("m.json:2:"), "{}", done.err);
-    assert!(done.err.contains("not JSON: the key \"restarts\" stands twice"), "{}", done.err);
+    assert!(done.err.contains("not JSON: the key \"restarts\" occurs twice"), "{}", done.err);
     bench.write("m.json", text.replace("\"restarts\": 2, ", ""));
     assert_eq!(bench.run("check m.json").out, "m.json: in order; a method\n");
+}
+
+/// Only a terminal itself was spared them, not what shows a pipe or a log there.
+#[test]
+fn signs_that_steer_a_terminal_are_replaced_in_text() {
+    let name = "p\u{1b}[2J\u{202e}";
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("sets")).unwrap();
+    bench.write("sets/MANIFEST.csv", "name,kind,path\nfew,csv,few.csv\n");
+    bench.write("sets/few.csv", format!("x,y,class\n1,1,{name}\n1,2,{name}\n8,8,q\n9,8,q\n"));
+    for verb in ["describe few", "cluster --k 2 --clusterer kmeans --data few"] {
+        let done = bench.run(&format!("{verb} --data-dir sets"));
+        assert!(done.status == 0 && done.out.contains("[2J?"), "{verb}: {}", done.out);
+        assert!(!done.out.contains(['\u{1b}', '\u{202e}']), "{verb}: {}", done.out);
+    }
+    // JSON is data, and escapes them itself.
+    let json = bench.run("describe few --data-dir sets --format json").json();
+    assert_eq!(json["class_sizes"][name], 2);
 }

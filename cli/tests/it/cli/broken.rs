@@ -35,6 +35,24 @@ b,c,cannot_link,1,broken,\"column photo, group u\"
     assert!(bench.read("v.csv").contains("a,f,must_link,1,broken,p.csv; column known\n"));
 }
 
+/// The first row of an object was named, whichever row the constraint was about.
+#[test]
+fn broken_constraints_of_merged_rows_are_about_the_rows_of_their_source() {
+    let bench =
+        Bench::with("d.csv", "x,known,photo\n0,,\n0,p,u\n0.5,q,u\n9,,\n9,,\n9.5,,\n9.5,,v\n0,,v\n");
+    bench.write("p.csv", "i,j,type\n1,4,must_link\n3,2,must_link\n");
+    let line = "cluster --data d.csv --labels known --apart photo --constraints p.csv --k 2 --clusterer kmeans \
+                --quiet --violations v.csv --set 'transforms=[\"deduplicate\"]'";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let expected = "i,j,type,weight,status,source
+1,4,must_link,1,broken,p.csv
+2,3,must_link,1,broken,p.csv
+1,2,cannot_link,1,broken,\"column known; column photo, group u\"
+";
+    assert_eq!(bench.read("v.csv"), expected);
+}
+
 #[test]
 fn overruled_answers_are_listed() {
     let bench = Bench::with("d.csv", "id,x\na,0\nb,1\nc,9\n");
@@ -47,6 +65,19 @@ fn overruled_answers_are_listed() {
     let overruled: Vec<&str> =
         listed.lines().filter(|l| l.ends_with(",overruled,answer")).collect();
     assert_eq!(overruled.len(), 1, "{listed}");
+}
+
+#[test]
+fn a_soft_row_does_not_weaken_a_column() {
+    let bench = Bench::with("d.csv", "id,x,known,photo\na,0,p,u\nb,0.1,q,u\nc,9,,\n");
+    bench.write("p.csv", "i,j,type,weight,strength\na,b,cannot_link,1,soft\n");
+    let line = "cluster --data d.csv --id id --k 2 --clusterer cop_kmeans --constraints p.csv";
+    let alone = bench.run(&format!("{line} --ignore known,photo"));
+    assert!(alone.err.contains("1 constraint marked soft is enforced as if hard"), "{}", alone.err);
+    for columns in ["--ignore known --apart photo", "--ignore photo --labels known"] {
+        let done = bench.run(&format!("{line} {columns}"));
+        assert!(done.status == 0 && !done.err.contains("soft"), "{columns}: {}", done.err);
+    }
 }
 
 #[test]
@@ -77,5 +108,37 @@ fn a_consensus_lists_what_it_breaks() {
     assert_eq!(
         bench.read("v.csv"),
         "i,j,type,weight,status,source\na,c,must_link,1,broken,c.csv\n"
+    );
+}
+
+#[test]
+fn json_counts_what_it_does_not_list() {
+    let rows: String = (0..70).map(|i| format!("{}.25,one\n", i * 7 % 70)).collect();
+    let bench = Bench::with("d.csv", format!("x,photo\n{rows}"));
+    let line = "cluster --data d.csv --apart photo --k 2 --clusterer kmeans --quiet --format json --violations v.csv";
+    let json = bench.run(line).json();
+    // 70 objects in two clusters: at least twice 35 · 34 / 2.
+    let all = json["violations"]["cannot"].as_u64().unwrap();
+    assert!(all >= 1190, "{all}");
+    assert_eq!(json["broken"].as_array().unwrap().len(), 1000);
+    assert_eq!(json["broken_left_out"], all - 1000);
+    assert_eq!(bench.read("v.csv").lines().count() as u64, all + 1);
+}
+
+#[test]
+fn a_session_lists_what_its_labels_break() {
+    let bench = Bench::with("d.csv", "id,x\na,0\nb,1\nc,9\n");
+    // Three objects in two clusters cannot all be apart.
+    bench.write("apart.csv", "i,j,answer\na,b,different\nb,c,different\na,c,different\n");
+    let line = "label --data d.csv --id id --k 2 --selector random_pairs --clusterer pck_means --ledger l.jsonl \
+                --import apart.csv --out l.csv --violations v.csv";
+    let done = bench.run(line);
+    let said = "break 1 of 3 constraints; v.csv lists them\n";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
+    let listed = bench.read("v.csv");
+    assert!(listed.starts_with("i,j,type,weight,status,source\n"), "{listed}");
+    assert!(
+        listed.lines().count() == 2 && listed.ends_with(",cannot_link,1,broken,answer\n"),
+        "{listed}"
     );
 }

@@ -2,7 +2,7 @@
 
 use super::support::Bench;
 
-/// One bad cell in a column of numbers made a column of 0 and 1 of each number, without a word.
+/// One bad cell in a column of numbers turned each number into a column of 0 and 1, without a warning.
 #[test]
 fn a_bad_cell_among_numbers_is_not_a_word() {
     let rows = |bad: &str| {
@@ -44,7 +44,7 @@ fn a_bad_cell_among_numbers_is_not_a_word() {
     // A column that is declared is one of words, whatever it holds.
     let way = r#"'transforms=[{type="one_hot",columns=["b"]}]'"#;
     let done = bench.run(&line("bad.csv", r#"["one_hot"]"#));
-    assert!(done.err.ends_with(&format!("say so by --set {way}\n")), "{}", done.err);
+    assert!(done.err.ends_with(&format!("declare this by --set {way}\n")), "{}", done.err);
     let steps = r#"[{type="one_hot",columns=["b"]}]"#;
     assert_eq!(bench.run(&line("bad.csv", steps)).status, 0);
     let unknown = bench.run(&line("bad.csv", r#"[{type="one_hot",columns=["c"]}]"#));
@@ -53,7 +53,7 @@ fn a_bad_cell_among_numbers_is_not_a_word() {
     assert_ne!(declared.status, 0, "{}", declared.err);
 }
 
-/// Numbers that stand for categories, with a word now and then.
+/// Numbers that are codes of categories, with a word now and then.
 #[test]
 fn codes_are_words_beside_words_or_by_declaration() {
     let row =
@@ -91,6 +91,27 @@ fn a_first_row_that_counts_is_said_to_be_names() {
     }
 }
 
+/// A file of partitions without names lost its first object, unless each of its labels occurred again.
+#[test]
+fn a_first_row_of_labels_is_said_to_be_names() {
+    let bench = Bench::new();
+    for (row, [one, other]) in
+        [("0,1,2", ["3,4,2", "5,6,7"]), ("0", ["3", "5"]), ("x,u", ["x,v", "y,w"])]
+    {
+        bench.write("p.csv", format!("{row}\n{one}\n{one}\n{other}\n{other}\n"));
+        let done = bench.run("consensus p.csv");
+        let said = format!(
+            "note: the first row, {row}, names the columns; if it is an object, write a row of names above\n"
+        );
+        assert!(done.status == 0 && done.err.contains(&said), "{row}: {}", done.err);
+    }
+    // A column of ids shows that they are names, and so do names that are not labels.
+    bench.write("p.csv", "id,0,1\na,0,3\nb,0,4\nc,1,4\n");
+    assert!(!bench.run("consensus p.csv").err.contains("first row"));
+    bench.write("p.csv", "one,two\nx,7\nx,7\ny,9\n");
+    assert!(!bench.run("consensus p.csv").err.contains("first row"));
+}
+
 /// Only the last column was looked at.
 #[test]
 fn outcomes_and_numbers_of_samples_are_noted_wherever_they_are() {
@@ -110,7 +131,25 @@ fn outcomes_and_numbers_of_samples_are_noted_wherever_they_are() {
     let said = "note: feature status has 3 values: a class?; feature Sample Number counts up: an id?; for example \
                 --class status, or --ignore 'status,Sample Number'\n";
     assert!(done.err.contains(said), "{}", done.err);
+    // A missing value says nothing against it.
+    let gaps = rows.replace("\n5,2,44.5", "\n5,,44.5").replace("\n9,3,60.5", "\n,3,60.5");
+    bench.write("g.csv", format!("Sample Number,status,age,thickness,year\n{gaps}"));
+    let done = bench.run("cluster --data g.csv --k 2 --set transforms=[\"impute_missing\"]");
+    assert!(done.err.contains(said), "{}", done.err);
     let done = bench.run("cluster --data d.csv --k 2 --ignore status");
     let said = "note: feature Sample Number counts up: an id? --id 'Sample Number', or --ignore 'Sample Number'\n";
     assert!(done.err.contains(said), "{}", done.err);
+    // Next to a known class, too, which was taken for the only one.
+    let with_class = |(i, row): (usize, &str)| format!("{row},{}\n", ["p", "q"][i % 2]);
+    let rows: String = rows.lines().enumerate().map(with_class).collect();
+    bench.write("c.csv", format!("Sample Number,status,age,thickness,year,class\n{rows}"));
+    let done = bench.run("cluster --data c.csv --k 2");
+    let said = "note: feature status has 3 values: an outcome?; feature Sample Number counts up: an id?; for example \
+                --ignore 'status,Sample Number'\n";
+    assert!(done.err.contains(said), "{}", done.err);
+    let done = bench.run("cluster --data c.csv --k 2 --ignore 'Sample Number'");
+    let said = "note: feature status has 3 values: an outcome? --ignore status\n";
+    assert!(done.err.contains(said), "{}", done.err);
+    let done = bench.run("cluster --data c.csv --k 2 --ignore 'Sample Number,status'");
+    assert!(!done.err.contains("note: feature"), "{}", done.err);
 }

@@ -23,7 +23,7 @@ const GRID: &str = "[experiment]\nname = \"small\"\n[[dataset]]\nid = \"two\"\np
 /// Files by their paths, without what differs from one run to the next.
 type Files = BTreeMap<PathBuf, String>;
 
-/// A folder of its own for each start of the program, with the log of its calls beside it.
+/// A folder of its own for each start of the program, next to the log of its calls.
 struct Place {
     dir: tempfile::TempDir,
     /// What is made of times is not looked into.
@@ -128,7 +128,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A line of JSON; what is none, being cut off, as it is.
+/// A line of JSON without times. Text that is not JSON, such as a line that was cut off, stays as it is.
 fn without_times(line: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(line) else { return line.into() };
     if let Some(entries) = value.as_object_mut() {
@@ -152,7 +152,7 @@ fn without_groups(text: &str) -> String {
     text.lines().map(|l| line(l) + "\n").collect()
 }
 
-/// Whether a file is one that is being written, under a name that nobody reads.
+/// Whether a file is still being written, under a name that no command reads.
 fn is_aside(path: &Path) -> bool {
     path.to_string_lossy().contains(".part")
 }
@@ -328,7 +328,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// What there is before a command, and what of it is spared.
+/// The steps before a command, and the checks that are left out.
 struct Setting<'a> {
     before: &'a [&'a str],
     /// After these commands.
@@ -387,11 +387,6 @@ fn a_merge() {
 #[test]
 fn a_report() {
     check(&["run grid.toml --out out --quiet --threads 1"], "report out");
-}
-
-#[test]
-fn kept_verdicts() {
-    check(&["run grid.toml --out out --quiet --threads 1"], "verdicts out --save kept");
 }
 
 #[test]
@@ -462,7 +457,7 @@ fn a_selection_that_goes_on() {
         .check(&format!("{line} --budget 5 --out pairs.csv"));
 }
 
-/// Of a crate that a kill left unfinished nothing is taken away.
+/// A kill leaves an unfinished crate, of which nothing is removed.
 #[test]
 fn a_new_plugin() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");

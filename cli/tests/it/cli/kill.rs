@@ -180,7 +180,7 @@ fn an_interrupted_method_leaves_nothing() {
     assert!(signalled("-INT", &child.id().to_string()));
     let done = child.wait_with_output().expect("ends");
     let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(said, "stopping; once more ends at once\ninterrupted\n");
+    assert_eq!(said, "stopping; press Ctrl-C again to end immediately\ninterrupted\n");
     assert_eq!((done.status.code(), done.stdout.len()), (Some(130), 0));
     assert_eq!(bench.files(), ["oracle.sh", "pid"]);
 }

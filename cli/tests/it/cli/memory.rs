@@ -45,7 +45,7 @@ fn no_number_of_an_option_is_allocated() {
         );
         let done = bench.run(&line);
         assert_eq!(done.status, 2, "{line}: {}", done.err);
-        assert!(done.err.contains("..=1000000000, got"), "{}", done.err);
+        assert!(done.err.contains("at most 1000000000, got"), "{}", done.err);
     }
 }
 
@@ -144,4 +144,62 @@ fn the_limit_counts_data_transforms_and_method_together() {
     // The data as they were read, 60 001 × 2 with a norm each.
     assert!(method.status == 2 && together > alone + 1.2, "{alone}, {together}: {}", method.err);
     assert_eq!(cluster(together + 0.1, steps).status, 0);
+}
+
+#[test]
+fn partitions_and_new_objects_beyond_the_limit_are_refused() {
+    let bench = Bench::with("p.csv", "one,two\n".to_string() + &"0,1\n1,0\n".repeat(100_000));
+    bench.write("three.csv", "one\n0\n0\n1\n");
+    bench.write("few.csv", rows(40));
+    bench.write("many.csv", rows(60_001));
+    bench.write("large.csv", rows(200_001));
+    let model = "cluster --data few.csv --k 3 --clusterer kmeans --set 'transforms=[\"min_max\"]' --save-model m.json";
+    assert_eq!(bench.run(model).status, 0);
+    for (line, place) in [
+        ("consensus p.csv --memory-limit 1MiB", "p.csv"),
+        ("consensus three.csv --data large.csv --memory-limit 1MiB", "large.csv"),
+        ("predict --model m.json --data large.csv --memory-limit 1MiB", "large.csv"),
+        // The data alone would fit.
+        ("predict --model m.json --data many.csv --memory-limit 1200KiB", "steps[0]"),
+    ] {
+        let done = bench.run(line);
+        let said = format!("error: {place}: memory: about ");
+        assert!(done.status == 2 && done.err.starts_with(&said), "{line}: {}", done.err);
+    }
+    let done = bench.run("predict --model m.json --data many.csv --memory-limit 16MiB --out l.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+}
+
+/// The largest memory of the program, in bytes.
+#[cfg(target_os = "linux")]
+fn peak(bench: &Bench, line: &str) -> u64 {
+    let words = super::support::words(line);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut command = bench.command(&words);
+    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let (status, mut kib) = (format!("/proc/{}/status", child.id()), 0);
+    while child.try_wait().expect("a child").is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let figure = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+        let now = figure.and_then(|figure| figure.trim().parse().ok());
+        kib = u64::max(kib, now.unwrap_or(0));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(child.wait().expect("a status").success(), "{line}");
+    1024 * kib
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn predictions_are_written_without_memory_for_each_object() {
+    let n = 300_000;
+    let bench = Bench::with("few.csv", rows(40));
+    bench.write("many.csv", rows(n));
+    let model = "cluster --data few.csv --k 3 --clusterer kmeans --save-model m.json";
+    assert_eq!(bench.run(model).status, 0);
+    let predict = "predict --model m.json --data many.csv --out l.csv";
+    let label = peak(&bench, predict);
+    let more = peak(&bench, &format!("{predict} --classes --distances"));
+    // Texts of two more columns took 112 bytes for each object.
+    assert!(more < label + 40 * n as u64, "{label}, {more}");
 }

@@ -37,10 +37,12 @@ fn the_summary_has_exactly_its_keys() {
         "constraints_read",
         "violations",
         "broken",
+        "broken_left_out",
         "scores",
         "scored",
         "crosstab",
         "seconds",
+        "diagnostics",
         "candidates",
         "warnings",
     ];
@@ -121,7 +123,7 @@ fn what_was_tried_is_shown_and_written() {
     assert!(scores.starts_with("name,k,score,error,weight,outcome\n"), "{scores}");
     assert!(bench.path("figures/projection.svg").exists());
     assert!(
-        done.out.contains("methods; scored by constraints that they were not told"),
+        done.out.contains("methods; scored by constraints that were held back from them"),
         "{}",
         done.out
     );
@@ -274,6 +276,14 @@ fn rows_that_were_merged_get_their_labels_back() {
         pairs.contains("cannot_link")
             && pairs.lines().skip(1).all(|l| !l.contains('b') && !l.contains('e'))
     );
+    // Constraints may become one, too.
+    bench.write(
+        "pairs.csv",
+        "i,j,type\na,c,must_link\nb,c,must_link\nd,e,must_link\nc,d,cannot_link\n",
+    );
+    let done = bench.run(&format!("{line} --constraints pairs.csv"));
+    let said = "note: the first transforms made 3 rows of 5, and 2 constraints of 4\n";
+    assert!(done.err.contains(said) && done.json()["constraints"] == 2, "{}", done.err);
     // A cannot-link between rows that became one names both.
     bench.write("pairs.csv", "i,j,type\na,b,cannot_link\n");
     bench
@@ -502,6 +512,9 @@ fn numbers_of_clusters_are_compared() {
         "{table}"
     );
     assert_eq!(table.lines().count(), 1 + 6);
+    let done = bench.run("select-k --data f.csv --to 4 --objects 40");
+    let said = "a sample of 40 of 80 objects; clusters of fewer than 20 objects have on average fewer than 10 in it";
+    assert!(done.out.contains(said), "{}", done.out);
     // The same numbers on any number of threads.
     let json = |threads: usize| {
         let line = format!("select-k --data f.csv --to 4 --threads {threads} --format json");
@@ -537,50 +550,6 @@ fn numbers_of_clusters_are_compared() {
         "{}",
         done.err
     );
-}
-
-#[test]
-fn a_method_is_recommended_by_what_it_reached_elsewhere() {
-    let bench = Bench::with("f.csv", "x,y\n0,0\n0,1\n1,0\n9,9\n9,8\n8,9\n");
-    let done =
-        bench.run("recommend --data f.csv --k 2 --answers 50 --out method.toml --format json");
-    assert_eq!(done.status, 0, "{}", done.err);
-    let all = done.json()["methods"].as_array().unwrap().clone();
-    assert_eq!((&all[0]["name"], all.len()), (&serde_json::json!("auto"), 39));
-    let ari = |m: &Value| m["ari"].as_f64().unwrap();
-    assert!(all.windows(2).all(|w| ari(&w[0]) >= ari(&w[1])));
-    // The file it writes clusters.
-    assert!(bench.read("method.toml").contains("auto"));
-    std::fs::write(bench.path("p.csv"), "i,j,type\n0,1,must_link\n0,3,cannot_link\n").unwrap();
-    let done = bench.run("cluster --data f.csv --constraints p.csv --method method.toml");
-    assert_eq!(done.status, 0, "{}", done.err);
-    // What it advises is a line that runs, weights included.
-    bench.write("my f.csv", "x,my w\n0,1\n1,1\n8,2\n9,1\n");
-    let given = "--data 'my f.csv' --object-weights 'my w'";
-    let done = bench.run(&format!("recommend {given} --k 2 --answers 20 --out 'my m.toml'"));
-    let line = format!("mustlink cluster {given} --method 'my m.toml'");
-    assert!(done.out.trim_end().ends_with(&line), "{}", done.out);
-    let done = bench.run(line.trim_start_matches("mustlink "));
-    assert_eq!(done.status, 0, "{}", done.err);
-    // As many answers as constraints are given; without any, methods that read none.
-    let done = bench.run("recommend --data f.csv --k 2 --constraints p.csv");
-    assert!(done.out.contains("\n2 answers\n") && done.out.contains(" auto "), "{}", done.out);
-    assert!(done.out.contains("no cells with 2 answers"), "{}", done.out);
-    let done = bench.run("recommend --data f.csv");
-    assert!(!done.out.contains("pck_means") && done.out.contains("kmeans"), "{}", done.out);
-    assert!(done.out.contains("k is not known"), "{}", done.out);
-    // The name of a file says nothing of what is in it.
-    assert!(done.out.contains("k known; none of them is called \"f\"\n"), "{}", done.out);
-    // Those that promise what must hold; a set of the study is no evidence about itself.
-    let done = bench.run("recommend --data iris --answers 100 --hard --top 40");
-    assert!(!done.out.contains("pck_means") && done.out.contains("cop_kmeans"), "{}", done.out);
-    assert!(done.out.contains("mean ARI on 11 data sets"), "{}", done.out);
-    assert!(done.out.contains("auto holds answers that are marked hard"), "{}", done.out);
-    let done = bench.run("recommend --data f.csv --selector npu");
-    assert!(done.status == 2 && done.err.contains("--answers says how many"), "{}", done.err);
-    // More than there are pairs: what methods need for them was no number any more.
-    let done = bench.run("recommend --data iris --answers 18446744073709551615");
-    assert_eq!(done.status, 0, "{}", done.err);
 }
 
 #[test]
@@ -632,7 +601,7 @@ fn objects_count_by_their_weights() {
     let done = bench.run(&format!("{line} --generator feature_subspace"));
     assert!(done.status == 2 && done.err.contains("counts every object once"), "{}", done.err);
     let done = bench.run("cluster --data f.csv --object-weights photo --features x --k 2");
-    let says = "line 2, column \"photo\": \"a\" is no weight; one is a number, 0 or more";
+    let says = "line 2, column \"photo\": \"a\" is not a weight, which is a number of at least 0";
     assert!(done.status == 3 && done.err.contains(says), "{}", done.err);
     let done = bench.run("cluster --data f.csv --object-weights cuont --k 2");
     assert!(done.status == 3 && done.err.contains("did you mean \"count\""), "{}", done.err);

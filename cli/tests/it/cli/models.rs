@@ -44,7 +44,11 @@ fn new_objects_go_to_the_clusters_of_a_model() {
     assert!(done.err.contains("read by --decimal ,; the model was made without"), "{}", done.err);
     assert!(!done.err.contains("--set"), "{}", done.err);
     let done = bench.run("predict --model old.csv --data old.csv");
-    assert!(done.err.contains("is no model") && done.err.contains("--save-model"), "{}", done.err);
+    assert!(
+        done.err.contains("is not a saved model") && done.err.contains("--save-model"),
+        "{}",
+        done.err
+    );
 }
 
 #[test]

@@ -66,6 +66,13 @@ fn new_objects_near_noise_are_noise() {
     assert_eq!(done.out, "id,label\nu,-1\nv,0\nw,1\n", "{}", done.err);
     assert!(done.err.contains("1, 1, noise 1\n"), "{}", done.err);
     assert_eq!(bench.run(&format!("{predict} --assign-noise")).out, "id,label\nu,1\nv,0\nw,1\n");
+    let line_of_classes =
+        "cluster --data d.csv --id id --class kind --clusterer hdbscan --save-model c.json";
+    assert_eq!(bench.run(line_of_classes).status, 0);
+    let predict = "predict --model c.json --data new.csv --id id --classes";
+    assert_eq!(bench.run(predict).out, "id,label,class\nu,-1,noise\nv,0,p\nw,1,q\n");
+    let json = bench.run(&format!("{predict} --format json")).json();
+    assert_eq!((&json["noise"], &json["objects"][0]["class"]), (&1.into(), &"noise".into()));
     // A model needs a cluster.
     let all = bench.run(&line.replace("hdbscan", "{type=\"dbscan\",radius=0.1}"));
     assert!(all.status == 2 && all.err.contains("every object is noise"), "{}", all.err);

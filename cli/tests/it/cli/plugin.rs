@@ -73,7 +73,7 @@ fn a_command_that_hangs_is_told_at_once() {
     assert!(done.status == 2 && done.err.contains("ended without a reply"), "{}", done.err);
 }
 
-/// Its description was left out without a word where something was wrong with it.
+/// A description with an error in it was once left out without a message.
 #[cfg(unix)]
 #[test]
 fn a_command_is_tested_as_what_it_says_of_itself() {
@@ -157,8 +157,7 @@ fn a_file_is_begun_in_the_room_of_its_role() {
     // Not in the sources that the program happens to be built from.
     bench.run("plugin new nobody_asked --role metric --in-tree").failed(
         2,
-        "error: --in-tree: there is no checkout of mustlink around the working directory; name its folder: \
-         --path DIR\n",
+        "error: --in-tree: the working directory is not in a checkout of mustlink; name its folder: --path DIR\n",
     );
     // What makes a folder a checkout.
     for file in ["cli/Cargo.toml", "core/Cargo.toml", "src/lib.rs"] {

@@ -17,7 +17,7 @@ const GRID: &str = "[experiment]\nname = \"cluster\"\nseed = 3\n[[dataset]]\nid 
                     [[method]]\nid = \"plain\"\nclusterer = \"kmeans\"\n\
                     [[method]]\nid = \"asked\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
 
-/// The same on more objects, so that there is time to do harm.
+/// The same on more objects, which leaves time to do harm.
 fn long() -> String {
     GRID.replace("iris", "digits").replace("repeats = 4", "repeats = 20")
 }
@@ -25,7 +25,7 @@ fn long() -> String {
 /// Longer than anything here takes: a cluster that hangs is a failure, not a test without end.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Says so past the test harness, which hides the output of tests that pass.
+/// Reports a skipped test past the test harness, which hides the output of tests that pass.
 fn skipped(what: &str, why: &str) {
     let _ = std::io::stderr().write_all(format!("skipped: {what}: {why}\n").as_bytes());
 }
@@ -229,7 +229,7 @@ fn a_partition_that_is_not_there_and_a_folder_that_cannot_be() {
     assert!(!bench.path("out").exists());
     let run = cluster.run(&bench, "run e.toml --out out --executor slurm --threads 4096");
     assert_eq!(run.status, 2, "{}", run.err);
-    let said = "error: --threads 4096: a task would need so many processors of one machine, and no machine of \
+    let said = "error: --threads 4096: a task would need that many processors of one machine, and no machine of \
                 the partition has more than ";
     assert!(run.err.starts_with(said), "{}", run.err);
     assert!(!bench.path("out").exists());

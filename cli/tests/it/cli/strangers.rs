@@ -26,9 +26,8 @@ fn is_marked(bench: &Bench) -> bool {
 /// Every verb that the program's help lists.
 fn verbs(bench: &Bench) -> Vec<String> {
     let help = bench.run("--help").out;
-    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands = help.split("Options:\n").next().unwrap();
     let names = commands.lines().filter_map(|line| line.strip_prefix("  "));
-    let names = names.filter(|line| !line.starts_with(' '));
     let verbs: Vec<String> =
         names.filter_map(|line| line.split(' ').next()).map(str::to_string).collect();
     assert!(verbs.len() > 20 && verbs.contains(&"report".to_string()), "{verbs:?}");
@@ -52,10 +51,9 @@ fn looking_starts_nothing() {
         "describe first_apart",
         "diff out out",
         "merge out --out merged",
-        "verdicts out --save .",
+        "verdicts out",
         "schema method",
         "init --data iris --out new.toml",
-        "recommend --data iris --k 3 --answers 5",
         "score --truth iris --labels none",
         "predict --model m.toml --data iris --out l.csv",
         "retry out",
@@ -86,7 +84,6 @@ fn looking_starts_nothing() {
     }
     in_own_file(&"cluster --data iris --k 3 --clusterer first_apart".into());
     in_own_file(&"cluster --data iris --method m.toml".into());
-    in_own_file(&"plan e.toml --measure 1".into());
     // Results are read without the program.
     let report = bench.run("report out");
     assert_eq!((report.status, is_marked(&bench)), (0, false), "{}", report.err);
@@ -98,6 +95,17 @@ fn looking_starts_nothing() {
     assert!(!is_marked(&bench));
     assert_eq!(bench.run("--trust verify out --share 1").status, 0);
     assert!(is_marked(&bench));
+    assert_eq!(bench.run("verify out --share 1").status, 0);
+    // An edited script is another program, until the user runs it.
+    std::fs::remove_file(bench.path("mark")).unwrap();
+    bench.write("evil.sh", format!("{MARK}echo x > log.txt\n\n{SCRIPT}"));
+    for line in ["verify out --share 1", "retry out", "work out/list --task 0 --out out"] {
+        let refused = bench.run(line);
+        let said = format!("mustlink --trust {line}\n");
+        assert!(refused.status == 2 && refused.err.ends_with(&said), "{line}: {}", refused.err);
+    }
+    assert!(!is_marked(&bench));
+    assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
     assert_eq!(bench.run("verify out --share 1").status, 0);
 }
 

@@ -104,12 +104,26 @@ impl Bench {
         // A program that does not read its input may be gone already.
         let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
         let done = child.wait_with_output().expect("it ends");
+        let err = String::from_utf8(done.stderr).expect("UTF-8");
+        assert_eq!(one_as_many(&err), None, "{err}");
         Done {
             status: done.status.code().unwrap_or(-1),
             out: String::from_utf8(done.stdout).expect("UTF-8"),
-            err: String::from_utf8(done.stderr).expect("UTF-8"),
+            err,
         }
     }
+}
+
+/// A word that counts one thing as many, such as `objects` after `1`.
+fn one_as_many(text: &str) -> Option<&str> {
+    const THINGS: &str = "answers candidates cells classes clusters columns constraints features groups labels lines \
+                          members methods objects pairs partitions queries questions rows sets values";
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let thing = |word: &str| THINGS.split(' ').any(|t| t == word.trim_end_matches([',', ';', ':']));
+    // The last number of a list of sizes may be 1.
+    let ends_list = |at: usize| at > 1 && words[at - 2].ends_with(',');
+    let is_wrong = |at: &usize| words[at - 1] == "1" && thing(words[*at]) && !ends_list(*at);
+    (1..words.len()).find(is_wrong).map(|at| words[at])
 }
 
 pub fn words(line: &str) -> Vec<String> {
@@ -152,7 +166,7 @@ pub fn cells(results: &Path) -> usize {
     found.filter(|e| e.path().extension().is_some_and(|end| end == "jsonl")).count()
 }
 
-/// Rows of two groups: `f` says what stands in each.
+/// Rows of two groups: `f` gives the text of each.
 pub fn rows(header: &str, f: impl Fn(usize, f64, f64, char) -> String) -> String {
     let mut out = format!("{header}\n");
     for i in 0..12 {

@@ -115,7 +115,7 @@ impl Closure {
 /// A cannot-link (a, b, weight) between two components, a in the smaller one, objects as places in these.
 type Across = (u32, u32, f64);
 
-/// What entails pairs.
+/// Chains that entail pairs.
 struct Chains {
     along: WidestPaths,
     /// The cannot-links by the two components.

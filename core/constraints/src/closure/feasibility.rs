@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::witness::Infeasible;
 
 impl Closure {
-    /// Whether k clusters can keep all cannot-linked components apart. Exact for k <= 2; otherwise
-    /// greedy, and honest about not knowing.
+    /// Checks whether k clusters can keep all cannot-linked components apart. Exact for k <= 2; otherwise
+    /// greedy, and the result may be undecided.
     pub fn feasibility(&self, k: usize) -> Feasibility {
         if k == 0 {
             return Feasibility::Infeasible(Infeasible::Clique(self.first_members(&[0])));
@@ -33,7 +33,7 @@ impl Closure {
         found
     }
 
-    /// Why k clusters cannot hold the components of clique `g`.
+    /// Reason why k clusters cannot hold the components of clique `g`.
     fn crowded(&self, g: usize) -> Infeasible {
         let clique = &self.cliques[g];
         let holds = |members: &[u32]| {

@@ -31,7 +31,7 @@ impl Error {
         })
     }
 
-    /// What `change` makes of an error that names a feature by number, in its place.
+    /// Replaces an error that refers to a feature by number with the result of `change`.
     fn about_feature(self, change: &dyn Fn(Error, usize) -> Error) -> Error {
         match self {
             Error::At { place, source } => {

@@ -5,6 +5,7 @@
 use super::{Error, bytes};
 use crate::constraint::Constraint;
 use crate::role::Role;
+use crate::text::{count, form};
 use crate::witness::{Contradictions, Infeasible};
 
 /// Gives the name of an object.
@@ -33,7 +34,7 @@ impl Error {
             Error::EmptyData => "data: no rows or no columns".into(),
             Error::BadK => "k: must be at least 1, got 0".into(),
             Error::TooManyClusters { k, n } => {
-                format!("k: must be in 1..={n} (the number of objects), got {k}")
+                format!("k: must be between 1 and {n} (the number of objects), got {k}")
             }
             Error::MissingK { plugin } => {
                 format!("{plugin} needs the number of clusters; give --k or the option k")
@@ -60,7 +61,7 @@ impl Error {
             }
             Error::IndexOutOfRange { index, n } => {
                 format!(
-                    "constraints: object {index} does not exist, accepted 0..={}",
+                    "constraints: object {index} does not exist; objects are 0 to {}",
                     n.saturating_sub(1)
                 )
             }
@@ -71,7 +72,7 @@ impl Error {
                 )
             }
             Error::BadWeight { i, j, weight } => format!(
-                "constraints: weight of ({}, {}) must be finite and >= 0, got {weight}",
+                "constraints: weight of ({}, {}) must be between 0 and 1e100, got {weight}",
                 id(*i),
                 id(*j)
             ),
@@ -102,9 +103,9 @@ impl Error {
             Error::InconsistentConstraints(all) => contradicting(all, id, &|_| String::new()),
             Error::InfeasibleConstraints { k, witness } => infeasible(*k, witness, id),
             Error::UndecidedConstraints { k, node_limit } => format!(
-                "constraints: whether {k} clusters can hold the cannot-links is undecided after \
-                 node_limit = {node_limit} nodes; raise node_limit or choose a method that weighs \
-                 constraints"
+                "constraints: whether {} can hold the cannot-links is undecided after node_limit = {node_limit} \
+                 nodes; raise node_limit or choose a method that weighs constraints",
+                count(*k, "cluster")
             ),
             Error::ClosureTooLarge { pairs, limit } => format!(
                 "constraints: the closure has {pairs} pairs, more than the limit of {limit}; give \
@@ -149,17 +150,9 @@ impl Error {
                 bytes(*limit)
             ),
             Error::NotLinked { role, tag } => format!(
-                "no {role} \"{tag}\" is linked; add the crate that holds it (use {} as _;)",
-                match *role {
-                    "base clusterer" => "mustlink_base_clusterers",
-                    "ensemble generator" => "mustlink_ensemble_generators",
-                    "consensus function" => "mustlink_consensus_functions",
-                    "query selector" => "mustlink_query_selectors",
-                    "oracle" => "mustlink_oracles",
-                    "metric" => "mustlink_metrics",
-                    "transform" => "mustlink_transforms",
-                    _ => "mustlink",
-                }
+                "no {} \"{tag}\" is linked; add the crate that holds it (use {} as _;)",
+                role.map_or("plugin", Role::name),
+                role.map_or_else(|| "mustlink".into(), Role::crate_name)
             ),
             Error::Contract { plugin, broken } => {
                 format!("{plugin} broke its contract: {broken}; this is a defect of the plugin")
@@ -185,7 +178,7 @@ fn list(objects: &[u32], between: &str, id: Naming<'_>) -> String {
 
 /// The first contradictions with their chains, and how many more there are.
 fn contradicting(
-    Contradictions { shown, count }: &Contradictions,
+    Contradictions { shown, count: number }: &Contradictions,
     id: Naming<'_>,
     source: &dyn Fn(&Constraint) -> String,
 ) -> String {
@@ -195,7 +188,8 @@ fn contradicting(
         if sources.is_empty() { String::new() } else { format!(" ({})", sources.join(", ")) }
     };
     if shown.is_empty() {
-        return format!("constraints: {count} cannot-links contradict must-links");
+        let verb = form(*number, "contradicts", "contradict");
+        return format!("constraints: {} {verb} must-links", count(*number, "cannot-link"));
     }
     let mut text = String::from("constraints: ");
     for (at, w) in shown.iter().take(Contradictions::SHOWN).enumerate() {
@@ -219,34 +213,35 @@ fn contradicting(
         let (path, sources) = (list(&w.path, "–", id), w.path.windows(2).map(link).collect());
         text.push_str(&format!(" contradicts must-links {path}{}", of(sources)));
     }
-    if *count > Contradictions::SHOWN {
-        let more = count - Contradictions::SHOWN;
+    if *number > Contradictions::SHOWN {
+        let more = number - Contradictions::SHOWN;
         text.push_str(&format!("; and {more} more"));
     }
     text
 }
 
-/// Why k clusters cannot satisfy the cannot-links.
+/// Reason why k clusters cannot satisfy the cannot-links.
 fn infeasible(k: usize, witness: &Infeasible, id: Naming<'_>) -> String {
+    let clusters = count(k, "cluster");
     match witness {
         Infeasible::Clique(objects) => format!(
-            "constraints: {k} clusters cannot hold {} objects that must all be apart: {}",
+            "constraints: {clusters} cannot hold {} objects that must all be apart: {}",
             objects.len(),
             list(objects, ", ", id)
         ),
         Infeasible::Group { name, members } => format!(
-            "constraints: {k} clusters cannot hold the {} members of the group \"{name}\", which \
+            "constraints: {clusters} cannot hold the {} members of the group \"{name}\", which \
              must all be apart: {}{}; raise k or split the group",
             members.len(),
             list(&members[..members.len().min(20)], ", ", id),
             if members.len() > 20 { ", …" } else { "" }
         ),
         Infeasible::OddCycle(objects) => format!(
-            "constraints: {k} clusters cannot satisfy the odd cycle of cannot-links {}",
+            "constraints: {clusters} cannot satisfy the odd cycle of cannot-links {}",
             list(objects, "–", id)
         ),
         Infeasible::Exhausted(objects) => format!(
-            "constraints: {k} clusters cannot hold the cannot-links among {} objects, as a \
+            "constraints: {clusters} cannot hold the cannot-links among {} objects, as a \
              complete search shows: {}",
             objects.len(),
             list(objects, ", ", id)

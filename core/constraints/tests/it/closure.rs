@@ -85,7 +85,7 @@ fn chain(c: &Constraint, links: &[(usize, Constraint)]) -> Option<(Vec<u32>, Vec
     })
 }
 
-/// Of the first contradiction the weakest constraint goes, of equal ones the last, and all is looked at anew.
+/// Drops the weakest constraint of the first contradiction, of equal ones the last, and starts again.
 fn drop_weakest(constraints: &Constraints) -> Vec<Constraint> {
     let mut left: Vec<(usize, Constraint)> =
         constraints.pairs().iter().copied().enumerate().collect();

@@ -23,20 +23,20 @@ use mustlink_core::context::Context;
 use mustlink_core::error::Error;
 use mustlink_core::text::visible;
 
-/// How often a wait checks the cancel flag.
+/// Time between two checks of the cancel flag during a wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How long a child may take to end by itself, and its last lines on standard error to arrive.
+/// Longest time for a child to end by itself, and for its last lines on standard error to arrive.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
-/// How many of its last lines on standard error are kept for the message.
+/// Number of its last lines on standard error that are kept for the message.
 const TAIL: usize = 20;
-/// How many bytes of each of them.
+/// Largest number of bytes of each of them.
 const LONGEST_WORDS: usize = 400;
-/// The longest line that is read of a child of which nothing else is said, in bytes.
+/// Longest line that is read from a child by default, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
 /// Time limits of more seconds than this count as none.
 const LONGEST_LIMIT: f64 = 1e9;
 
-/// Why a child gave no usable reply.
+/// Reason why a child gave no usable reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChildError {
     /// It could not be started.
@@ -57,7 +57,7 @@ pub enum ChildError {
     Ended {
         /// The command.
         command: String,
-        /// How it ended: `exit status: 3`; absent when it still runs.
+        /// Status at its end: `exit status: 3`; absent when it still runs.
         status: Option<String>,
         /// The last lines of its standard error.
         tail: String,
@@ -70,7 +70,7 @@ pub enum ChildError {
         line: usize,
         /// The line, shortened.
         text: String,
-        /// What is wrong with it.
+        /// Description of the fault.
         wrong: String,
     },
     /// The run was cancelled or is out of time.
@@ -142,9 +142,9 @@ impl fmt::Debug for Child {
 }
 
 impl Child {
-    /// Starts `command` (a program and its arguments). Every message sent starts the clock anew:
-    /// the reply has `timeout_seconds`, 0 = as long as it takes. It works in the folder `base`, where
-    /// relative paths in the command start; empty: where this program does.
+    /// Starts `command` (a program and its arguments). Every message sent restarts the clock:
+    /// the reply has `timeout_seconds`, 0 = any time. The program works in the folder `base`, where
+    /// relative paths in the command start; empty: the working directory of this program.
     ///
     /// # Errors
     /// [`ChildError::Start`].
@@ -266,7 +266,7 @@ impl Child {
             let mut words = self.text.split(|c: char| !c.is_alphabetic());
             let no_number = words.any(|w| matches!(w, "NaN" | "Infinity"));
             self.protocol(if no_number && self.text.starts_with('{') {
-                "NaN and Infinity are no JSON; leave out what has no value"
+                "NaN and Infinity are not valid JSON; leave out missing values"
             } else {
                 "not a JSON object (print notes to standard error, one message per line)"
             })
@@ -277,7 +277,7 @@ impl Child {
         }
     }
 
-    /// What is wrong where a line waits that answers no request.
+    /// Error if a line waits that answers no request.
     pub fn unasked(&mut self) -> Option<ChildError> {
         while let Ok(bytes) = self.output.try_recv() {
             self.line += 1;
@@ -289,7 +289,7 @@ impl Child {
         None
     }
 
-    /// How long to wait for output before the next check.
+    /// Time to wait for output before the next check.
     fn next_wait(&self) -> Result<Duration, ChildError> {
         let Some(seconds) = self.limit else { return Ok(POLL_INTERVAL) };
         let left = Duration::from_secs_f64(seconds).checked_sub(self.asked_at.elapsed());
@@ -299,7 +299,7 @@ impl Child {
         }
     }
 
-    /// What is wrong with the line received last.
+    /// Error about the line received last.
     pub fn protocol(&self, wrong: impl Into<String>) -> ChildError {
         const SHOWN: usize = 160;
         let mut text: String = visible(&self.text).chars().take(SHOWN).collect();
@@ -347,7 +347,7 @@ impl Child {
         self.wait(EXIT_GRACE);
     }
 
-    /// Whether it ended by itself.
+    /// True if it ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.wait(Duration::ZERO).is_some()
     }
@@ -542,7 +542,7 @@ mod tests {
         raise.join().unwrap();
     }
 
-    /// Whether a process is there, though its new parent may not have reaped it yet.
+    /// True if a process is there, though its new parent may not have reaped it yet.
     fn alive(process: &str) -> bool {
         let kill = Command::new("kill").args(["-0", process]).stderr(Stdio::null()).status();
         kill.unwrap().success()
@@ -644,7 +644,7 @@ mod tests {
         }
         assert_eq!(pieces.concat(), "abcdefg\nhi");
         let nan = sh("echo '{\"type\":\"a\",\"objective\":NaN}'", 10.0).receive(&ctx).unwrap_err();
-        assert!(nan.to_string().contains("NaN and Infinity are no JSON"), "{nan}");
+        assert!(nan.to_string().contains("NaN and Infinity are not valid JSON"), "{nan}");
     }
 
     #[test]

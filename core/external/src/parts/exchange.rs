@@ -16,15 +16,15 @@ use mustlink_core::error::{Error, Result};
 use mustlink_core::problem::Problem;
 use mustlink_kernels::npy::{integers, write_header};
 
-/// Why options of a program change nothing on the small problems of the laws.
+/// Reason why options of a program change nothing on the small problems of the laws.
 pub(crate) const INERT_FACT: &str = "what the program says of itself, or a limit that it keeps";
 
-/// A value of an option that a program defines itself: a list of them stands for several methods.
+/// Value of an option that a program defines itself. A list of values gives several methods.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code)] // Its schema is all there is to it.
 pub enum PlainValue {
-    /// A yes or no.
+    /// True or false.
     Flag(bool),
     /// A whole number.
     Whole(i64),
@@ -65,7 +65,7 @@ impl Scratch {
         Ok(Scratch { dir })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -198,7 +198,7 @@ pub fn labels(value: &Value, n: usize, scratch: &Path) -> Result<Vec<u32>, Strin
             .iter()
             .enumerate()
             .map(|(i, v)| {
-                v.as_i64().ok_or_else(|| format!("label {v} of object {i} is no integer"))
+                v.as_i64().ok_or_else(|| format!("label {v} of object {i} is not an integer"))
             })
             .collect::<Result<_, _>>()?,
         Value::String(path) => {
@@ -208,7 +208,10 @@ pub fn labels(value: &Value, n: usize, scratch: &Path) -> Result<Vec<u32>, Strin
         _ => return Err("no \"labels\": a list of integers, or the path of a .npy file".into()),
     };
     if let Some((i, l)) = numbers.iter().enumerate().find(|(_, l)| !(0..n as i64).contains(l)) {
-        return Err(format!("label {l} of object {i} is not in 0..{n}; no label may be missing"));
+        return Err(format!(
+            "label {l} of object {i} is not between 0 and {}; no label may be missing",
+            n - 1
+        ));
     }
     Ok(numbers.into_iter().map(|l| l as u32).collect())
 }
@@ -225,7 +228,7 @@ fn read_integers(path: &Path, n: usize, scratch: &Path) -> Result<Vec<i64>, Stri
     };
     let facts = path.metadata().map_err(|e| e.to_string())?;
     if !facts.is_file() {
-        return Err("is no ordinary file".into());
+        return Err("is not a regular file".into());
     }
     let most = 8 * n as u64 + LONGEST_HEADER;
     if facts.len() > most {
@@ -272,10 +275,10 @@ mod tests {
         let wrong = |value: Value| labels(&value, 3, Path::new(".")).unwrap_err();
         assert_eq!(
             wrong(json!([0, -1])),
-            "label -1 of object 1 is not in 0..3; no label may be missing"
+            "label -1 of object 1 is not between 0 and 2; no label may be missing"
         );
-        assert_eq!(wrong(json!([0, 0.5])), "label 0.5 of object 1 is no integer");
-        assert!(wrong(json!([4_000_000_000_u64])).contains("not in 0..3"));
+        assert_eq!(wrong(json!([0, 0.5])), "label 0.5 of object 1 is not an integer");
+        assert!(wrong(json!([4_000_000_000_u64])).contains("not between 0 and 2"));
         assert!(wrong(Value::Null).starts_with("no \"labels\""));
         assert!(wrong(json!("no/such.npy")).starts_with("./no/such.npy: "));
     }
@@ -294,7 +297,7 @@ mod tests {
         assert!(wrong("../").contains("lies outside of the folder"));
         let pipe = here.join("pipe.npy");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(wrong("pipe.npy").contains("is no ordinary file"));
+        assert!(wrong("pipe.npy").contains("is not a regular file"));
         File::create(here.join("large.npy")).unwrap().set_len(1 << 40).unwrap();
         assert!(wrong("large.npy").contains("more than the 65560 of 3 labels"));
     }

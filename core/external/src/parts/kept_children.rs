@@ -95,8 +95,8 @@ fn take(command: &[String], base: &Path, protocol: &str) -> Option<Child> {
     None
 }
 
-/// Gives a child back that was greeted with `protocol` and takes another request; it ends where nobody keeps
-/// children.
+/// Returns a child that was greeted with `protocol` and accepts another request; it ends if children are not
+/// kept.
 pub fn put(command: &[String], base: &Path, protocol: &'static str, mut child: Child) {
     let mut kept = kept();
     if kept.holders == 0 {

@@ -186,7 +186,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
     inner.flat_map(|inner| files(&inner)).collect()
 }
 
-/// What stands in a folder, sorted; what is hidden or made by an interpreter is left out.
+/// Entries of a folder, sorted, without hidden files and files made by an interpreter.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let names = fs::read_dir(here).into_iter().flatten().flatten().map(|entry| entry.file_name());

@@ -88,9 +88,9 @@ impl Open {
     }
 }
 
-/// Ends every program that runs with all that it started, and removes what was written for it: for a
-/// process that is about to end without dropping anything. Whoever starts a program or makes a folder after
-/// this waits for that end: threads go on until then, and the next thing they made would be left.
+/// Ends every running program and its child processes, and removes the files written for it. For a
+/// process that is about to end without dropping anything. A thread that starts a program or makes a folder after
+/// this waits for the end of the process, because anything it makes would be left behind.
 pub fn end_all() {
     let mut open = open();
     #[cfg(unix)]
@@ -193,7 +193,7 @@ fn unmasked<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether a program has ended. It keeps its number, and that of its group, until it is waited for.
+/// True if a program has ended. It keeps its number, and that of its group, until it is waited for.
 #[cfg(unix)]
 pub(super) fn has_ended(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};

@@ -32,7 +32,7 @@ use mustlink_core::roles::{BaseClusterer, QuerySelector, RoleObject};
 const PATIENCE: f64 = 60.0;
 /// Options that every such plugin has, or that mean something else in a table of options.
 const TAKEN: [&str; 2] = ["type", "timeout_seconds"];
-/// What runs a file, by its ending; `MUSTLINK_PYTHON` names another Python.
+/// Interpreters of files, by their endings; `MUSTLINK_PYTHON` sets another Python.
 const INTERPRETERS: [(&str, &str); 6] = [
     ("py", "python3"),
     ("R", "Rscript"),
@@ -42,11 +42,11 @@ const INTERPRETERS: [(&str, &str); 6] = [
     ("js", "node"),
 ];
 
-/// A plugin in another language: its file, or the words of its command.
+/// A plugin in another language: its file, or its command as a list of words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Source {
-    /// The file: a Python, R, Julia, shell or JavaScript script by its ending, else a program.
+    /// Path of the file: a Python, R, Julia, shell or JavaScript script (by its ending), otherwise a program.
     File(String),
     /// The program and its arguments.
     Command(Vec<String>),
@@ -153,7 +153,7 @@ pub fn remember(source: &Source, base: &Path, hello: &Value) -> Result<()> {
     tag.map(drop)
 }
 
-/// Whether the catalogue has a copy of a program by this name: a file called alike that said the same of itself.
+/// True if the catalogue has a copy of a program by this name: a file called alike that said the same of itself.
 /// Where the files of both are here, they are the same.
 fn is_copied(tag: &str, source: &Source, base: &Path, hello: &Value) -> bool {
     let found = Catalogue::get().ok().and_then(|catalogue| catalogue.find(tag));
@@ -166,7 +166,7 @@ fn is_copied(tag: &str, source: &Source, base: &Path, hello: &Value) -> bool {
     other.hello == *hello && file(&words) == file(&other.command) && here.iter().all(agrees)
 }
 
-/// What a program said of itself; absent when it was not asked or does not answer.
+/// Description that a program gives of itself; absent when it was not asked or does not answer.
 pub fn hello(source: &Source, base: &Path) -> Option<&'static Value> {
     let tag = add(source, base).ok()?;
     Some(&Catalogue::get().ok()?.find(tag)?.script.as_ref()?.hello)
@@ -303,10 +303,10 @@ fn from_here(program: String, base: &Path) -> String {
     std::path::absolute(path).map_or(program.clone(), |path| path.display().to_string())
 }
 
-/// Whether a program starts and greets as one that speaks this protocol, for which it has so many seconds.
+/// Checks that a program starts and greets with this protocol within `seconds`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of the fault.
 pub fn greets(command: &[String], protocol: &str, seconds: f64) -> Result<()> {
     let greeted = Child::spawn(command, seconds, Path::new("")).and_then(|mut child| {
         child.hello(protocol, json!({ "n": 1, "d": 1 }), &Context::new(0))?;
@@ -316,7 +316,7 @@ pub fn greets(command: &[String], protocol: &str, seconds: f64) -> Result<()> {
     greeted.map_err(|e| Error::Usage(e.to_string()))
 }
 
-/// What a program says of itself, for which it has so many seconds; relative paths start at `base`.
+/// Description that a program gives of itself within `seconds`; relative paths start at `base`.
 ///
 /// # Errors
 /// A program that does not start or does not describe itself.
@@ -324,7 +324,7 @@ pub fn describe(command: &[String], base: &Path, seconds: f64) -> Result<Descrip
     described(command, base, &asked(command, base, seconds)?)
 }
 
-/// The hello of a program that is to describe itself, whatever stands in it.
+/// The hello of a program that is asked to describe itself, whatever its content.
 ///
 /// # Errors
 /// A program that does not start or does not greet.
@@ -348,7 +348,7 @@ pub fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descr
     let text = |key: &str| reply[key].as_str().map(str::to_string);
     let name = text("name").ok_or_else(|| wrong("its hello has no \"name\"".into()))?;
     if !is_snake(&name) {
-        let legal = "its name must be snake_case to stand in configurations, such as my_method";
+        let legal = "its name must be snake_case for use in configurations, such as my_method";
         return Err(wrong(format!("{legal}, got \"{name}\"")));
     }
     let role = match (&reply["role"], text("role").as_deref()) {
@@ -367,7 +367,7 @@ pub fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descr
     // The limit is an option of every such plugin.
     let own = ["command", "name", "options", "timeout_seconds", "type"];
     if let Some(own) = own.iter().find(|k| facts.contains_key(**k)) {
-        return Err(wrong(format!("{own} is no property")));
+        return Err(wrong(format!("{own} is not a property")));
     }
     let mut whole = Value::Object(facts.clone());
     whole["type"] = format!("external_{}", role.key()).into();

@@ -16,9 +16,9 @@ use crate::shared::{Caught, HOLDS, KEEPS, Mutant, checked, clock, flaws, tried};
 /// Objects join the nearest centre, and pay for constraints they break.
 #[options]
 pub struct FlawedClusterer {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
-    /// Number of clusters; absent: that of the problem.
+    /// Number of clusters. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
     /// Price of a broken constraint, in mean squared distances to the mean.
@@ -45,7 +45,7 @@ pub enum Order {
     Outwards,
 }
 
-const FLAWS: [(&str, &str); 61] = [
+const FLAWS: [(&str, &str); 62] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -64,10 +64,11 @@ const FLAWS: [(&str, &str); 61] = [
     ("gives up on a fifth must-link", "feasible_sets_are_met"),
     ("calls a contradiction infeasible", "contradictions_are_named"),
     ("takes soft marks for hard ones", "soft_marks_refuse_nothing"),
+    ("obeys soft marks without a warning", "enforced_soft_marks_cause_a_warning"),
     ("fails on contradictions", "contradictions_are_survived"),
     ("returns the transposed centres", "centres_have_the_declared_shape"),
     ("keeps weights of features to itself", "learned_weights_are_declared"),
-    ("tries another method in silence", "what_was_tried_is_declared"),
+    ("tries another method undeclared", "what_was_tried_is_declared"),
     ("stores zeros of sparse rows as ones", "sparse_equals_dense"),
     ("calls all below a thousandth equal", "any_unit"),
     ("cuts values off at 30", "any_origin"),
@@ -116,6 +117,7 @@ pub fn caught(complaints: &mut Vec<String>) -> Caught {
         "gives up on a fifth must-link",
         "calls a contradiction infeasible",
         "takes soft marks for hard ones",
+        "obeys soft marks without a warning",
     ];
     let mut mutants = flaws(tag, &FLAWS);
     for Mutant { config, .. } in &mut mutants {
@@ -174,7 +176,7 @@ impl FlawedClusterer {
         x
     }
 
-    /// What is wrong before anything is done.
+    /// Flaws that show before anything is done.
     fn stumble(&self, problem: &Problem, x: &Array2<f64>, k: usize) -> Result<()> {
         let (n, d) = x.dim();
         let pairs = problem.constraints.pairs();
@@ -263,7 +265,12 @@ register!(BaseClusterer, FlawedClusterer, "flawed_clusterer", references: []);
 impl BaseClusterer for FlawedClusterer {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         if self.hard && !self.has("takes soft marks for hard ones") {
-            return obeying("flawed_clusterer", problem, ctx, |problem| self.run(problem, ctx));
+            let silent = Context::new(1);
+            let reported =
+                if self.has("obeys soft marks without a warning") { &silent } else { ctx };
+            return obeying("flawed_clusterer", problem, reported, |problem| {
+                self.run(problem, ctx)
+            });
         }
         self.run(problem, ctx)
     }
@@ -425,7 +432,7 @@ impl FlawedClusterer {
         }
         let weights = self.has("keeps weights of features to itself");
         let weights = weights.then(|| Array2::from_elem((k, d), 1.0));
-        let another = self.has("tries another method in silence").then(|| Tried {
+        let another = self.has("tries another method undeclared").then(|| Tried {
             name: "kmeans".into(),
             method: json!({ "clusterer": { "type": "kmeans" } }),
             k,

@@ -10,9 +10,9 @@ use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 /// Groups are merged, the most alike first, until k are left.
 #[options]
 pub struct FlawedConsensus {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
-    /// How alike two objects are that no member saw both of.
+    /// Similarity of two objects that no member saw together.
     #[option(default = 0.0, min = 0.0, max = 1.0)]
     pub unseen: f64,
     /// Merges, at most.
@@ -31,7 +31,7 @@ const FLAWS: [(&str, &str); 34] = [
     ("keeps two clusters at least", "extreme_k_is_legal"),
     ("counts its work in 32 bits", "legal_values_are_harmless"),
     ("indexes by a missing label", "missing_labels_are_legal"),
-    ("needs centres and does not say so", "needs_are_declared"),
+    ("needs centres and does not declare it", "needs_are_declared"),
     ("reads centres and says that labels do", "labels_alone_are_read"),
     ("does not say what takes more objects", "size_is_refused_in_time"),
     ("never looks at the cancel flag", "cancelling_is_heard"),
@@ -105,7 +105,7 @@ impl FlawedConsensus {
                 let labels = members.iter().flat_map(|m| &m.labels);
                 assert!(labels.max().is_none_or(|&l| l < 1000), "index out of bounds");
             }
-            "needs centres and does not say so" => {
+            "needs centres and does not declare it" => {
                 members.iter().for_each(|m| drop(m.extras.centers.clone().expect("centres")));
             }
             "counts its work in 32 bits" => {

@@ -9,7 +9,7 @@ use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 /// Each member is the partition by the nearest of k random objects.
 #[options]
 pub struct FlawedGenerator {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
     /// Members.
     #[option(default = 6, min = 1)]

@@ -31,7 +31,7 @@ mod undescribed;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// What other tests hold would be measured, too.
+/// Memory of other tests would be measured, too.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// The campaign tells what breaks its promises from what keeps them.
@@ -65,7 +65,7 @@ fn a_broken_law_says_what_came_and_what_to_do() {
 /// Tries the mutants of a role, and notes what is not as it should be.
 type Trial = fn(&mut Vec<String>) -> Caught;
 
-const PAGE: &str = "../../book/src/reference/laws.md";
+const PAGE: &str = "../../book/developers/src/reference/laws.md";
 
 const HEAD: &str = "# Laws and what they catch
 
@@ -136,7 +136,7 @@ fn every_flaw_is_caught_and_every_law_catches_one() {
     );
 }
 
-/// What a clusterer does not declare is refused before it sees it.
+/// Data of an undeclared kind are rejected before a clusterer gets them.
 #[test]
 fn other_kinds_are_refused_by_the_framework() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,9 +10,9 @@ use crate::shared::{Caught, checked, clock, flaws, tried};
 /// Agreement about pairs, those in one class counted apart.
 #[options]
 pub struct FlawedMetric {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
-    /// How much pairs in one class or cluster count beside the others.
+    /// Weight of pairs in one class or cluster compared with the others.
     #[option(default = 1.0, above = 0.0, max = 100.0)]
     pub together: f64,
     /// Power of the result.

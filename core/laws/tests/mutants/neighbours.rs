@@ -11,7 +11,7 @@ const ROUNDS: &str = "keeps equal rows apart by rounding";
 /// Objects not farther apart than a length are together.
 #[options]
 pub struct FlawedNeighbours {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
     /// The length; absent: the mean distance to the mean.
     #[option(min = 0.0, units = 1)]

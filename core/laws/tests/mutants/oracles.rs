@@ -11,7 +11,7 @@ use crate::shared::{Caught, Mutant, checked, clock, flaws, tried};
 /// Answers by class; unknown classes are not known.
 #[options]
 pub struct FlawedOracle {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
     /// Queries that are answered; absent: all.
     #[option(min = 0, max = 1000000)]
@@ -27,9 +27,9 @@ pub struct FlawedOracle {
 /// Passes on what another oracle answers.
 #[options]
 pub struct FlawedWrapper {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
-    /// Whose answers.
+    /// Oracle that answers.
     #[option(slot = "flawed_oracle")]
     pub source: Option<Box<dyn Oracle>>,
 }

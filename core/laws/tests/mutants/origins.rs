@@ -33,13 +33,13 @@ sees!(SeesAngles, "sees_angles");
 /// Compares angles, which an option makes sharper.
 #[options]
 pub struct SeesSharpAngles {
-    /// How sharp.
+    /// Sharpness.
     #[option(default = 32.0, above = 0.0, max = 1e6, origin = true)]
     pub sharpness: f64,
 }
 sees!(SeesSharpAngles, "sees_sharp_angles");
 
-/// Compares angles if it is told to.
+/// Compares angles if the option asks for it.
 #[options]
 pub struct SeesEither {
     /// Angles instead of distances.
@@ -51,7 +51,7 @@ pub struct SeesEither {
 }
 sees!(SeesEither, "sees_either");
 
-/// What another clusterer finds.
+/// Returns the result of another clusterer.
 #[options]
 pub struct SeesByAnother {
     /// The other one.
@@ -66,7 +66,7 @@ impl BaseClusterer for SeesByAnother {
     }
 }
 
-/// What the one in the slot finds, which holds one itself.
+/// Returns the result of the clusterer in the slot, which contains one itself.
 #[options]
 pub struct SeesByTwo {
     /// The one in the middle.

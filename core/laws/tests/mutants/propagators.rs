@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::shared::{Caught, HOLDS, KEEPS, Mutant, checked, clock, flaws, tried};
 
-/// What is said of an object is said, with less weight, of its nearest neighbours.
+/// Each constraint also applies, with less weight, to the nearest neighbours of its objects.
 #[options]
 pub struct FlawedPropagator {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
     /// Weight of what is passed on, as a share of the given.
     #[option(default = 0.5, above = 0.0, max = 1.0)]

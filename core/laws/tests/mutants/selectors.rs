@@ -11,7 +11,7 @@ use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 /// Pairs in random order; what earlier replies entail is passed over.
 #[options]
 pub struct FlawedSelector {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
     /// Times that the pairs are shuffled.
     #[option(default = 1, min = 1)]
@@ -31,7 +31,7 @@ const FLAWS: [(&str, &str); 37] = [
     ("seeds itself from the clock", "same_seed_same_questions"),
     ("asks by thread", "same_questions_on_any_threads"),
     ("asks by thread about many", "same_questions_on_several_blocks"),
-    ("draws when it is told", "resumes_where_it_stopped"),
+    ("draws at each answer", "resumes_where_it_stopped"),
     ("draws when it starts", "smaller_budget_is_a_prefix"),
     ("infers at random", "true_replies_give_true_constraints"),
     ("takes k for the number of classes", "concludes_only_if_declared"),
@@ -41,7 +41,7 @@ const FLAWS: [(&str, &str); 37] = [
     ("knows before it asks", "budget_zero_is_empty"),
     ("takes any reply", "wrong_id_is_an_error"),
     ("has no clustering after ten replies", "clustering_is_always_valid"),
-    ("clusters as if nobody had answered", "clustering_keeps_answers"),
+    ("clusters as if without answers", "clustering_keeps_answers"),
     ("cannot read sparse rows", "takes_sparse_rows"),
     ("counts its work in 32 bits", "legal_values_are_harmless"),
     ("never looks at the cancel flag", "looks_every_sweep"),
@@ -217,7 +217,7 @@ struct Asking {
     at: usize,
     id: QueryId,
     events: Vec<Event>,
-    /// What is apart from the same object is together.
+    /// Assumes that objects apart from the same object are together.
     two: bool,
     apart: Vec<(u32, u32)>,
 }
@@ -290,7 +290,7 @@ impl Inquiry for Asking {
         if self.two && reply == Reply::CannotLink {
             self.conclude(i, j);
         }
-        if self.has("draws when it is told") {
+        if self.has("draws at each answer") {
             let rest = &mut self.pairs[self.at + 1..];
             SeedPath::new(clock()).stream("rest").shuffle(rest);
         }
@@ -308,7 +308,7 @@ impl Inquiry for Asking {
         let none = self.id > 10 && self.has("has no clustering after ten replies");
         let mut known = self.known.clone();
         let name = |i: u32| {
-            if self.has("clusters as if nobody had answered") { 0 } else { known.component(i) }
+            if self.has("clusters as if without answers") { 0 } else { known.component(i) }
         };
         let labels: Vec<u32> = (0..self.n as u32).map(name).collect();
         (!none).then(|| Clustering::from_labels(canonical(&labels)))

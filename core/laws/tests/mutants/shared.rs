@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mustlink_core::options;
 use mustlink_core::prelude::*;
-use mustlink_laws::{Lawful, laws_for};
+use mustlink_laws::{Lawful, beside_others, laws_for};
 use serde_json::{Value, json};
 
 /// A plugin with one flaw.
@@ -71,15 +71,19 @@ const TIMED: &str = "legal_values_are_harmless";
 /// Law → the flaws it catches.
 pub type Caught = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// What the laws of a role say about the sound plugins and the mutants.
+/// Verdicts of the laws of a role on the sound plugins and the mutants.
 pub fn tried<R: Lawful + ?Sized>(
     sound: &[Value],
     mutants: &[Mutant],
     complaints: &mut Vec<String>,
 ) -> Caught {
     let broken = |config: &Value| {
-        let plugin = R::from_value(config.clone()).unwrap_or_else(|e| panic!("{config}: {e}"));
-        let laws = laws_for(&*plugin);
+        // Roles are tried at the same time, and what is built here would count as memory of another plugin.
+        let (plugin, laws) = beside_others(|| {
+            let plugin = R::from_value(config.clone()).unwrap_or_else(|e| panic!("{config}: {e}"));
+            let laws = laws_for(&*plugin);
+            (plugin, laws)
+        });
         let tried = laws.iter().map(|law| (law.name, law.try_on(&*plugin)));
         tried.filter_map(|(law, verdict)| Some((law, verdict.err()?))).collect::<Vec<_>>()
     };

@@ -10,9 +10,9 @@ use crate::shared::{Caught, HOLDS, KEEPS, checked, clock, flaws, tried};
 /// Every value is stretched and shifted.
 #[options]
 pub struct FlawedTransform {
-    /// What is wrong with it.
+    /// Name of the flaw.
     pub flaw: String,
-    /// What is added, after all.
+    /// Value that is added at the end.
     #[option(default = 1.0, min = 0.0, max = 9.0)]
     pub shift: f64,
     /// Times that values are halved.

@@ -31,7 +31,7 @@ macro_rules! registers {
         #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $type {
-            /// How pairs are counted.
+            /// Rule for counting pairs.
             pub form: Form,
         }
         metric!($type, $tag, $tag, $($rest)*);
@@ -71,7 +71,7 @@ mod silent {
     #![allow(missing_docs)]
     use super::*;
 
-    /// Has an option that nobody describes.
+    /// Has an option without a description.
     #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct SaysNothing {
@@ -126,7 +126,7 @@ registers!(CitesNever, "cites_never", "Cites for a value that an option cannot h
 registers!(CitesByNoOption, "cites_by_no_option", "Cites for an option that it does not have.",
     references: ["Basu2004" if shape = "new"]);
 
-/// What the laws say of a flawed registration.
+/// Report of the laws on a flawed registration.
 #[test]
 fn a_flawed_registration_is_answered_with_the_cure() {
     for (tag, law, words) in [

@@ -143,7 +143,7 @@ impl Links {
         self.0.iter().any(apart).then_some(Kind::CannotLink)
     }
 
-    /// Takes what a reply says; `false` where it contradicts what was said before.
+    /// Takes a reply; `false` if it contradicts an earlier one.
     fn take(&mut self, pair: Pair, reply: Reply) -> bool {
         let Some(kind) = reply.kind() else { return true };
         match self.relation(pair) {
@@ -168,11 +168,11 @@ struct Said {
 struct Taken {
     id: QueryId,
     said: Said,
-    /// What it and those before it are taken to be once it has come.
+    /// Replies as corrected after it has come.
     as_taken: Vec<Reply>,
     /// Which of them contradict then.
     contradicting: Vec<QueryId>,
-    /// What is said of that.
+    /// Events that report it.
     new: Vec<Event>,
 }
 
@@ -254,7 +254,7 @@ impl Model {
         }
     }
 
-    /// Whether it may be stated; then it is, in the place of the open question where that is about the pair.
+    /// True if it may be stated; then it is, in the place of the open question where that is about the pair.
     fn state(&mut self, pair: Pair, reply: Reply) -> bool {
         let turned = (pair.1, pair.0);
         let may = pair.0 != pair.1 && self.live(pair).is_none();
@@ -424,7 +424,7 @@ fn says_the_same(selection: &Selection, taken: &[Taken], given: &Links, constrai
     }
 }
 
-/// What one may do with a file of answers. Numbers choose among what there is.
+/// Operations on a file of answers. Numbers choose among the possible ones.
 #[derive(Debug, Clone)]
 enum Op {
     /// A selection with this budget, whose oracle has these replies.
@@ -449,6 +449,7 @@ impl Both {
             dataset: "six".into(),
             fingerprint: "f".into(),
             n: N as usize,
+            values: None,
             created: "2026-01-31T00:00:00Z".into(),
             seed: None,
             selector: json!({ "type": "passing" }),

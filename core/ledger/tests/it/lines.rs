@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink_core::Error;
-use mustlink_core::roles::{Answer, Reply};
+use mustlink_core::roles::{Answer, Reply, Scene};
 use mustlink_core::selection::Record;
+use mustlink_core::{Context, Error};
 use mustlink_ledger::{Durability, Header, Ledger, is_ledger};
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ fn header() -> Header {
         dataset: "four".into(),
         fingerprint: "f".into(),
         n: 4,
+        values: None,
         created: "2026-01-31T00:00:00Z".into(),
         seed: None,
         selector: json!({ "type": "random_pairs" }),
@@ -81,6 +82,76 @@ fn names_are_those_of_whoever_opens() {
     assert_eq!((&lines[3]["i_id"], &lines[3]["j_id"]), (&json!("b"), &json!("d")));
 }
 
+/// An answer that was taken back stood in the way if an object in it was gone or had another id.
+#[test]
+fn answers_taken_back_are_not_in_the_way() {
+    let (_folder, path, mut ledger) = ledger();
+    for (id, (subject, reference)) in (0..).zip([(0, 2), (1, 3)]) {
+        ledger.ask(subject, reference, "test").unwrap();
+        ledger.tell(id, &must(1.0)).unwrap();
+    }
+    ledger.retract(0, None).unwrap();
+    drop(ledger);
+    let ids = |all: &[&str]| Some(all.iter().map(ToString::to_string).collect::<Vec<_>>().into());
+    let three = Scene::with_labels(vec![None; 3], Context::new(0));
+    let scene = Scene { ids: ids(&["d", "b", "c"]), ..three.clone() };
+    let (left, notices) = mustlink_ledger::answers(&path, &scene).unwrap();
+    assert_eq!((left.len(), left[0].subject, left[0].reference), (1, 1, 0));
+    assert!(notices.is_empty(), "{notices:?}");
+    let gone = mustlink_ledger::answers(&path, &Scene { ids: ids(&["a", "c", "d"]), ..three });
+    assert!(said(&path, gone.map(drop)).contains("no object has the id \"b\""));
+    let now = Header { n: 5, ids: ids(&["z", "b", "c", "d", "e"]), ..header() };
+    Ledger::open_grown(&path, now, Durability::None, &|_| true).unwrap();
+}
+
+#[test]
+fn answers_are_kept_if_rows_were_appended() {
+    let (_folder, path, mut first) = ledger();
+    first.ask(0, 2, "test").unwrap();
+    first.tell(0, &must(1.0)).unwrap();
+    first.ask(1, 3, "test").unwrap();
+    drop(first);
+    let five = |ids: [&str; 5]| {
+        let ids = Some(ids.map(String::from).to_vec().into());
+        Header { n: 5, fingerprint: "g".into(), ids, ..header() }
+    };
+    let now = five(["a", "b", "c", "d", "e"]);
+    let open = |now: &Header, begins: bool| {
+        let looked_at = |then: &Header| then.n == 4 && begins;
+        Ledger::open_grown(&path, now.clone(), Durability::Batch(2), &looked_at)
+    };
+    let other =
+        "L, line 1: belongs to another selection: its number of objects is 4, this one's is 5";
+    let renamed = five(["z", "b", "c", "d", "e"]);
+    for refused in [open(&now, false), open(&renamed, true)] {
+        let text = said(&path, refused.map(drop));
+        assert!(text.starts_with(other), "{text}");
+    }
+    let mut grown = open(&now, true).unwrap();
+    assert!(grown.notices()[0].contains("1 row more than before"), "{:?}", grown.notices());
+    // Another course, in which the answer is served where its pair comes.
+    assert_eq!((grown.unmet().len(), grown.knows(2, 0)), (1, true));
+    assert_eq!(grown.ask(4, 1, "test").unwrap(), (2, None));
+    grown.tell(2, &must(1.0)).unwrap();
+    drop(grown);
+    let again = Ledger::open(&path, now.clone(), Durability::None).unwrap();
+    assert_eq!((again.answers().len(), again.notices().len()), (2, 0));
+    again.report().unwrap();
+    drop(again);
+    let five = Scene::with_labels(vec![None; 5], Context::new(0));
+    let scene = Scene { ids: now.ids.clone(), ..five };
+    let (pairs, _) = mustlink_ledger::answers(&path, &scene).unwrap();
+    let pairs: Vec<_> = pairs.iter().map(|r| (r.subject, r.reference)).collect();
+    assert_eq!(pairs, [(0, 2), (4, 1)]);
+    let before = Ledger::open(&path, header(), Durability::None).map(drop);
+    assert!(said(&path, before).contains("number of objects is 5, this one's is 4"));
+    // A header of as many objects begins another file.
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.clone() + &text).unwrap();
+    let twice = Ledger::open(&path, now, Durability::None).map(drop);
+    assert_eq!(said(&path, twice), "L, line 8: not a line of a ledger: a second header");
+}
+
 #[test]
 fn an_error_names_the_line_that_would_have_been_written() {
     let (_folder, path, mut ledger) = ledger();
@@ -132,7 +203,7 @@ fn a_line_that_cannot_follow_is_named_on_opening() {
     assert_eq!(said(&path, made), "L, line 4: q000001 was asked before");
 }
 
-/// What was cut off may be the beginning of a header; a file without a whole line may also be somebody's.
+/// A line that was cut off may be the beginning of a header; a file without a whole line may be another kind of file.
 #[test]
 fn a_file_that_is_no_ledger_is_left_as_it_is() {
     let (_folder, path, ledger) = ledger();

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mustlink_core::roles::{Answer, QueryId, Reply};
+use mustlink_core::Context;
+use mustlink_core::roles::{Answer, QueryId, Reply, Scene};
 use mustlink_core::selection::Record;
 use mustlink_ledger::{Durability, Header, Ledger, answers};
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ use serde_json::json;
 
 const N: u32 = 6;
 
-/// What one may do with a ledger. Numbers choose among what there is.
+/// Operations on a ledger. Numbers choose among the possible ones.
 #[derive(Debug, Clone)]
 enum Op {
     Ask(u32, u32),
@@ -25,7 +26,7 @@ enum Op {
     Cut(u16),
 }
 
-/// What a line of the file says.
+/// Content of a line of the file.
 #[derive(Debug, Clone, PartialEq)]
 enum Said {
     Asked(QueryId, u32, u32),
@@ -43,11 +44,11 @@ struct Query {
     with: Option<QueryId>,
 }
 
-/// What the lines come to.
+/// Content of all lines.
 #[derive(Debug, Default)]
 struct Model {
     queries: BTreeMap<QueryId, Query>,
-    /// What a selector goes through again: its questions, and their replies but for the last.
+    /// Course that a selector repeats: its questions, and their replies except the last.
     course: Vec<(QueryId, u32, u32, Option<Reply>)>,
     cached: usize,
     closed: Option<bool>,
@@ -118,6 +119,7 @@ fn header() -> Header {
         dataset: "six".into(),
         fingerprint: "f".into(),
         n: N as usize,
+        values: None,
         created: "2026-01-31T00:00:00Z".into(),
         seed: None,
         selector: json!({ "type": "random_pairs" }),
@@ -126,7 +128,7 @@ fn header() -> Header {
     }
 }
 
-/// A ledger beside the list of its lines.
+/// A ledger together with the list of its lines.
 struct Both {
     path: PathBuf,
     ledger: Option<Ledger>,
@@ -249,7 +251,10 @@ impl Both {
         let path = self.path.clone();
         let ledger = self.ledger();
         assert_eq!(plain(ledger.answers()), model.answered());
-        assert_eq!(plain(answers(&path, N as usize, None).unwrap()), model.answered());
+        let mut standing = model.answered();
+        standing.retain(|answer| !answer.4);
+        let scene = Scene::with_labels(vec![None; N as usize], Context::new(0));
+        assert_eq!(plain(answers(&path, &scene).unwrap().0), standing);
         let last = model.course.iter().rev().find(|c| c.3.is_some()).map(|c| c.0);
         assert_eq!(ledger.last(), last);
         let report = ledger.report().unwrap();

@@ -2,7 +2,7 @@
 
 use mustlink_core::random::SeedPath;
 
-/// What the Bayesian signed-rank test says about two methods.
+/// Result of the Bayesian signed-rank test for two methods.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probabilities {
     /// The first is practically better.

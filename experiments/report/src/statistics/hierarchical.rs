@@ -26,7 +26,7 @@ const RATE: (f64, f64) = (0.05, 0.15);
 /// Bounds of the degrees of freedom less 1; the prior has next to nothing beyond.
 const FREEDOM: (f64, f64) = (1e-3, 1e3);
 
-/// What the model says of a next data set.
+/// Prediction of the model for a next data set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Next {
     /// The probability that the difference there is above, within and below the region of practical
@@ -53,15 +53,16 @@ struct Folds {
 }
 
 /// The hierarchical comparison of paired differences, first less second, per data set and fold, in units of the
-/// score; two folds at least in each set, and three sets, for with fewer nothing is known of the spread between
-/// sets. `correlation` of two folds, `0..1`: 1 / folds of a repeat (Nadeau and Bengio 2003). Differences within
+/// score. It needs at least two folds in each set, and three sets, because with fewer the spread between
+/// sets is unknown. `correlation` of two folds, `0..1`: 1 / folds of a repeat (Nadeau and Bengio 2003). Differences
+/// within
 /// ±`rope` > 0 are practically equal.
 ///
 /// Priors are those of the paper: uniform for the mean, for the spread between sets and that within each, a Gamma
-/// distribution of unknown parameters for the degrees of freedom less 1. One thing is other: a set whose folds do
-/// not differ would be known without error, so each sum of squares has that of differences of a tenth of
-/// `rope` in addition; the authors replace such folds by random ones. Draws are those of Gibbs, with the Student
-/// distribution as a mixture of normal ones and slices (Neal 2003) where there is no closed form.
+/// distribution of unknown parameters for the degrees of freedom less 1. One thing differs: a set whose folds do
+/// not differ would be known without error, so the sum of squares of differences of a tenth of
+/// `rope` is added to each. The authors replace such folds by random ones. Draws are those of Gibbs, with the Student
+/// distribution as a mixture of normal ones and slices (Neal 2003) if no closed form exists.
 ///
 /// The same seed gives the same bits, and swapped methods give swapped probabilities. O(draws · sets).
 pub fn hierarchical(sets: &[Vec<f64>], correlation: f64, rope: f64, seed: u64) -> Option<Next> {
@@ -119,7 +120,7 @@ struct State {
     /// Shape and rate of the Gamma distribution of the last.
     shape: f64,
     rate: f64,
-    /// Of each set: its mean, its precision in the mixture, the variance of its folds.
+    /// For each set: its mean, its precision in the mixture, the variance of its folds.
     means: Vec<f64>,
     precisions: Vec<f64>,
     variances: Vec<f64>,
@@ -207,7 +208,7 @@ impl State {
         (self.freedom, self.shape, self.rate) = (freedom, shape, rate);
     }
 
-    /// How probable a difference above, within and below ±`rope` is on a next set.
+    /// Probability of a difference above, within and below ±`rope` on a next set.
     fn regions(&self, rope: f64) -> Option<[f64; 3]> {
         let student = StudentsT::new(0.0, 1.0, 1.0 + self.freedom).ok()?;
         let above = student.cdf((self.centre - rope) / self.between);

@@ -36,9 +36,9 @@ struct Group {
 ///
 /// Every set of worths is equally probable before (a Gamma prior of shape 1), so that methods that were always
 /// first keep a finite worth. Draws are those of Gibbs (Caron and Doucet 2012): the waiting time of each choice
-/// given the worths, the worths given the waiting times, and their sum anew. Of t equal scores each is as
+/// given the worths, the worths given the waiting times, and their sum again. Of t equal scores each is as
 /// likely to be taken already (Efron 1977): at choice l = 0, 1, … the share 1 − l/t of their worth is left; the
-/// last choice of a ranking is none. With two methods a tie is half a win for each.
+/// last place of a ranking does not count as a choice. With two methods a tie is half a win for each.
 ///
 /// The same seed gives the same bits. `None` without rows, with fewer than two methods or rows of different
 /// length. O(draws · rows · methods).

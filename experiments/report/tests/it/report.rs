@@ -70,7 +70,18 @@ fn a_mailed_report_loses_nothing() {
     }
     let figures = page.matches("<figure").count();
     assert!(figures > 10, "{figures}");
-    assert!(page.matches("href=\"data:text/csv").count() >= figures);
+    // A link leads to a part of the page: files of numbers are on it.
+    let parts: Vec<&str> =
+        page.split("href=\"").skip(1).map(|l| l.split('"').next().unwrap()).collect();
+    for part in parts {
+        let id = part.strip_prefix('#').unwrap_or_else(|| panic!("{part} is not on the page"));
+        assert!(page.contains(&format!(" id=\"{id}\"")), "{id}");
+    }
+    for file in
+        ["summary.csv", "areas.csv", "statistics.csv", "supervision.csv", "times.csv", "tables.md"]
+    {
+        assert!(page.contains(&format!("<pre id=\"{file}\">")), "{file}");
+    }
     assert_eq!(page.matches("<desc>").count(), page.matches("<svg xmlns").count());
     // Tables say what they are.
     assert_eq!(page.matches("<caption>").count(), page.matches("<table").count());
@@ -126,7 +137,7 @@ fn folds_say_what_a_next_set_brings() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         let page = page_of(&study(split, scope), dir.path());
-        for said in ["next better", "hierarchical Bayesian model", "@article{Corani2017,"] {
+        for said in ["next set: better", "hierarchical Bayesian model", "@article{Corani2017,"] {
             assert_eq!(page.contains(said), compared, "{said}: {split}, {scope}");
         }
         assert_eq!(page.contains("correlated by 1/3"), compared);
@@ -148,6 +159,56 @@ fn folds_say_what_a_next_set_brings() {
 }
 
 #[test]
+fn the_answer_comes_first_and_claims_no_more_than_the_tests() {
+    let dir = tempfile::tempdir().unwrap();
+    let optional = "[[dataset]]\nid = \"wine\"\noptional = true\n";
+    let text = STUDY.replace("seed = 3", "seed = 3\ntitle = \"Do answers help?\"");
+    let text = text.replace(optional, "");
+    let page = page_of(&text, dir.path());
+    assert!(page.contains("<h1>Do answers help?</h1>"), "{page}");
+    let (answer, rest) =
+        page.split_once("<div class=\"answer\">").unwrap().1.split_once("</div>").unwrap();
+    assert!(rest.split_once("<h2").unwrap().1.starts_with(">Learning curves</h2>"), "{page}");
+    for part in [
+        "<p class=\"lead\">By ari: ",
+        " the best mean rank, but this may be chance.</p>",
+        "<b>Tests:</b> by aligned ranks the methods do not differ significantly (p ",
+        " ahead of the next, ",
+        ": mean ari over the whole curve ",
+        "<b>Each data set alone:</b> ",
+        "<b>Failed:</b> none of 36 cells.",
+        "<b><a href=\"#supervision\">Answers hurt</a>:</b> ",
+        "<b>By vi:</b> ",
+    ] {
+        assert!(answer.contains(part), "{part} is not in {answer}");
+    }
+    // No table over the data sets has more than seven columns, and no explanation comes twice.
+    let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
+    let heads = tables.lines().filter(|l| l.starts_with("| method |"));
+    assert!(heads.clone().count() == 2 && heads.clone().all(|l| l.matches('|').count() <= 8));
+    assert_eq!(page.matches("<li>P(best): ").count(), 1);
+    assert!(tables.contains("| sum | "), "{tables}");
+    // One data set is tested by itself; of one run nothing is known.
+    let one = |repeats: usize, metric: &str| {
+        let text = format!(
+            "[experiment]\nname = \"t\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"holdout\"\n\
+             test_fraction = 0.5\nrepeats = {repeats}\n[scoring]\nmetrics = [\"{metric}\"]\n\
+             [[method]]\nid = \"good\"\nclusterer = \"kmeans\"\n[[method]]\nid = \"bad\"\n\
+             clusterer = {{ type = \"kmeans\", k = 20 }}\n"
+        );
+        let dir = tempfile::tempdir().unwrap();
+        page_of(&text, dir.path())
+    };
+    assert!(
+        one(1, "ari")
+            .contains("good has the best mean on iris, but its lead over bad may be chance.")
+    );
+    let said = one(6, "ari");
+    assert!(said.contains("good is significantly better than the next, bad, on iris."), "{said}");
+    assert!(!one(6, "k_found").contains("class=\"lead\""));
+}
+
+#[test]
 fn tables_are_hidden_whole_and_say_so() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(STUDY, dir.path());
@@ -156,14 +217,14 @@ fn tables_are_hidden_whole_and_say_so() {
         page.matches("<div class=\"table").count() - page.matches("<div class=\"tables").count();
     assert_eq!(tables, page.matches("<table class=\"sheet").count());
     assert!(page.contains("id=\"filtered\" role=\"status\""));
-    assert!(page.contains("bold, ranks, tests, and the axes of figures"), "{page}");
+    assert!(page.contains("Bold marks, ranks, tests and the axes of figures"), "{page}");
     // Links in the head do not end under the bar.
     assert!(page.contains("h2,h3,a[id]{scroll-margin-top:"));
     // What moves sideways says so, and names of rows stay.
     assert!(page.contains(".scroll.more::before") && page.contains("<g class=\"rows\"><rect"));
     // Printed, a heading stays with its curves and the configuration is folded.
-    assert!(page.contains("<div class=\"together\"><h3>ari</h3>"));
-    assert!(page.contains("<details class=\"fold\"><summary>Configuration"));
+    assert!(page.contains("<div class=\"together\" data-files=\"all-ari.svg\"><h3>ari</h3>"));
+    assert!(page.contains("<details class=\"screen fold file\"><summary>config.toml: "));
     // A long name of the reference does not run from panel to panel: the caption has it.
     let long = "a reference with a name that is longer than any panel is wide";
     let named = STUDY.replace("\"plain\"", &format!("\"{long}\""));
@@ -216,6 +277,13 @@ fn a_failed_cell_has_its_command() {
     let page = page_of(&text, dir.path());
     let failed = failures(dir.path()).unwrap();
     assert!(failed.len() >= 12, "{}", failed.len());
+    let named = format!("<a href=\"#failed\">Failed</a>:</b> {} of ", failed.len());
+    assert!(
+        page.contains(&named)
+            && page.contains("plain (digits, iris")
+            && page.contains("<h2 id=\"failed\">"),
+        "{named}"
+    );
     let command = format!("mustlink retry {} --cell ", dir.path().display());
     // Below its message, which has room.
     assert!(page.contains("<td class=\"w\">") && page.contains(&format!("<code>{command}")));
@@ -248,7 +316,7 @@ fn cells_that_failed_are_counted_where_they_failed() {
         )
         .replace("points = [0, 10, 20]", "points = [0, 400]");
     let page = page_of(&text, dir.path());
-    assert!(page.contains("Where all of its cells failed a line has no point."));
+    assert!(page.contains("If all cells of a point failed, the line has no point there."));
     let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
     let line = |head: &str| {
         let after = tables.split(&format!("**{head} ↑**")).nth(1).unwrap();
@@ -258,7 +326,7 @@ fn cells_that_failed_are_counted_where_they_failed() {
     assert!(line("ari at 400").contains("| 6 failed |"), "{tables}");
     assert!(!line("ari at 0").contains("failed"), "{tables}");
     assert!(
-        tables.contains("selection included. Without the cells that failed there."),
+        tables.contains("selection included. Cells that failed at this point are left out."),
         "{tables}"
     );
 }
@@ -282,7 +350,7 @@ fn a_record_that_no_row_has_is_named() {
 fn areas_stand_in_a_file_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     let page = page_of(STUDY, dir.path());
-    assert!(page.contains("<a href=\"areas.csv\">areas.csv</a>"));
+    assert!(page.contains("<pre id=\"areas.csv\">dataset,metric,method,mean,"));
     let means = |file: &str, line: &str, at: usize| -> Vec<f64> {
         let text = std::fs::read_to_string(dir.path().join(file)).unwrap();
         let lines = text.lines().filter(|l| l.starts_with(line));
@@ -320,7 +388,7 @@ fn nothing_is_left_of_what_was_taken_out() {
     std::fs::write(dir.path().join("figures/mine.svg"), "mine").unwrap();
     // Links of a page that somebody else wrote.
     let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
-    let others = "<a href=\"figures/../config.json\">x</a><a href=\"figures/.\">x</a>";
+    let others = "<figure data-files=\"../config.json .\"></figure>";
     std::fs::write(dir.path().join("report.html"), page + others).unwrap();
     let alone = STUDY.split("[[method]]\nid = \"asked\"").next().unwrap();
     page_of(alone, dir.path());
@@ -413,16 +481,16 @@ fn repeats_that_came_out_the_same_are_no_certainty() {
         let dir = tempfile::tempdir().unwrap();
         page_of(text, dir.path());
         let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
-        assert_eq!(tables.contains("all repeats came out the same"), told, "{tables}");
-        assert!(!tables.contains("no sample to test"), "{tables}");
+        assert_eq!(tables.contains("all repeats have the same score"), told, "{tables}");
+        assert!(!tables.contains("too few to test"), "{tables}");
         assert!(!tables.contains("share all objects"), "{tables}");
     }
     let dir = tempfile::tempdir().unwrap();
     page_of(&text.replace("repeats = 3", "repeats = 1"), dir.path());
     let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
-    assert!(tables.contains("is no sample to test") && !tables.contains("at 5 %"), "{tables}");
+    assert!(tables.contains("is too few to test") && !tables.contains("at 5 %"), "{tables}");
     // Of one run at one point there are neither intervals nor areas.
-    assert!(tables.contains("\nthe score of one run. ") && !tables.contains("area"), "{tables}");
+    assert!(tables.contains("\nThe score of one run. ") && !tables.contains("area"), "{tables}");
     page_of(&text.replace("\"all\"", "\"kfold\"\nfolds = 2"), dir.path().join("k").as_path());
     let tables = std::fs::read_to_string(dir.path().join("k/tables.md")).unwrap();
     assert!(tables.contains("Repeats of a cross-validation share all objects"), "{tables}");

@@ -172,7 +172,7 @@ fn worlds() -> impl Strategy<Value = (Data, Constraints)> {
     })
 }
 
-/// What follows from the constraints, by repeating the two rules on a table until nothing changes;
+/// Conclusions from the constraints, by repeating the two rules on a table until nothing changes;
 /// then the number of pairs known, of cannot-links inside, and of constraints.
 fn closed_slowly(n: usize, constraints: &Constraints) -> (usize, usize) {
     let mut must = vec![vec![false; n]; n];

@@ -31,7 +31,7 @@ pub(super) fn buckets(s: &Signatures, block: &Range<usize>) -> Vec<Vec<u32>> {
     })
 }
 
-/// Whether two groups agree in all members of a block.
+/// True if two groups agree in all members of a block.
 fn agree(s: &Signatures, a: u32, b: u32, block: &Range<usize>) -> bool {
     let tau = s.members();
     with_rows!(&s.rows, rows => {

@@ -7,9 +7,9 @@ use super::tally::{SignatureGroups, impute};
 use super::thresholds::Thresholds;
 use crate::ensemble::co_association::CoAssociation;
 
-/// The imputed constraints themselves, in order of their objects, of origin `Imputed`. Must-links
-/// alone are found by blocks of members where there is no matrix, without a look at pairs that agree
-/// in no block.
+/// The imputed constraints themselves, in order of their objects, of origin `Imputed`. Without a matrix, and
+/// for must-links alone, they are found by blocks of members, so that pairs that agree
+/// in no block are never visited.
 ///
 /// # Errors
 /// `BadParam` when there are more than `max_pairs`; cancellation.
@@ -26,7 +26,7 @@ pub fn imputed_constraints(
     };
     let refuse_above = |wanted: u64| {
         if wanted > max_pairs {
-            let legal = format!(">= {wanted}, the number of imputed pairs");
+            let legal = format!("at least {wanted}, the number of imputed pairs");
             Err(Error::bad_param("max_pairs", max_pairs, legal))
         } else {
             Ok(())

@@ -127,7 +127,7 @@ impl Centres {
         Some(logs.iter().map(|l| (l - most).exp() / total).collect())
     }
 
-    /// Whether new objects go by their posterior probabilities.
+    /// True if new objects go by their posterior probabilities.
     pub fn is_mixture(&self) -> bool {
         self.log_peaks.is_some()
     }

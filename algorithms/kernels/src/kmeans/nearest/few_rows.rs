@@ -117,7 +117,7 @@ struct Kernel<'a, T, F> {
 #[derive(Clone, Copy)]
 struct Lane<V> {
     best: V,
-    /// The vector that `best` stands in, counted from the first panel.
+    /// The vector that contains `best`, counted from the first panel.
     at: V,
     second: V,
 }

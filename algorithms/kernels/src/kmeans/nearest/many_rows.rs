@@ -86,9 +86,8 @@ impl<T: Real> Rowwise<T> {
         Rowwise { d: filled, width, constants, numbers, factors: packed }
     }
 
-    /// The smallest scores of rows of so many features that stand one after the other, off by
-    /// `error` at most. Prefetches what stands behind `memory`, the numbers that these rows come from:
-    /// the next block, spread evenly to avoid stalls.
+    /// The smallest scores of rows stored one after the other, with an error of at most `error`. Prefetches the
+    /// memory after `memory`, the numbers of these rows: the next block, spread evenly to avoid stalls.
     pub(crate) fn smallest<R: Source<T>>(
         &self,
         source: R,
@@ -121,9 +120,9 @@ impl<T: Real> Rowwise<T> {
     }
 }
 
-/// What scores are computed from.
+/// Source of scores.
 pub(crate) trait Source<T>: Copy {
-    /// Numbers of the rows as they stand in memory.
+    /// Type of the numbers of the rows in memory.
     type X: Real;
 
     /// The same for rows of so many steps, so that none of them is checked again.
@@ -195,7 +194,7 @@ impl Source<f32> for Shifted<'_> {
     }
 }
 
-/// Transposes groups of rows: feature by feature, one row beside the other.
+/// Transposes groups of rows: feature by feature, rows next to each other.
 struct Transpose<'a, T, R: Source<T>> {
     source: R,
     rows: &'a [R::X],
@@ -442,7 +441,7 @@ struct Best<V> {
 }
 
 impl<V: Copy> Best<V> {
-    /// Of two centres with these scores and numbers.
+    /// Best of two centres with these scores and numbers.
     #[inline(always)]
     fn of_two<S: Simd, T: Real<V<S> = V>>(simd: S, a: V, b: V, at_a: V, at_b: V) -> Self {
         Best {

@@ -58,7 +58,7 @@ impl SingleError {
     }
 }
 
-/// Of all centres, for many objects.
+/// Scores of all centres, for many objects.
 pub(crate) type AllCentreScores<'a> = Scores<'a, MixedPrecision, Rowwise<f32>>;
 /// Of some centres, for some objects.
 pub(crate) type PanelScores<'a> = Scores<'a, Panels<f64>, Panels<f32>>;
@@ -87,7 +87,7 @@ impl SinglePrecisionPass {
     /// Blocks that may be ambiguous before their share decides whether the pass is tried at all.
     const PATIENCE: usize = 16;
 
-    /// Whether the nearest centre of every row is unambiguous.
+    /// True if the nearest centre of every row is unambiguous.
     fn smallest(&self, rows: &[f64], d: usize, found: &mut NearestTwo) -> bool {
         // Blocks of other threads count too: which precision decides changes no label.
         let (tried, failed) = (self.tried.load(Relaxed), self.failed.load(Relaxed));
@@ -110,7 +110,7 @@ pub(crate) fn panel_width(points: &Points) -> usize {
     if points.single_copy().is_some() { width::<f32>() } else { width::<f64>() }
 }
 
-/// What a row is multiplied with, written for a centre; gives the constant of its scores.
+/// Writes the factors of a row for a centre; returns the constant of its scores.
 type Factors<'f> = dyn Fn(usize, &mut [f64]) -> f64 + 'f;
 
 impl<'a> AllCentreScores<'a> {
@@ -290,7 +290,7 @@ fn double_error(d: usize, norm: f64, longest: f64) -> f64 {
     rounding(d) * (norm + longest * longest) + d as f64 * f64::MIN_POSITIVE
 }
 
-/// What rounding takes of d products and sums in double precision, relative to their size.
+/// Rounding error of d products and sums in double precision, relative to their size.
 fn rounding(d: usize) -> f64 {
     4.0 * (d as f64 + 8.0) * f64::EPSILON
 }

@@ -18,7 +18,7 @@ use mustlink_core::reduce;
 
 /// Rows per block: few enough that small data keeps all threads busy.
 const ROWS: usize = 64;
-/// Most vectors in one panel: as many sums as registers hold beside what is added to them.
+/// Most vectors in one panel: as many sums as registers hold in addition to the terms.
 const VECTORS: usize = 8;
 /// Features written at a time when centres are transposed.
 const TILE: usize = 128;

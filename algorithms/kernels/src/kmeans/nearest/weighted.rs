@@ -82,7 +82,7 @@ pub struct Weighted<'a> {
     weights: &'a Array2<f64>,
     constants: Vec<f64>,
     packed: Rowwise<f32>,
-    /// What rows and centres are shifted by before they are packed.
+    /// Shift of rows and centres before they are packed.
     shift: Vec<f64>,
     /// Largest weight, and largest Σ w µ² + |constant|, of shifted centres.
     scale: (f64, f64),

@@ -26,7 +26,7 @@ fn program(name: &str) -> Option<std::path::PathBuf> {
 }
 
 impl Browser {
-    /// A browser, or `None`, said plainly, where there is none.
+    /// A browser, or `None` with a message if none is installed.
     pub fn start() -> Option<Self> {
         let chromium =
             ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(program);

@@ -25,7 +25,7 @@ pub fn parts(address: &str) -> (&str, &str) {
     rest.split_at(at)
 }
 
-/// Sends a request with these headers beside `Host`, unless they hold one.
+/// Sends a request with these headers, and with `Host` unless they contain one.
 pub fn send(host: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Got {
     let mut stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();

@@ -167,9 +167,127 @@ fn objects_are_named_by_what_people_saw() {
     assert!(done.status == 0 && profile.contains("1 (ford); "), "{} {profile}", done.err);
     bench.run("cluster --data cars.csv --id model --k 2").failed(
         3,
-        "error: cars.csv, line 4: the id \"fiat\" stands on line 2 already; 1 row repeats an id in all. Use a column \
+        "error: cars.csv, line 4: the id \"fiat\" is also on line 2; 1 row repeats an id in all. Use a column \
          without duplicates, or --name instead of --id: rows are then numbered from 0, and the column says what they \
          are called\n",
+    );
+}
+
+#[test]
+fn a_ledger_goes_on_if_rows_were_appended() {
+    let bench = Bench::with("cars.csv", CARS);
+    bench.write("more.csv", format!("{CARS}vw,5,5\n"));
+    bench.write("other.csv", format!("{CARS}vw,5,5\n").replace("ford,9", "ford,7"));
+    bench.write("old.csv", "i,j,answer\n0,1,different\n1,3,same\n");
+    bench.write("new.csv", "i,j,answer\n6,0,same\n");
+    let session = |data: &str, import: &str| {
+        let line =
+            format!("label --data {data} {OF_CARS} --seed 3 --ledger l.jsonl --import {import}");
+        bench.run(&line)
+    };
+    assert_eq!(session("cars.csv", "old.csv").status, 0);
+    let before = bench.read("l.jsonl");
+    let done = session("other.csv", "new.csv");
+    let said = "l.jsonl, line 1: belongs to another selection: its number of objects is 6, this one's is 7";
+    assert!(done.status == 3 && done.err.contains(said), "{}", done.err);
+    assert_eq!(bench.read("l.jsonl"), before);
+    let done = session("more.csv", "new.csv");
+    let said = "warning: l.jsonl: the data have 1 row more than before; the answers are kept";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
+    assert!(done.err.contains("3 answers in l.jsonl"), "{}", done.err);
+    assert!(bench.read("l.jsonl").starts_with(&before));
+    let done = session("more.csv", "new.csv");
+    assert!(done.status == 0 && !done.err.contains("than before"), "{}", done.err);
+    // Answers of a session are merged, whatever its seed was.
+    let line =
+        format!("label --data cars.csv {OF_CARS} --seed 3 --ledger ann.jsonl --import old.csv");
+    assert_eq!(bench.run(&line).status, 0);
+    let merged = bench.run("ledger merge ann.jsonl --data more.csv --name model");
+    assert_eq!(
+        merged.out, "i,j,type,weight\n0,1,cannot_link,1\n1,3,must_link,1\n",
+        "{}",
+        merged.err
+    );
+    let merged = bench.run("ledger merge ann.jsonl --data other.csv --name model");
+    assert!(merged.status == 3 && merged.err.contains("is about 6 objects"), "{}", merged.err);
+}
+
+/// The answers were refused: only a table of numbers had the same hash as its first rows.
+#[test]
+fn rows_may_be_appended_to_data_of_any_kind() {
+    let mtx = |rows: &str, n: usize, nonzeros: usize| {
+        format!("%%MatrixMarket matrix coordinate real general\n{n} 9 {nonzeros}\n{rows}")
+    };
+    let sparse = "1 1 1.5\n2 3 2\n3 1 1\n4 3 2.5\n";
+    let words = "colour,x\nred,0\ngreen,1\nred,1\ngreen,\n";
+    let twice = "x,y\n0.5,1.5\n0.5,1.5\n5,1.5\n0.5,2\n5,2\n";
+    let cases = [
+        ("s.mtx", mtx(sparse, 4, 4), mtx(&format!("{sparse}5 9 3\n"), 5, 5), ""),
+        ("w.csv", words.into(), format!("{words}blue,7\n"), "[\"impute_missing\",\"one_hot\"]"),
+        ("t.csv", twice.into(), format!("{twice}0.5,1.5\n9,9\n"), "[\"deduplicate\"]"),
+    ];
+    for (data, before, after, transforms) in cases {
+        let bench = Bench::with(data, before);
+        bench.write("old.csv", "i,j,answer\n0,2,different\n2,3,different\n");
+        let set = if transforms.is_empty() {
+            String::new()
+        } else {
+            format!("--set transforms={transforms}")
+        };
+        let session = |ledger: &str, import: &str| {
+            bench.run(&format!(
+                "label --data {data} --k 2 --selector random_pairs {set} --ledger {ledger} --import {import}"
+            ))
+        };
+        let done = session("l.jsonl", "old.csv");
+        assert_eq!(done.status, 0, "{data}: {}", done.err);
+        bench.write(data, after);
+        let done = session("l.jsonl", "old.csv");
+        let said = "1 row more than before; the answers are kept";
+        assert!(done.status == 0 && done.err.contains(said), "{data}: {}", done.err);
+        let done = session("other.jsonl", "l.jsonl");
+        assert!(done.status == 0 && !done.err.contains("other values"), "{data}: {}", done.err);
+    }
+}
+
+/// Answers by row number went to other objects without a warning if the number of rows was the same, and in data sets
+/// that are known by name also if rows were inserted.
+#[test]
+fn answers_by_row_number_are_not_taken_for_other_rows() {
+    let rows = "0.5,1.5\n9.5,1\n4.5,7\n2,8.5\n";
+    let bench = Bench::with("d.csv", format!("x,y\n{rows}"));
+    bench.write("r.csv", "x,y\n2,8.5\n4.5,7\n9.5,1\n0.5,1.5\n");
+    bench.write("old.csv", "i,j,answer\n0,1,different\n1,2,same\n");
+    let label =
+        "--k 2 --selector random_pairs --clusterer pck_means --budget 9 --out o.csv --import";
+    assert_eq!(
+        bench.run(&format!("label --data d.csv {label} old.csv --ledger l.jsonl")).status,
+        0
+    );
+    let said = "l.jsonl: names rows by number, and its rows had other values";
+    for (data, warned) in [("d.csv", false), ("r.csv", true)] {
+        let merged = bench.run(&format!("ledger merge l.jsonl --data {data} --out p.csv"));
+        assert_eq!((merged.status, merged.err.contains(said)), (0, warned), "{}", merged.err);
+        let label = format!("label --data {data} {label} l.jsonl --ledger {data}.jsonl");
+        let taken = bench.run(&label);
+        assert_eq!((taken.status, taken.err.contains(said)), (0, warned), "{}", taken.err);
+        let oracle = "{type=\"replay\",ledger=\"l.jsonl\"}";
+        let line = format!("select --data {data} --k 2 --selector random_pairs --oracle {oracle}");
+        let replayed = bench.run(&line);
+        assert_eq!((replayed.status, replayed.err.contains(said)), (0, warned), "{}", replayed.err);
+    }
+    std::fs::create_dir(bench.path("sets")).unwrap();
+    bench.write("sets/MANIFEST.csv", "name,kind,path\nfew,csv,few.csv\n");
+    bench.write("sets/few.csv", format!("x,y\n{rows}"));
+    let line = format!("label --data few --data-dir sets {label} old.csv --ledger n.jsonl");
+    let first = bench.run(&line);
+    assert_eq!(first.status, 0, "{}", first.err);
+    bench.write("sets/few.csv", format!("x,y\n7,7.5\n{rows}"));
+    let refused = bench.run(&line);
+    assert!(
+        refused.status == 3 && refused.err.contains("its number of objects is 4"),
+        "{}",
+        refused.err
     );
 }
 
@@ -190,6 +308,8 @@ fn ctrl_c_saves_and_quits() {
     };
     // Two are called fiat.
     assert_eq!(["1", "ford", "Opel", "fiat"].map(why), [200, 200, 200, 404]);
+    // Its name on the page.
+    assert_eq!(["ford (row 1)", "ford (row 2)", "1 (ford)"].map(why), [200, 404, 200]);
     let pid = label.child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let (status, said) = label.ended();

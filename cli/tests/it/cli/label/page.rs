@@ -110,6 +110,75 @@ fn only_the_page_gets_in_and_nothing_twice() {
     assert_eq!(bench.read("labels.csv").lines().count(), 151);
 }
 
+/// The guess about the open question is hidden, unless asked for; it comes with the answer.
+#[test]
+fn the_guess_is_sent_after_the_answer() {
+    for shows in [false, true] {
+        let bench = Bench::with("m.toml", method());
+        let more: &[&str] = if shows { &["--show-guess"] } else { &[] };
+        let label = Label::start(&bench, &[&SESSION[..], more].concat());
+        let (host, path) = parts(&label.address);
+        let own = format!("http://{host}");
+        for answers in 0..8 {
+            // The method has been run on all answers.
+            let mut now = json!(null);
+            while now["open"].is_null() || now["standing"]["answers"] != answers {
+                let got = send(host, "GET", &format!("{path}state"), &[], "");
+                let text = String::from_utf8(got.body.clone()).unwrap();
+                assert!(
+                    shows || !text.contains("\"says\":true") && !text.contains("\"says\":false")
+                );
+                now = got.json();
+            }
+            assert_eq!(now["standing"]["says"].is_boolean(), shows, "{now}");
+            assert_eq!((now["found"].is_null(), now["written"].is_null()), (true, true));
+            let [a, b] = ["subject", "reference"].map(|which| now["open"][which].as_u64().unwrap());
+            let reply = if a / 50 == b / 50 { "must_link" } else { "cannot_link" };
+            let act = json!({ "act": "reply", "turn": now["turn"], "reply": reply }).to_string();
+            let path = format!("{path}act");
+            let said = send(host, "POST", &path, &[("Origin", own.as_str())], &act).json();
+            let entry = said["entries"].as_array().unwrap().last().unwrap();
+            assert_eq!(entry["guess"].is_boolean(), !shows, "{said}");
+            let compared = if shows { 0 } else { answers + 1 };
+            assert_eq!(said["standing"]["agreed"][1], compared, "{said}");
+        }
+    }
+}
+
+#[test]
+fn the_page_ends_with_clusters_and_files() {
+    let bench = Bench::with("m.toml", method());
+    let label = Label::start(&bench, &SESSION);
+    let (host, path) = parts(&label.address);
+    let state = |since: &Value| {
+        let since = if since.is_null() { String::new() } else { format!("?since={since}") };
+        send(host, "GET", &format!("{path}state{since}"), &[], "").json()
+    };
+    let mut now = state(&json!(null));
+    while now["open"].is_null() || now["standing"].is_null() {
+        now = state(&now["beat"]);
+    }
+    let own = format!("http://{host}");
+    let quit = json!({ "act": "quit", "turn": now["turn"] }).to_string();
+    send(host, "POST", &format!("{path}act"), &[("Origin", own.as_str())], &quit);
+    while now["written"].is_null() {
+        now = state(&now["beat"]);
+    }
+    let files = json!([["Answers", "l.jsonl"], ["Labels", "labels.csv"]]);
+    assert_eq!(now["written"]["files"], files);
+    assert_eq!(now["written"]["next"], "mustlink ledger merge l.jsonl --data iris --out pairs.csv");
+    assert_eq!(bench.read("labels.csv").lines().count(), 151);
+    let clusters = now["found"]["clusters"].as_array().unwrap();
+    let sizes: u64 = clusters.iter().map(|c| c["size"].as_u64().unwrap()).sum();
+    assert_eq!((clusters.len(), sizes), (3, 150));
+    for c in clusters {
+        assert_eq!(c["typical"].as_array().unwrap().len(), 4);
+        assert_eq!(c["typical"][0], c["medoid"]);
+        assert!(c["medoid"]["name"].as_str().unwrap().starts_with("row "), "{c}");
+    }
+    assert_eq!(label.ended().0, 0);
+}
+
 #[test]
 fn hostile_cells_are_text_and_images_stay_in_their_folder() {
     let bench = Bench::new();
@@ -151,6 +220,7 @@ fn hostile_cells_are_text_and_images_stay_in_their_folder() {
     }
     assert!(state.body.len() < 100_000, "{} bytes", state.body.len());
     assert!(!String::from_utf8_lossy(&state.body).contains(['\u{202e}', '\u{1b}']));
+    assert_eq!(state.json()["subject"]["name"], state.json()["subject"]["shown"]["id"]);
     assert_eq!(get("image/0").status, 404);
     let image = get("image/1");
     assert_eq!((image.status, image.body.as_slice()), (200, &b"picture"[..]));
@@ -204,7 +274,7 @@ fn words_gaps_and_sparse_rows_are_shown() {
     bench.write("texts/matrix.mtx", format!("{head}2 3 4\n1 1 1\n1 3 4\n2 1 3\n2 2 2\n"));
     bench.write("texts/terms.txt", "tea\nmilk\nrain\n");
     for of in shown(&bench, &["--data", "./texts", "--clusterer", "pck_means"]) {
-        let text = if of["id"] == "0" { "rain 4, tea 1" } else { "tea 3, milk 2" };
+        let text = if of["id"] == "row 0" { "rain 4, tea 1" } else { "tea 3, milk 2" };
         assert_eq!(of["text"], text, "{of}");
     }
 }
@@ -254,9 +324,10 @@ fn forty_answers_by_keyboard_with_undo_conflict_kill_and_resume() {
     browser.go(&label.address);
     browser.wait("state && state.open");
     // Enter never means yes, wherever the focus is.
-    browser.press(&[ENTER, TAB, TAB, ENTER]);
+    browser.press(&[ENTER, TAB, TAB, TAB, TAB, ENTER]);
+    assert_eq!(browser.run("return document.activeElement.dataset.does"), "same");
     answer(&browser, |o| o / 50, 10);
-    assert!(browser.text("counts").contains("10 answered, 50 left"), "{}", browser.text("counts"));
+    assert_eq!(browser.text("counts"), "10 of 60 answered");
     browser.press(&[BACKSPACE]);
     browser.wait("state.entries.length === 9");
     browser.reload();

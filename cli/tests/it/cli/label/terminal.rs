@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::super::support::Bench;
-use super::skipped;
+use super::{CARS, OF_CARS, skipped};
 
 /// `mustlink label` in a terminal of its own, which util-linux's `script` makes.
 struct Terminal {
@@ -18,7 +18,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// None, said plainly, where there is no `script`.
+    /// `None` with a message if `script` is missing.
     fn start(bench: &Bench, arguments: &str) -> Option<Self> {
         let known = Command::new("script").arg("--version").output();
         if !known.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("util-linux")) {
@@ -63,7 +63,7 @@ impl Terminal {
         self.screen.screen().contents()
     }
 
-    /// Waits until a text stands on the screen.
+    /// Waits until a text is on the screen.
     fn until(&mut self, text: &str) {
         let start = Instant::now();
         while !self.text().contains(text) {
@@ -76,7 +76,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until a text stands there no more.
+    /// Waits until a text is no longer there.
     fn gone(&mut self, text: &str) {
         let start = Instant::now();
         while self.text().contains(text) {
@@ -163,13 +163,18 @@ fn a_session_in_a_terminal() {
     t.resize(50, 160);
     t.press("l", "up/down choose");
     t.press("\u{1b}", "belong together?");
+    // The guess is hidden, also after the method has been run.
+    t.until("found");
+    assert!(!t.text().contains("would say"), "{}", t.text());
     t.press("q", "status 0");
     assert_eq!(bench.read("labels.csv").lines().count(), 31);
     let ledger = bench.read("l.jsonl");
     assert!(ledger.contains("\"note\":\"grün\"") && ledger.contains("日本-"), "{ledger}");
     // And on again, where it stopped.
-    let Some(mut t) = Terminal::start(&bench, arguments) else { return };
+    let shown = format!("{arguments} --show-guess");
+    let Some(mut t) = Terminal::start(&bench, &shown) else { return };
     assert!(t.text().contains("3 answered, 17 left"), "{}", t.text());
+    t.until("the method would say");
     t.press("n", "4 answered");
     // A terminal that is closed ends the program, which lets go of the ledger.
     assert!(bench.path("l.jsonl.lock").exists());
@@ -179,6 +184,33 @@ fn a_session_in_a_terminal() {
         assert!(start.elapsed() < SOON, "the ledger is still held");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn lists_and_clusters_name_objects_by_what_people_saw() {
+    let bench = Bench::with("cars.csv", CARS);
+    let arguments = format!("--data cars.csv {OF_CARS} --clusterer pck_means --ledger l.jsonl");
+    let Some(mut t) = Terminal::start(&bench, &arguments) else { return };
+    let rows = CARS.lines().skip(1).enumerate();
+    let names: Vec<String> =
+        rows.map(|(i, row)| format!("{} (row {i})", row.split(',').next().unwrap())).collect();
+    let text = t.text();
+    let asked = text.split("Do ").nth(1).and_then(|rest| rest.split(" belong").next()).unwrap();
+    let name = |row: &str| names[row[4..].parse::<usize>().unwrap()].as_str();
+    let pair: Vec<&str> = asked.split(" and ").map(name).collect();
+    t.press("n", "1 answered");
+    t.press("l", &format!("{}: different", pair.join(" – ")));
+    t.press("\u{1b}", "belong together?");
+    t.until("2 clusters found");
+    t.press("c", "all belong together");
+    let text = t.text();
+    let is_named = |line: &str| names.iter().any(|name| line.contains(name.as_str()));
+    for place in ["in the middle ", "at the border: 1 "] {
+        let mut lines = text.lines().filter(|line| line.contains(place)).peekable();
+        assert!(lines.peek().is_some() && lines.all(is_named), "{place}:\n{text}");
+    }
+    t.press("\u{1b}", "belong together?");
+    t.press("q", "status 0");
 }
 
 #[test]

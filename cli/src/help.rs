@@ -1,0 +1,110 @@
+//! The help texts: options under headings, the common ones in `-h`, and the commands in groups.
+
+use std::fmt::Write;
+
+use clap::Command;
+
+/// The commands in groups.
+pub(crate) const GROUPS: [(&str, &str); 5] = [
+    ("Cluster", "cluster consensus select-k predict score"),
+    ("Ask", "label select impute ledger"),
+    ("Compare", "init check plan run retry report verdicts merge diff verify"),
+    ("Inspect", "list describe schema config cite"),
+    ("Extend", "plugin completions"),
+];
+
+/// Options by heading.
+const HEADINGS: [(&str, &str); 5] = [
+    (
+        "Data",
+        "data constraints labels id class display features ignore no_header sep decimal na apart object_weights \
+         data_dir text image series show truth truth_column labels_column",
+    ),
+    (
+        "Method",
+        "method clusterer consensus generator sets k seed time model kappa_must kappa_cannot co_presence \
+         min_presence from to draws objects metrics",
+    ),
+    (
+        "Questions",
+        "selector oracle budget ledger selection_only questions web port show_guess import keys rule disagreements",
+    ),
+    (
+        "Output",
+        "out weights violations save_model plot plot_formats profile out_candidates validate dry_run format quiet \
+         kinds max_pairs assign_noise skip_bad max_far distances probabilities classes",
+    ),
+    ("Resources", "threads memory_limit max_matrix"),
+];
+
+/// Options that `-h` leaves out of a command with many; `--help` shows them.
+const RARE: &str = "sep decimal na no_header features ignore display apart object_weights data_dir text image series \
+                    memory_limit threads seed selection_only oracle sets weights violations plot_formats profile \
+                    out_candidates time validate dry_run quiet max_matrix max_pairs kinds min_presence co_presence \
+                    keys port show_guess objects draws truth_column";
+/// Number of options from which on a command has headings and a short help.
+const MANY: usize = 10;
+
+/// Options that a command shares with others and rejects, so that its help does not show them.
+const REJECTED: [(&str, &str); 4] = [
+    ("impute", "budget ledger selection_only"),
+    (
+        "select-k",
+        "k constraints apart object_weights selector oracle budget ledger selection_only labels",
+    ),
+    ("label", "oracle selection_only"),
+    ("predict", "labels"),
+];
+
+/// True if `words` has this word.
+fn has(words: &str, word: &str) -> bool {
+    words.split(' ').any(|w| w == word)
+}
+
+/// `command` and the commands below it, with arranged help.
+pub(crate) fn arranged(command: Command) -> Command {
+    let command = command.mut_subcommands(verb);
+    let groups = groups(&command);
+    command.help_template(format!(
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{}\n{{options}}",
+        styled("Options:")
+    ))
+}
+
+fn verb(verb: Command) -> Command {
+    let verb = verb.mut_subcommands(self::verb);
+    let name = verb.get_name().to_string();
+    let rejected = REJECTED.iter().find(|r| r.0 == name).map_or("", |r| r.1);
+    let has_many = verb.get_arguments().filter(|a| !a.is_positional()).count() >= MANY;
+    verb.mut_args(|arg| {
+        let id = arg.get_id().to_string();
+        let heading = HEADINGS.iter().find(|h| has(h.1, &id));
+        let arg = match has(rejected, &id) {
+            true => arg.hide(true),
+            false => arg.hide_short_help(has_many && has(RARE, &id)),
+        };
+        let has_own = arg.get_help_heading().is_some() || arg.is_positional();
+        match heading.filter(|_| has_many && !has_own) {
+            Some((heading, _)) => arg.help_heading(*heading),
+            None => arg,
+        }
+    })
+}
+
+/// In the style of the headings of clap.
+fn styled(heading: &str) -> String {
+    format!("\x1b[1m\x1b[4m{heading}\x1b[0m")
+}
+
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    for (group, verbs) in GROUPS {
+        let _ = writeln!(text, "{}", styled(&format!("{group}:")));
+        for name in verbs.split(' ') {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let _ = writeln!(text, "  {name:<12} {}", about.cloned().unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,1 @@
+../../tests/outside-plugin/src/largest_share.rs

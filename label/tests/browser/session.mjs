@@ -1,0 +1,261 @@
+// Two sessions of `mustlink label --web` in Chromium: forty answers by touch on a small screen, and by keyboard alone on
+// a large one, each with an undo, a conflict, every panel and the end page. axe-core must find nothing on any of them.
+//
+//   npm install -g playwright-core axe-core
+//   node label/tests/browser/session.mjs target/debug/mustlink
+//
+// NODE_MODULES is the folder of the two packages [default: that of `npm root -g`], CHROMIUM the browser
+// [default: /usr/bin/chromium], SCREENSHOTS a folder for pictures [default: none].
+import assert from "node:assert/strict";
+import { execSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import readline from "node:readline";
+
+const modules = process.env.NODE_MODULES ?? execSync("npm root -g").toString().trim();
+const require = createRequire(path.join(path.resolve(modules), "here.js"));
+const { chromium } = require("playwright-core");
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const program = path.resolve(process.argv[2] ?? "target/debug/mustlink");
+const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
+
+// One answer more than stay, for the one that is undone.
+const BUDGET = 41;
+// To change the first answer contradicts the next three.
+const pairs = [[0, 50], [1, 51], [0, 1], [50, 51]];
+for (let k = 0; k < 45; k++) pairs.push([2 + k, 52 + ((k * 7) % 90)]);
+const METHOD = `selector = { type = "fixed_list", pairs = ${JSON.stringify(pairs)} }\nclusterer = "pck_means"\nk = 3\n`;
+
+class Session {
+  static async start(browser, name, screen) {
+    const s = new Session();
+    s.name = name;
+    s.folder = fs.mkdtempSync(path.join(os.tmpdir(), "label-"));
+    fs.writeFileSync(path.join(s.folder, "m.toml"), METHOD);
+    const line = "label --web --data iris --method m.toml --ledger l.jsonl --out labels.csv --budget " + BUDGET;
+    s.child = spawn(program, line.split(" "), { cwd: s.folder, stdio: ["ignore", "inherit", "pipe"] });
+    // A session that failed does not outlive this script.
+    process.on("exit", () => s.child.kill());
+    s.ended = new Promise((then) => s.child.on("exit", then));
+    let said = "";
+    for await (const text of readline.createInterface({ input: s.child.stderr })) {
+      said += text + "\n";
+      s.address = /^answer at (\S+)/.exec(text)?.[1];
+      if (s.address) break;
+    }
+    assert(s.address, said);
+    s.child.stderr.resume();
+    s.context = await browser.newContext(screen);
+    s.page = await s.context.newPage();
+    s.page.on("pageerror", (e) => { throw e; });
+    // What the page is sent never holds the guess about an open question.
+    s.page.on("response", async (response) => {
+      const text = /\/(state|act)\b/.test(new URL(response.url()).pathname) ? await response.text().catch(() => "") : "";
+      assert(!/"says":(true|false)/.test(text), "the guess was sent before the answer");
+    });
+    await s.page.goto(s.address);
+    await s.until("state && state.open");
+    return s;
+  }
+
+  async until(condition) {
+    for (let k = 0; k < 1200; k++) {
+      if (await this.page.evaluate(condition)) return;
+      await this.page.waitForTimeout(25);
+    }
+    throw new Error(`${this.name}: never came: ${condition}\n${await this.page.innerText("body")}`);
+  }
+
+  async checked(what) {
+    // An animation has ended.
+    await this.page.waitForTimeout(300);
+    if (process.env.SCREENSHOTS) await this.page.screenshot({ path: path.join(process.env.SCREENSHOTS, `${this.name}-${what}.png`) });
+    await this.page.evaluate(axe);
+    const violations = await this.page.evaluate(async () => (await axe.run()).violations.map((v) => [v.id, v.nodes.map((n) => n.html)]));
+    assert.deepEqual(violations, [], `${this.name}, ${what}`);
+    const wide = await this.page.evaluate("[...document.querySelectorAll('body *')].filter((e) => " +
+      "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 200))");
+    assert.deepEqual(wide, [], `${this.name}, ${what}: wider than the window`);
+  }
+
+  // The answer buttons are in the lowest quarter of the window, and large.
+  async reachable() {
+    const { height } = this.page.viewportSize();
+    for (const does of ["different", "unsure", "same"]) {
+      const box = await this.page.locator(`#keys [data-does=${does}]`).boundingBox();
+      assert(box.y > 0.75 * height && box.y + box.height <= height && box.height >= 60, `${this.name}: ${does} ${JSON.stringify(box)}`);
+    }
+  }
+
+  // Answers as the classes of the flowers do.
+  async answer(press, most) {
+    for (let k = 0; k < most; k++) {
+      await this.until("state.open");
+      const { open, turn } = await this.page.evaluate("({ open: state.open, turn: state.turn })");
+      await this.reachable();
+      const same = Math.floor(open.subject / 50) === Math.floor(open.reference / 50);
+      await press(same ? "same" : "different");
+      await this.until(`state.turn > ${turn}`);
+    }
+  }
+
+  count() {
+    return this.page.evaluate("state.entries.length");
+  }
+
+  opened() {
+    return this.page.evaluate("opened().map((d) => d.id).join()");
+  }
+
+  async end() {
+    const text = await this.page.innerText("#end");
+    for (const part of [`You answered ${BUDGET} questions`, "The method finds 3 clusters", "hidden guess agreed with", "Typical members"]) {
+      assert(text.includes(part), `${this.name}: "${part}" is not in\n${text}`);
+    }
+    assert.equal(await this.page.locator("#end tbody tr").count(), 3);
+  }
+
+  async saved() {
+    await this.until("state.written");
+    await this.checked("saved");
+    const text = await this.page.innerText("#end");
+    for (const part of ["l.jsonl", "labels.csv", "mustlink ledger merge l.jsonl --data iris --out pairs.csv"]) {
+      assert(text.includes(part), `${this.name}: "${part}" is not in\n${text}`);
+    }
+    assert.equal(await this.ended, 0);
+    assert.equal(fs.readFileSync(path.join(this.folder, "labels.csv"), "utf8").trim().split("\n").length, 151);
+    await this.context.close();
+    fs.rmSync(this.folder, { recursive: true });
+    console.log(`${this.name}: passed`);
+  }
+}
+
+async function byTouch(browser, colorScheme) {
+  const screen = { viewport: { width: 400, height: 800 }, hasTouch: true, isMobile: true, colorScheme, reducedMotion: "reduce" };
+  const s = await Session.start(browser, "touch-" + colorScheme, screen), { page } = s;
+  const tap = (selector) => page.locator(selector).first().tap();
+  const press = (does) => tap(`#keys [data-does=${does}]`);
+  const open = async (does, id) => {
+    await tap("#menu-button");
+    await tap(`#menu [data-does=${does}]`);
+    await s.until(`opened().map((d) => d.id).join() === "${id ?? does}"`);
+  };
+  await s.checked("question");
+  assert.equal(await page.evaluate("document.getAnimations().length"), 0, "motion");
+  await s.answer(press, 10);
+  await tap("#last [data-does=undo]");
+  await s.until("state.entries.length === 9");
+  await s.answer(press, 1);
+  // A finger to the left: different.
+  const touch = await s.context.newCDPSession(page);
+  const finger = (type, x) => touch.send("Input.dispatchTouchEvent", { type, touchPoints: x === undefined ? [] : [{ x, y: 420 }] });
+  await finger("touchStart", 300);
+  for (const x of [260, 200, 120, 120]) {
+    await page.waitForTimeout(100);
+    await finger("touchMove", x);
+  }
+  // A finger that still moves would start a fling, and the next tap would only stop it.
+  await page.waitForTimeout(300);
+  await finger("touchEnd");
+  await s.until("state.entries.length === 11 && !busy");
+  assert.equal(await page.evaluate("state.entries.at(-1).reply"), "cannot_link");
+  await open("note", "notes");
+  await page.locator("#note").fill("why");
+  await tap("#notes header button");
+  await press("unsure");
+  await s.until("state.counts.unsure === 1");
+  assert.equal(await page.evaluate("state.entries.at(-1).note"), "why");
+  await open("list");
+  await tap("[aria-label='change q0 to same']");
+  await s.until("document.querySelectorAll('#message li').length === 3");
+  await s.checked("conflict");
+  await tap("#trouble header button");
+  await tap("#list header button");
+  assert.equal(await s.count(), 12);
+  await tap("#menu-button");
+  await s.checked("menu");
+  await tap("#menu header button");
+  for (const does of ["neighbours", "sort", "clusters", "list", "why", "help"]) {
+    await open(does);
+    await s.checked(does);
+    await tap(`#${does} header button`);
+  }
+  await s.answer(press, 28);
+  await s.until("state.ended && state.standing && state.standing.answers === 40");
+  await s.checked("end");
+  await s.end();
+  await press("quit");
+  await s.saved();
+}
+
+async function byKeyboard(browser, colorScheme) {
+  const s = await Session.start(browser, "keyboard-" + colorScheme, { viewport: { width: 1400, height: 900 }, colorScheme }), { page } = s;
+  const keys = { same: "y", different: "n", unsure: "Space", undo: "Backspace" };
+  const press = (does) => page.keyboard.press(keys[does] ?? does);
+  const enter = async () => press("Enter");
+  // Enter never means yes, wherever the focus is.
+  await enter();
+  while (await page.evaluate("document.activeElement.dataset.does !== 'same'")) await press("Tab");
+  await enter();
+  assert.equal(await s.count(), 0);
+  await s.checked("question");
+  await s.answer(press, 10);
+  await press("undo");
+  await s.until("state.entries.length === 9 && !busy");
+  await s.answer(press, 2);
+  await page.evaluate("document.activeElement.blur()");
+  for (const key of ["m", "w", "h", "y", "Enter", "Space"]) await press(key);
+  await s.until("state.counts.unsure === 1 && !busy");
+  assert.equal(await page.evaluate("state.entries.at(-1).note"), "why");
+  for (const [key, id] of [["b", "neighbours"], ["g", "sort"], ["c", "clusters"], ["l", "list"], ["w", "why"], ["?", "help"]]) {
+    await press(key);
+    assert.equal(await s.opened(), id);
+    await s.checked(id);
+    // The focus stays inside, and what is under the panel is not answered.
+    for (let k = 0; k < 12; k++) {
+      await press(k % 2 ? "Shift+Tab" : "Tab");
+      if (k % 3 === 0) await press("Tab");
+      const inside = await page.evaluate(`document.activeElement === document.body || $("${id}").contains(document.activeElement)`);
+      assert(inside, `the focus left ${id}`);
+    }
+    await page.evaluate("document.activeElement.blur()");
+    await press("different");
+    await press("Escape");
+    assert.equal(await s.opened(), "");
+  }
+  assert.equal(await s.count(), 12);
+  await press("l");
+  while (await page.evaluate("document.activeElement.ariaLabel !== 'change q0 to same'")) await press("Tab");
+  await enter();
+  await s.until("document.querySelectorAll('#message li').length === 3");
+  await s.checked("conflict");
+  for (const left of ["list", ""]) {
+    await press("Escape");
+    assert.equal(await s.opened(), left);
+  }
+  // The menu by keys alone gives the focus back.
+  while (await page.evaluate("document.activeElement.id !== 'menu-button'")) await press("Tab");
+  await enter();
+  await s.checked("menu");
+  await press("Escape");
+  assert.equal(await page.evaluate("document.activeElement.id"), "menu-button");
+  await s.answer(press, 28);
+  await s.until("state.ended && state.standing && state.standing.answers === 40");
+  await s.checked("end");
+  await s.end();
+  await press("q");
+  await s.saved();
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
+try {
+  for (const scheme of ["light", "dark"]) {
+    await byTouch(browser, scheme);
+    await byKeyboard(browser, scheme);
+  }
+} finally {
+  await browser.close();
+}
