@@ -230,7 +230,7 @@ fn fewer_clusters_than_asked_for_are_said() {
     let said = "warning: consensus: k = 3 was asked for, but kcc found only 2 of them\n";
     assert!(done.err.contains(said), "{}", done.err);
     // All partitions have three clusters, and no object is in the third of two of them.
-    bench.write("votes.csv", "one,two,three\na,a,a\na,a,a\na,a,c\nb,b,b\nb,c,b\nc,b,b\n");
+    bench.write("votes.csv", "one,two,three\na,a,a\na,a,a\na,c,a\nc,a,a\nb,b,b\nb,b,b\nb,b,c\n");
     for consensus in ["", " --consensus voting"] {
         let done = bench.run(&format!("consensus votes.csv --k 3{consensus}"));
         let said = "warning: consensus: k = 3 was asked for, but voting found only 2 of them\n";
