@@ -57,6 +57,15 @@ fn standing(session: &Session) -> View {
     view
 }
 
+/// What it shows once the method, which runs beside it, has read that many answers.
+fn settled(session: &Session, answers: usize) -> View {
+    let mut view = standing(session);
+    while view.standing.as_ref().is_none_or(|m| m.answers < answers) {
+        view = session.news(Some(view.beat), SOON);
+    }
+    view
+}
+
 fn act(session: &Session, act: Act) -> View {
     let turn = standing(session).turn;
     session.act(turn, act).unwrap();
@@ -198,7 +207,7 @@ fn what_contradicts_is_refused_with_its_chain_and_nothing_is_taken_twice() {
     let dir = tempfile::tempdir().unwrap();
     session(&single, &dir.path().join("l"), |s| {
         answer(&single, s, 4);
-        let view = standing(s);
+        let view = settled(s, 4);
         let ids: Vec<u64> = view.entries.iter().map(|e| e.id).collect();
         let change = Act::Change { id: ids[0], reply: Reply::MustLink };
         let Err(Trouble::Conflict(chain)) = s.act(view.turn, change) else { panic!("taken") };
@@ -428,10 +437,7 @@ fn the_method_says_what_it_would_answer() {
         session_of(&single, &dir.path().join("l"), None, |s| {
             answer(&single, s, 12);
             // It is run beside the session, and for the last answers at the end of all.
-            let mut view = s.view(None, Duration::ZERO);
-            while view.standing.as_ref().is_none_or(|m| m.answers < 12) {
-                view = s.news(Some(view.beat), SOON);
-            }
+            let view = settled(s, 12);
             let found = s.clusters().unwrap();
             assert_eq!(found.clusters.len(), view.standing.unwrap().clusters);
             let objects: usize = found.clusters.iter().map(|c| c.members.len()).sum();
