@@ -388,6 +388,9 @@ fn method(
             ("mcla", Some(_)) => {
                 ("k is given", "it does not use the constraints, but --consensus hbgf does")
             }
+            ("mcla", None) => {
+                ("k is given", "it can lose small groups; --consensus chooses another")
+            }
             _ => ("k is given", "--consensus chooses another"),
         };
         note(args, &format!("consensus = \"{chosen}\", since {why}; {more}"));

@@ -12,8 +12,9 @@ use crate::parts::weights::Weights;
 const BATCH: usize = 64;
 
 /// A function for more objects than a table of pairs can hold: the best ones in `benches/consensus_sizes.py`.
-pub(crate) const INSTEAD: &str =
-    "consensus = \"mcla\" (\"hbgf\" with constraints), which needs no table of pairs";
+/// `mcla` can lose small groups next to a large one, and `voting` keeps them.
+pub(crate) const INSTEAD: &str = "consensus = \"voting\" if every partition has k clusters, otherwise \"mcla\" \
+                                  (\"hbgf\" with constraints)";
 
 /// Refuses what would need a table beyond the limit, and names what does without one.
 ///

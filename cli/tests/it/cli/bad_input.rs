@@ -345,7 +345,7 @@ fn many_objects_are_refused_before_anything_is_made() {
         (
             format!("{cluster} linkage.toml"),
             "at most 20000 objects",
-            "consensus = \"mcla\" (\"hbgf\"",
+            "take consensus = \"voting\" if every partition has k clusters, otherwise \"mcla\" (\"hbgf\"",
         ),
         (
             format!("{cluster} wide.toml --memory-limit 4GiB"),

@@ -150,6 +150,9 @@ fn members_that_agree_are_returned_at_any_size() {
     let done = bench.run("consensus p.csv --k 2 --constraints pairs.csv");
     let unused = "note: consensus = \"mcla\", since k is given; it does not use the constraints, but --consensus hbgf does\n";
     assert!(done.status == 0 && done.err.contains(unused), "{}", done.err);
+    let done = bench.run("consensus p.csv --k 2");
+    let said = "note: consensus = \"mcla\", since k is given; it can lose small groups; --consensus chooses another\n";
+    assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
     // A function that does not read them cannot promise that one holds.
     bench.write("pairs.csv", "i,j,type,strength\n0,1,must_link,hard\n");
     let done = bench.run("consensus p.csv --k 3 --constraints pairs.csv");
