@@ -151,6 +151,7 @@ impl JobArgs {
             "--set" => !self.sets.is_empty(),
             "--k" => self.k.is_some(),
             "--constraints" => self.constraints.is_some(),
+            "--labels" => self.columns.labels.is_some(),
             "--apart" => self.apart.is_some(),
             "--object-weights" => self.object_weights.is_some(),
             "--budget" => self.budget.is_some(),

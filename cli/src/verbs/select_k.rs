@@ -80,6 +80,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let refused = [
         "--k",
         "--constraints",
+        "--labels",
         "--apart",
         "--object-weights",
         "--selector",

@@ -524,6 +524,9 @@ fn numbers_of_clusters_are_compared() {
     // What it does not read is refused, as is a method that finds the number itself.
     let done = bench.run("select-k --data f.csv --k 3");
     assert!(done.status == 2 && done.err.contains("from --from to --to"), "{}", done.err);
+    let done = bench.run("select-k --data f.csv --labels #2");
+    let said = "error: --labels: select-k looks at the data alone";
+    assert!(done.status == 2 && done.err.starts_with(said), "{}", done.err);
     let done = bench.run("select-k --data f.csv --clusterer dbscan");
     assert!(
         done.status == 2 && done.err.contains("dbscan finds the number of clusters itself"),
