@@ -323,8 +323,9 @@ fn known_classes_are_held_out_and_judge_themselves() {
     let done = bench.run(&format!("{line} --quiet"));
     assert!(
         done.out.contains(
-            "validation   15 objects of known class held out in 5 folds, 5 times: agreement 1.000 with the others, \
-             1.000 without; difference +0.000, 95 % interval +0.000 to +0.000: not shown to help or to harm\n"
+            "validation   15 objects of known class held out in 5 folds, 5 times: ARI of the held-out objects 1.000 \
+             with the known classes, 1.000 without them; difference +0.000, 95 % interval +0.000 to +0.000: not shown \
+             to help or to harm\n"
         ),
         "{}{}",
         done.out,
@@ -332,6 +333,10 @@ fn known_classes_are_held_out_and_judge_themselves() {
     );
     let json = bench.run(&format!("{line} --quiet --format json")).json();
     assert_eq!(json["validation"]["folds"], 25);
+    // Validation also clusters without the classes; itml warned about this five times.
+    let learned = bench.run(&format!("{line} --set transforms=[\"itml\"]"));
+    assert!(learned.out.contains("ARI of the held-out objects"), "{}{}", learned.out, learned.err);
+    assert!(!learned.err.contains("the metric is the prior"), "{}", learned.err);
     // Of a class of one nobody is left where that one is held out.
     let class = |i: usize| if i == 7 { 3 } else { i % 3 };
     let rows: String = (0..640).map(|i| format!("{},w{}\n", i % 3 * 5, class(i))).collect();
