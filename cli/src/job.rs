@@ -78,8 +78,8 @@ impl Job {
         let original = mustlink_datasets::open(&args.data, &open)?;
         let (given, unused) = match &args.constraints {
             Some(file) => {
-                let by_id = args.columns.id.is_some();
-                mustlink_datasets::read_constraints_and_unused(file, &original, by_id)
+                let (by_id, limit) = (args.columns.id.is_some(), open.memory_limit);
+                mustlink_datasets::read_constraints_and_unused(file, &original, by_id, limit)
                     .map_err(|e| Failure::named(&e, &|i| original.id(i)))?
             }
             None => Default::default(),

@@ -15,6 +15,7 @@ use mustlink_core::{Constraint, Constraints, Error, Kind, Result};
 use crate::bytes::{self, Input, bad};
 use crate::columns::column;
 use crate::dataset::Dataset;
+use crate::options::within;
 use crate::sheet::Sheet;
 
 const EXPECTED: &str = "the header i,j,type,weight and one row per pair";
@@ -113,19 +114,20 @@ fn next_step(i: usize, n: usize) -> &'static str {
 /// # Errors
 /// `Data`, with the line and what is wrong on it.
 pub fn read_constraints(path: &str, dataset: &Dataset, by_id: bool) -> Result<Constraints> {
-    read_constraints_and_unused(path, dataset, by_id).map(|(constraints, _)| constraints)
+    read_constraints_and_unused(path, dataset, by_id, None).map(|(constraints, _)| constraints)
 }
 
-/// The same, with the number of rows of weight 0, which constrain nothing.
+/// The same within a memory limit, with the number of rows of weight 0, which constrain nothing.
 ///
 /// # Errors
-/// Those of [`read_constraints`].
+/// Those of [`read_constraints`]; `Memory` if the constraints take more than `limit` bytes.
 pub fn read_constraints_and_unused(
     path: &str,
     dataset: &Dataset,
     by_id: bool,
+    limit: Option<u64>,
 ) -> Result<(Constraints, usize)> {
-    parse(Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?, dataset, by_id)
+    parse(Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?, dataset, by_id, limit)
 }
 
 /// Where each cell of a row stands.
@@ -213,9 +215,18 @@ impl Part {
         self.alone.append(&mut next.alone);
         self.members.append(&mut next.members);
     }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.pairs[..]) + size_of_val(&self.alone[..]) + size_of_val(&self.members[..])
+    }
 }
 
-fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<(Constraints, usize)> {
+fn parse(
+    sheet: Sheet<'_>,
+    dataset: &Dataset,
+    by_id: bool,
+    limit: Option<u64>,
+) -> Result<(Constraints, usize)> {
     let (header, place) = (sheet.header().to_vec(), sheet.place().to_string());
     let answers = header.iter().any(|c| c == "answer");
     let needed =
@@ -243,7 +254,7 @@ fn parse(sheet: Sheet<'_>, dataset: &Dataset, by_id: bool) -> Result<(Constraint
     };
     sheet.each(take, |part| {
         all.append(part);
-        Ok(())
+        within(limit, all.bytes() as u64, &place)
     })?;
     let Part { pairs, alone, members } = all;
     let unused = pairs.iter().filter(|c| c.weight == 0.0 && c.i != c.j).count()
@@ -405,7 +416,7 @@ mod tests {
 
     fn read(text: &str, set: &Dataset, by_id: bool) -> Result<Constraints> {
         let sheet = Sheet::open(Input::of(text.as_bytes(), "c.csv"), None, EXPECTED)?;
-        parse(sheet, set, by_id).map(|(constraints, _)| constraints)
+        parse(sheet, set, by_id, None).map(|(constraints, _)| constraints)
     }
 
     fn of(text: &str) -> Result<Constraints> {

@@ -46,11 +46,11 @@ pub struct OpenOptions {
     /// Cells that count as missing values, in addition to empty ones. Empty: `?`, `NA`, `N/A`, `NaN`, `null`,
     /// `none`, in any case.
     pub missing: Vec<String>,
-    /// Maximum size of the numbers in bytes. Absent: no limit.
+    /// Maximum size of numbers and texts in bytes. Absent: no limit.
     pub memory_limit: Option<u64>,
 }
 
-/// Refuses numbers that need more bytes than allowed.
+/// Refuses data that need more bytes than allowed.
 pub(crate) fn within(limit: Option<u64>, needed: u64, place: &str) -> Result<()> {
     match limit {
         Some(limit) if needed > limit => Err(Error::Memory { needed, limit }.at(place)),

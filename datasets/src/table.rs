@@ -21,6 +21,8 @@ use crate::sheet::Sheet;
 struct Part {
     rows: usize,
     values: Vec<f64>,
+    /// Bytes of the cells that are kept as text.
+    text_bytes: usize,
     /// As [`text_columns`] has them.
     texts: [Vec<String>; 4],
     weights: Vec<f64>,
@@ -118,6 +120,9 @@ impl Part {
         for (cells, &c) in self.shown.iter_mut().zip(&roles.shown) {
             cells.push(record[c].into());
         }
+        let columns = text_columns(roles).into_iter().flatten().chain(roles.id);
+        let kept = columns.chain(roles.shown.iter().copied());
+        self.text_bytes += kept.map(|c| size_of::<String>() + record[c].len()).sum::<usize>();
         self.rows += 1;
         Ok(())
     }
@@ -127,6 +132,7 @@ impl Part {
         next.words.iter_mut().for_each(|odd| odd.row += self.rows);
         self.rows += next.rows;
         self.values.append(&mut next.values);
+        self.text_bytes += next.text_bytes;
         self.texts.iter_mut().zip(&mut next.texts).for_each(|(own, more)| own.append(more));
         self.weights.append(&mut next.weights);
         self.ids.append(&mut next.ids);
@@ -248,7 +254,7 @@ fn records(
         |part: &mut Part, line, record| part.take(line, record, header, roles, cells, place),
         |part| {
             all.append(part);
-            within(limit, 8 * all.values.len() as u64, place)
+            within(limit, (8 * all.values.len() + all.text_bytes) as u64, place)
         },
     )?;
     if all.rows == 0 {

@@ -281,8 +281,9 @@ fn constraints(args: &Args, objects: &Dataset) -> std::result::Result<Constraint
         note(args, &format!("constraints are read by row number; --id {id} reads them by id"));
     }
     let by_id = args.id.is_some();
+    let limit = args.memory_limit.or_else(crate::memory::default_limit);
     let (constraints, unused) =
-        mustlink_datasets::read_constraints_and_unused(path, objects, by_id)
+        mustlink_datasets::read_constraints_and_unused(path, objects, by_id, limit)
             .map_err(|e| Failure::named(&e, &|i| objects.id(i)))?;
     if unused > 0 && !constraints.is_empty() {
         note(args, &unused_rows(path, unused));

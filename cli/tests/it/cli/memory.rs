@@ -23,6 +23,12 @@ fn rows(n: usize) -> String {
     "a,b,class\n".to_string() + &(0..n).map(row).collect::<String>()
 }
 
+/// The same without the column of classes, whose texts count too.
+fn numbers(n: usize) -> String {
+    let line = |line: &str| format!("{}\n", line.rsplit_once(',').expect("a comma").0);
+    rows(n).lines().map(line).collect()
+}
+
 #[test]
 fn a_limit_of_address_space_is_a_limit_of_memory() {
     let bench = Bench::with("many.csv", rows(60_001));
@@ -123,9 +129,32 @@ fn data_beyond_the_limit_are_not_read() {
     }
 }
 
+/// Only the numbers of a CSV counted.
+#[test]
+fn texts_and_constraints_beyond_the_limit_are_refused() {
+    let rows = |cell: &dyn Fn(usize) -> String| -> String {
+        (0..20_000).map(|i| format!("{},{}.5,{}.25\n", cell(i), i % 7, i % 5)).collect()
+    };
+    let bench = Bench::with("ids.csv", format!("id,a,b\n{}", rows(&|i| format!("{i:040}"))));
+    let word = "x".repeat(40);
+    bench.write("classes.csv", format!("kind,a,b\n{}", rows(&|i| format!("{word}{}", i % 3))));
+    bench.write("few.csv", "one,two,three\na,a,b\na,a,b\nb,b,b\n");
+    bench.write("pairs.csv", format!("i,j,type\n{}", "0,1,must_link\n".repeat(100_000)));
+    for (line, place) in [
+        ("cluster --data ids.csv --id id --k 3", "ids.csv"),
+        ("cluster --data classes.csv --class kind --k 3", "classes.csv"),
+        ("cluster --data iris --k 3 --constraints pairs.csv", "pairs.csv"),
+        ("consensus few.csv --k 2 --constraints pairs.csv", "pairs.csv"),
+    ] {
+        let done = bench.run(&format!("{line} --quiet --memory-limit 1MiB"));
+        let said = format!("error: {place}: memory: about ");
+        assert!(done.status == 2 && done.err.starts_with(&said), "{line}: {}", done.err);
+    }
+}
+
 #[test]
 fn the_limit_counts_data_transforms_and_method_together() {
-    let bench = Bench::with("many.csv", rows(60_001));
+    let bench = Bench::with("many.csv", numbers(60_001));
     let cluster = |limit: f64, more: &str| {
         let limit = (limit * 1024.0) as u64;
         let means = "{type=\"kmeans\",restarts=1,max_iterations=1}";
@@ -151,7 +180,7 @@ fn partitions_and_new_objects_beyond_the_limit_are_refused() {
     let bench = Bench::with("p.csv", "one,two\n".to_string() + &"0,1\n1,0\n".repeat(100_000));
     bench.write("three.csv", "one\n0\n0\n1\n");
     bench.write("few.csv", rows(40));
-    bench.write("many.csv", rows(60_001));
+    bench.write("many.csv", numbers(60_001));
     bench.write("large.csv", rows(200_001));
     let model = "cluster --data few.csv --k 3 --clusterer kmeans --set 'transforms=[\"min_max\"]' --save-model m.json";
     assert_eq!(bench.run(model).status, 0);
