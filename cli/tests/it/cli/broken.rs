@@ -95,6 +95,17 @@ fn contradictions_say_where_each_side_comes_from() {
 }
 
 #[test]
+fn one_constraint_is_counted_as_one() {
+    let bench = Bench::with("d.csv", "id,x,y\na,9.5,8\nb,0.5,1\nc,9,8.5\nd,0,1.5\n");
+    bench.write("p.csv", "i,j,type\na,c,must_link\n");
+    let line =
+        "cluster --data d.csv --id id --constraints p.csv --k 2 --clusterer pck_means --quiet";
+    let done = bench.run(line);
+    let said = "constraints  1 must-link (0 violated), 0 cannot-links (0 violated)\n";
+    assert!(done.out.contains(said), "{}{}", done.out, done.err);
+}
+
+#[test]
 fn a_consensus_lists_what_it_breaks() {
     let bench = Bench::with("p.csv", "id,one,two\na,0,0\nb,0,0\nc,1,1\nd,1,1\n");
     bench.write("c.csv", "i,j,type\na,c,must_link\na,b,must_link\n");

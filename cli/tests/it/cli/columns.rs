@@ -34,6 +34,13 @@ fn a_bad_cell_among_numbers_is_not_a_word() {
         assert!(done.status == 3 && done.err.starts_with(&said), "{cell}: {}", done.err);
         assert!(!done.err.contains("colour"), "{}", done.err);
     }
+    // A column of dates is not one of words, either.
+    let row = |i: usize| format!("{}.5,2024-01-{:02},{}\n", i * i % 17, 1 + i, ["p", "q"][i % 2]);
+    bench.write("dates.csv", format!("a,day,colour\n{}", (0..30).map(row).collect::<String>()));
+    let done = bench.run(&line("dates.csv", r#"["one_hot"]"#));
+    let said =
+        "error: dates.csv: 30 cells are not numbers: line 2, column \"day\" (\"2024-01-01\"); ";
+    assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
     // In a study, too.
     bench.write("bad.csv", rows("12o.5"));
     let of = "[[dataset]]\nid = \"d\"\npath = \"bad.csv\"\nfeatures = [\"all\"]\ntransforms = [\"one_hot\"]\n";

@@ -326,3 +326,14 @@ fn words_in_columns_of_numbers_are_bad_rows_of_a_model_with_words() {
     assert_eq!(ids, ["id", "0", "2", "3", "4"]);
     assert_eq!(bench.read("bad.csv"), "id,size,colour\n1,2o,red\n");
 }
+
+#[test]
+fn columns_that_the_model_uses_are_not_proposed_for_others() {
+    let bench = Bench::with("old.csv", "size1,size2\n1.5,2\n1,3\n8,9.5\n9,9\n");
+    let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json";
+    assert_eq!(bench.run(cluster).status, 0);
+    bench.write("new.csv", "id,size1\na,1\n");
+    let done = bench.run("predict --model m.json --data new.csv --id id");
+    let said = "error: new.csv: no column \"size2\"; columns: id, size1\n";
+    assert_eq!((done.status, &*done.err), (3, said));
+}

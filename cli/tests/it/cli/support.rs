@@ -116,8 +116,9 @@ impl Bench {
 
 /// A word that counts one thing as many, such as `objects` after `1`.
 fn one_as_many(text: &str) -> Option<&str> {
-    const THINGS: &str = "answers candidates cells classes clusters columns constraints features groups labels lines \
-                          members methods objects pairs partitions queries questions rows sets values";
+    const THINGS: &str = "answers candidates cannot-links cells classes clusters columns constraints features groups \
+                          labels lines members methods must-links objects pairs partitions queries questions rows \
+                          sets values";
     let words: Vec<&str> = text.split_whitespace().collect();
     let thing = |word: &str| THINGS.split(' ').any(|t| t == word.trim_end_matches([',', ';', ':']));
     // The last number of a list of sizes may be 1.
