@@ -60,24 +60,20 @@ impl<'a> Objects<'a> {
                 // Blanks and marks that do not show are written out.
                 bad(place, format!("no object has the id {cell:?}{near}"))
             }),
-            None => match cell.parse::<usize>() {
-                Ok(i) if i < n => Ok(i),
-                Ok(i) => Err(bad(
-                    place,
-                    format!(
-                        "object {i} does not exist; row numbers are 0 to {}{}",
-                        n - 1,
-                        next_step(i, n)
+            None => {
+                let last = n.saturating_sub(1);
+                let message = match cell.parse::<usize>() {
+                    Ok(i) if i < n => return Ok(i),
+                    Ok(i) => {
+                        let next = next_step(i, n);
+                        format!("object {i} does not exist; row numbers are 0 to {last}{next}")
+                    }
+                    Err(_) => format!(
+                        "\"{cell}\" is not a row number from 0 to {last}; are these ids? (--id)"
                     ),
-                )),
-                Err(_) => Err(bad(
-                    place,
-                    format!(
-                        "\"{cell}\" is not a row number from 0 to {}; are these ids? (--id)",
-                        n - 1
-                    ),
-                )),
-            },
+                };
+                Err(bad(place, message))
+            }
         }
     }
 

@@ -160,7 +160,18 @@ pub(crate) fn read(
     };
     let roles = Roles::of(&header, options, listed, &place).map_err(hinted)?;
     let cells = Cells { decimal: options.decimal, missing: &options.missing };
-    let all = records(sheet, &header, &roles, &cells, &place, options.memory_limit)?;
+    let mut all = Part::default();
+    sheet.each(
+        |part: &mut Part, line, record| part.take(line, record, &header, &roles, &cells, &place),
+        |part| {
+            all.append(part);
+            within(options.memory_limit, (8 * all.values.len() + all.text_bytes) as u64, &place)
+        },
+    )?;
+    if all.rows == 0 {
+        return Err(bad(place, NO_ROWS));
+    }
+    all.values.shrink_to_fit();
     let (n, d) = (all.rows, roles.features.len());
     let mut x = Array2::from_shape_vec((n, d), all.values).expect("n times d values");
     let words = words(&mut x, &all.words);
@@ -239,30 +250,6 @@ pub(crate) fn read(
 
 /// The message about a file without objects.
 pub const NO_ROWS: &str = "the file has a header and no rows";
-
-/// What all records of a sheet say.
-fn records(
-    sheet: Sheet<'_>,
-    header: &[String],
-    roles: &Roles,
-    cells: &Cells<'_>,
-    place: &str,
-    limit: Option<u64>,
-) -> Result<Part> {
-    let mut all = Part::default();
-    sheet.each(
-        |part: &mut Part, line, record| part.take(line, record, header, roles, cells, place),
-        |part| {
-            all.append(part);
-            within(limit, (8 * all.values.len() + all.text_bytes) as u64, place)
-        },
-    )?;
-    if all.rows == 0 {
-        return Err(bad(place, NO_ROWS));
-    }
-    all.values.shrink_to_fit();
-    Ok(all)
-}
 
 /// The groups that the texts of `column` name.
 fn groups(

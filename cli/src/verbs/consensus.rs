@@ -384,15 +384,11 @@ fn method(
             _ if ensemble.has_k(k) => "voting",
             _ => "mcla",
         };
-        let (why, more) = match (chosen, &args.constraints) {
-            ("voting", _) => ("all partitions have k clusters", "--consensus chooses another"),
-            ("mcla", Some(_)) => {
-                ("k is given", "it does not use the constraints, but --consensus hbgf does")
-            }
-            ("mcla", None) => {
-                ("k is given", "it can lose small groups; --consensus chooses another")
-            }
-            _ => ("k is given", "--consensus chooses another"),
+        let why = if chosen == "voting" { "all partitions have k clusters" } else { "k is given" };
+        let more = match (chosen, &args.constraints) {
+            ("mcla", Some(_)) => "it does not use the constraints, but --consensus hbgf does",
+            ("mcla", None) => "it can lose small groups; --consensus chooses another",
+            _ => "--consensus chooses another",
         };
         note(args, &format!("consensus = \"{chosen}\", since {why}; {more}"));
         document.root_mut().insert("consensus", Node::synthetic(&chosen.into()));
