@@ -133,6 +133,36 @@ def test_known_classes_have_ids():
         Constraints.from_labels([0, 1, 1], ids=["a", "b"])
 
 
+def test_known_classes_have_the_ids_of_their_series():
+    """The index was dropped, so that constraints of a shuffled frame were taken by position."""
+    series = pd.Series(np.where(np.arange(30) < 9, CLASS, -1), index=FRAME.index)
+    known = Constraints.from_labels(series)
+    assert known.ids == tuple(NAMES) and known.n_must_link == 9
+    assert TRUE(in_order(PCKMeans(3, weight=100.0).fit(SHUFFLED, constraints=known).labels_), known) == 0
+    assert Constraints.from_labels(series, ids=range(30)).ids == tuple(range(30))
+    assert Constraints.from_labels(series.reset_index(drop=True)).ids is None
+
+
+def test_classes_and_weights_are_matched_by_their_index():
+    known = pd.Series(np.where(np.arange(30) < 9, CLASS, -1), index=FRAME.index)
+    found = PCKMeans(3, weight=100.0).fit(SHUFFLED, known)
+    assert TRUE(in_order(found.labels_), Constraints.from_labels(known)) == 0
+    weights = pd.Series(np.arange(1.0, 31.0), index=FRAME.index)
+    by_name, by_place, by_number = (
+        mustlink.KMeans(3).fit(SHUFFLED, sample_weight=given)
+        for given in (weights, weights.loc[SHUFFLED.index].to_numpy(), weights.to_numpy())
+    )
+    assert by_name.objective_ == by_place.objective_ != by_number.objective_
+    assert by_name.score(SHUFFLED, sample_weight=weights) == pytest.approx(-by_name.inertia_)
+    true = pd.Series(CLASS, index=FRAME.index)
+    pairs, signs = select(SHUFFLED, "random_pairs", y_true=true, budget=9).pairs()
+    moved = true.loc[SHUFFLED.index].to_numpy()
+    assert np.array_equal(signs > 0, moved[pairs[:, 0]] == moved[pairs[:, 1]])
+    # Other names say nothing about these rows, so the order counts.
+    numbered = mustlink.KMeans(3).fit(SHUFFLED, sample_weight=weights.reset_index(drop=True))
+    assert numbered.objective_ == by_number.objective_
+
+
 def test_cells_are_no_matrix():
     """NumPy looked into them for minutes."""
     for keys, said in [(("X_umap", "X_pca"), r'adata.obsm\["X_pca"\] or adata.X'), ((), "give adata.X")]:

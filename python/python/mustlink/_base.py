@@ -161,6 +161,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         **more: Any,
     ) -> Any:
         sample_id = row_ids(constraints, X, sample_id)
+        y, sample_weight = _data.in_order(y, X), _data.in_order(sample_weight, X)
         X, x = self._matrix(X, reset=True)
         n = X.shape[0]
         if sample_weight is not None:
@@ -345,7 +346,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignor
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the ``inertia_`` of the rows of ``X``: larger is better."""
-        nearest = self.transform(X).min(axis=1)
+        nearest, sample_weight = self.transform(X).min(axis=1), _data.in_order(sample_weight, X)
         costs = nearest if self.distortion_ == "cosine" else nearest**2
         return -float(costs.sum() if sample_weight is None else costs @ _check_sample_weight(sample_weight, X))
 
@@ -509,7 +510,7 @@ class Method(WeightedClusterer):
             sample_id,
             sample_weight=sample_weight,
             request=request,
-            y_true=None if y_true is None else _data.classes(y_true, len(y_true), "y_true"),
+            y_true=None if y_true is None else _data.classes(_data.in_order(y_true, X), len(y_true), "y_true"),
             oracle=None if oracle is None else answering(oracle),
         )
         return self

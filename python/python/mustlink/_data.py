@@ -267,6 +267,28 @@ def row_names(X: Any) -> Any:
     return names if names is not None else getattr(X, "index", None) if hasattr(X, "iloc") else None
 
 
+def with_default_index(x: Any) -> bool:
+    """Return true for the default index of pandas, which numbers the rows and does not name them."""
+    index = row_names(x)
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+
+
+def in_order(values: Any, X: Any) -> Any:
+    """Return values, one for each row, in the order of the rows of ``X``.
+
+    They are moved only if both are indexed by the same names in another order. All others are taken by position, as
+    in scikit-learn.
+    """
+    own, names = (row_names(values) if hasattr(values, "iloc") else None), row_names(X)
+    if own is None or names is None or len(own) != len(names) or own.equals(names):
+        return values
+    place = {name: at for at, name in enumerate(own)}
+    order = [place.get(name) for name in names]
+    if None in order or len(set(order)) < len(order):
+        return values
+    return values.iloc[order]
+
+
 def _refuse_times(X: Any) -> None:
     """Reject times, because only the user knows their start and unit as numbers."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):

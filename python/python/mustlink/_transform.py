@@ -64,7 +64,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        sample_id = row_ids(constraints, X, sample_id)
+        sample_id, y = row_ids(constraints, X, sample_id), _data.in_order(y, X)
         X, x = self._matrix(X, reset=True)
         n = X.shape[0]
         pairs, _ = columns(constraints, n, sample_id)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _mustlink
-from ._data import classes, doubles, row_names
+from ._data import classes, doubles, row_names, with_default_index
 from ._given import GROUP, NO_GROUPS, gathered, grouped, is_pair, moment, moments, of_kinds, strength_of, weights_of
 from .exceptions import ConstraintError
 
@@ -300,6 +300,8 @@ class Constraints:
         -1, NaN and None are unknown classes. With more than 10 000 known objects, use ``fit(X, y)`` instead: it
         takes ``y`` itself and keeps only constraints from which the others follow.
 
+        If ``y`` is a pandas Series and ``ids`` are missing, its index contains the ids, unless it is the default one.
+
         >>> Constraints.from_labels([0, -1, 0, 1])
         Constraints(1 must-link, 2 cannot-links, n=4)
         """
@@ -316,6 +318,8 @@ class Constraints:
         a, b = np.triu_indices(m, 1)
         pairs = np.stack([known[a], known[b]], axis=1)
         signs = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 1, -1)
+        if ids is None and not with_default_index(y):
+            ids = row_names(y)
         made = cls(n=n) if ids is None else cls(ids=ids)
         if made.n != n:
             raise ConstraintError(f"ids: must be one per row, {n}, got {made.n}")
@@ -480,8 +484,7 @@ def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
     missing = next((at for at, name in enumerate(names) if name not in known), None)
     if missing is None and len(set(names)) == len(names):
         return np.fromiter(names, object, len(names))
-    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
-        # The default index numbers the rows; it does not name them.
+    if with_default_index(X):
         return None
     what = "contains a name twice"
     if missing is not None:

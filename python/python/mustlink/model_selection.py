@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ._data import classes, partial, warn
+from ._data import classes, in_order, partial, warn
 from .constraints import Constraints, row_ids
 from .exceptions import ConfigError, ConstraintError, DataError, MustlinkWarning
 
@@ -283,7 +283,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         -------
         self
         """
-        known = None if y is None or isinstance(y, Constraints) else partial(y, len(y))
+        known = None if y is None or isinstance(y, Constraints) else partial(in_order(y, X), len(y))
         if constraints is None and known is not None:
             constraints = Constraints.from_labels(known)
         elif known is not None:

@@ -177,7 +177,7 @@ def select(
         _config.text(request),
         x,
         columns(constraints, n, names)[0],
-        _data.classes(y_true, n, "y_true"),
+        _data.classes(_data.in_order(y_true, X), n, "y_true"),
         None if oracle is None else answering(oracle),
     )
     _data.warn(found.warnings)
