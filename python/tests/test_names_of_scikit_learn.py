@@ -21,6 +21,9 @@ X = RNG.normal(size=(90, 4)) + 6 * np.eye(4)[CLASS]
     [
         ("DBSCAN", {"radius": 2.5}, {"eps": 2.5}),
         ("OPTICS", {"radius": 2.5}, {"eps": 2.5}),
+        ("GaussianMixture", {"covariance": "tied"}, {"covariance_type": "tied"}),
+        ("Hierarchical", {"max_distance": 6.0}, {"distance_threshold": 6.0}),
+        ("KMeans", {"init": "kmeans_plus_plus"}, {"init": "k-means++"}),
         ("HDBSCAN", {"epsilon": 1.5}, {"cluster_selection_epsilon": 1.5}),
         ("HDBSCAN", {"selection": "leaf"}, {"cluster_selection_method": "leaf"}),
         ("HDBSCAN", {"selection": "excess_of_mass"}, {"cluster_selection_method": "eom"}),
@@ -40,6 +43,13 @@ def test_both_names_are_one_too_many():
         mustlink.DBSCAN(radius=1.0, eps=2.0).fit(X)
     with pytest.raises(exceptions.ConfigError, match="^eps: must be"):
         mustlink.DBSCAN(eps=-1.0).fit(X)
+
+
+def test_a_threshold_is_that_of_scikit_learn():
+    for linkage, limit in [("ward", 12.0), ("complete", 7.0), ("average", 4.0), ("single", 1.5)]:
+        ours = mustlink.Hierarchical(linkage=linkage, distance_threshold=limit).fit(X)
+        theirs = sklearn.cluster.AgglomerativeClustering(None, linkage=linkage, distance_threshold=limit).fit(X)
+        assert metrics.ari(theirs.labels_, ours.labels_) == pytest.approx(1.0), linkage
 
 
 @pytest.mark.parametrize("kind", [mustlink.KMeans, mustlink.MiniBatchKMeans])

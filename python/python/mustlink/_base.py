@@ -93,6 +93,12 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _params(self) -> dict[str, Any]:
         """Return the parameters under the plugin's own names; values under scikit-learn's names are moved there."""
         params: dict[str, Any] = self.get_params(deep=False)
+        for option in self._options():
+            name = _catalogue.NAMES.get(option.name, option.name)
+            value = params.get(name)
+            named = _catalogue.VALUES.get(value) if isinstance(value, str) else None
+            if named is not None and f'"{named}"' in option.accepts:
+                params[name] = named
         for alias, name in self._aliases.items():
             value = params.pop(alias)
             if value is None:

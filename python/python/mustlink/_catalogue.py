@@ -31,12 +31,14 @@ NAMES = {
 #: For each plugin, scikit-learn's names of options with the plugin's own names.
 ALIASES = {
     "dbscan": {"eps": "radius"},
+    "gaussian_mixture": {"covariance_type": "covariance"},
     "hdbscan": {"cluster_selection_epsilon": "epsilon", "cluster_selection_method": "selection"},
+    "hierarchical": {"distance_threshold": "max_distance"},
     "optics": {"eps": "radius"},
 }
 
-#: Scikit-learn's names of values of such options, with the plugin's own names.
-VALUES = {"eom": "excess_of_mass"}
+#: Scikit-learn's names of values of options, with the plugins' own names.
+VALUES = {"eom": "excess_of_mass", "k-means++": "kmeans_plus_plus"}
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ def annotation(option: Option) -> str:
             types.append("Mapping[str, Any]")
         else:
             types.append("PluginLike")
+    words += [f'"{theirs}"' for theirs, own in VALUES.items() if f'"{own}"' in words]
     if words:
         types.insert(0, f"Literal[{', '.join(words)}]")
     return " | ".join(dict.fromkeys(types)) or "Any"

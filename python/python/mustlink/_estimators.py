@@ -298,7 +298,7 @@ class CLAC(Clusterer):
         empty: Literal["keep", "reseed", "error"] = 'keep',
         h: Literal["auto"] | float = 'auto',
         infeasible: Literal["least_violation", "error", "exact"] = 'least_violation',
-        init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'neighbourhood',
+        init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'neighbourhood',
         max_iter: int = 100,
         when_more_chunklets: Literal["weighted_farthest_first", "largest", "degree"] = 'weighted_farthest_first',
         random_state: Any = 0,
@@ -874,7 +874,7 @@ class COPKMeans(WeightedClusterer):
         *,
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
-        init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         node_limit: int = 1000000,
         order: Literal["random", "index", "degree_desc"] = 'random',
@@ -1569,7 +1569,7 @@ class FOSC(Clusterer):
         min_cluster_size: int = 5,
         min_samples: int | None = None,
         noise: Literal["singletons", "one_cluster"] = 'singletons',
-        selection: Literal["excess_of_mass", "leaf"] = 'excess_of_mass',
+        selection: Literal["excess_of_mass", "leaf", "eom"] = 'excess_of_mass',
         stability_weight: float = 0.0,
         kind: Literal["dense", "distances"] = 'dense',
         random_state: Any = 0,
@@ -1632,6 +1632,8 @@ class GaussianMixture(Clusterer):
         Number of starts; the likeliest result is kept.
     tol : a number, at least 0; default 0.001
         Smallest change of the mean log-likelihood for which another iteration is made.
+    covariance_type : "full", "diag", "spherical" or "tied"; optional
+        The name that scikit-learn has for `covariance`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1660,6 +1662,7 @@ class GaussianMixture(Clusterer):
     """
 
     _tag = "gaussian_mixture"
+    _aliases = {'covariance_type': 'covariance'}
 
     def __init__(
         self,
@@ -1670,6 +1673,7 @@ class GaussianMixture(Clusterer):
         reg_covar: float = 1e-06,
         n_init: int = 5,
         tol: float = 0.001,
+        covariance_type: Literal["full", "diag", "spherical", "tied"] | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -1679,6 +1683,7 @@ class GaussianMixture(Clusterer):
         self.reg_covar = reg_covar
         self.n_init = n_init
         self.tol = tol
+        self.covariance_type = covariance_type
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1894,7 +1899,7 @@ class HDBSCAN(Clusterer):
         min_cluster_size: int = 5,
         min_samples: int | None = None,
         noise: Literal["singletons", "one_cluster"] = 'singletons',
-        selection: Literal["excess_of_mass", "leaf"] = 'excess_of_mass',
+        selection: Literal["excess_of_mass", "leaf", "eom"] = 'excess_of_mass',
         stability_weight: float = 0.0,
         kind: Literal["dense", "distances"] = 'dense',
         cluster_selection_epsilon: float | None = None,
@@ -1953,6 +1958,8 @@ class Hierarchical(Clusterer):
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
+    distance_threshold : a number above 0; optional
+        The name that scikit-learn has for `max_distance`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1979,6 +1986,7 @@ class Hierarchical(Clusterer):
     """
 
     _tag = "hierarchical"
+    _aliases = {'distance_threshold': 'max_distance'}
 
     def __init__(
         self,
@@ -1987,6 +1995,7 @@ class Hierarchical(Clusterer):
         linkage: Literal["single", "complete", "average", "weighted", "ward", "centroid", "median"] = 'ward',
         max_distance: float | None = None,
         kind: Literal["dense", "distances"] = 'dense',
+        distance_threshold: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -1994,6 +2003,7 @@ class Hierarchical(Clusterer):
         self.linkage = linkage
         self.max_distance = max_distance
         self.kind = kind
+        self.distance_threshold = distance_threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -2102,8 +2112,8 @@ class HMRFKMeans(Clusterer):
         n_clusters: int | None = None,
         *,
         hard_as_soft: float | None = None,
-        init: Literal["neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'neighbourhood',
-        init_without_constraints: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'neighbourhood',
+        init_without_constraints: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         log_determinant: bool = True,
         max_iter: int = 100,
         measure: Literal["mahalanobis", "cosine", "i_divergence"] = 'mahalanobis',
@@ -2237,7 +2247,7 @@ class KMeans(Centres, WeightedClusterer):
         algorithm: Literal["auto", "lloyd", "hamerly", "yinyang"] = 'auto',
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
-        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 300,
         precision: Literal["f64", "f32"] = 'f64',
         refine: Literal["none", "incremental"] = 'none',
@@ -2347,7 +2357,7 @@ class LAC(Clusterer):
         assign_rule: Literal["printed", "entropy"] = 'printed',
         empty: Literal["keep", "reseed", "error"] = 'keep',
         h: Literal["auto"] | float = 'auto',
-        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'farthest_first',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'farthest_first',
         max_iter: int = 100,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -2443,7 +2453,7 @@ class LCVQE(Clusterer):
         n_clusters: int | None = None,
         *,
         empty: Literal["keep", "reseed", "error"] = 'reseed',
-        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         n_init: int = 10,
         tol: float = 1e-06,
@@ -2548,7 +2558,7 @@ class MiniBatchKMeans(Centres, Clusterer):
         *,
         batch_size: int = 1024,
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
-        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         patience: int = 10,
         n_init: int = 3,
@@ -2702,8 +2712,8 @@ class MPCKMeans(Clusterer):
         entail: Literal["full", "neighbourhoods_only", "largest_neighbourhoods", "off"] = 'full',
         floor_relative: float = 1e-09,
         hard_as_soft: float | None = None,
-        init: Literal["neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] | None = None,
-        init_without_constraints: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] | None = None,
+        init_without_constraints: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         learn_metric: bool = True,
         learn_without_constraints: bool = True,
         log_weight: float = 1.0,
@@ -2952,7 +2962,7 @@ class Pccc(Clusterer):
         *,
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
-        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         nearest: int | None = None,
         node_limit: int = 20000,
@@ -3100,8 +3110,8 @@ class PCKMeans(WeightedClusterer):
         entail: Literal["full", "neighbourhoods_only", "largest_neighbourhoods", "off"] = 'full',
         half_distortion: bool = False,
         hard_as_soft: float | None = None,
-        init: Literal["neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] | None = None,
-        init_without_constraints: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] | None = None,
+        init_without_constraints: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         on_conflict: Literal["error", "keep", "drop_cl", "drop_weakest"] = 'keep',
         order: Literal["random", "random_fixed", "index", "sorted"] = 'random',
@@ -3358,7 +3368,7 @@ class SCOPKMeans(Clusterer):
         *,
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         empty: Literal["keep", "reseed", "error"] = 'reseed',
-        init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         omega: float = 0.5,
         order: Literal["random", "random_fixed", "index", "sorted"] = 'random',
@@ -3576,7 +3586,7 @@ class SizeConstrainedKMeans(Clusterer):
         n_clusters: int | None = None,
         *,
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
-        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given"] = 'kmeans_plus_plus',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
         max_size: int | None = None,
         min_size: int = 1,
