@@ -194,7 +194,7 @@ impl Catalogue {
         if let Some(pair) = by_tag.windows(2).find(|w| w[0].tag == w[1].tag) {
             let who = |d: &Descriptor| match &d.script {
                 Some(_) => format!("the program {}", d.file),
-                None => format!("{} in {}", d.type_name, d.package),
+                None => format!("{} in {} ({}:{})", d.type_name, d.package, d.file, d.line),
             };
             return Err(format!(
                 "registry: the tag \"{}\" is taken twice: by {} and by {}; rename one",
@@ -386,7 +386,8 @@ mod tests {
         let message = Catalogue::from_entries(twice).err().unwrap();
         assert_eq!(
             message,
-            "registry: the tag \"ari\" is taken twice: by T in one and by T in two; rename one"
+            "registry: the tag \"ari\" is taken twice: by T in one (t.rs:1) and by T in two (t.rs:1); \
+             rename one"
         );
     }
 

@@ -4,9 +4,11 @@
 //! runs without end.
 
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use libtest_mimic::{Arguments, Completion, Trial};
+use mustlink_core::registry::Catalogue;
 
 use super::cases::{Case, cases, cases_for};
 use super::{ceilings, watchdog};
@@ -31,6 +33,11 @@ pub fn main_of(package: &str) -> ! {
 }
 
 fn run(cases: impl FnOnce() -> Vec<Case>) -> ! {
+    if let Err(mistake) = Catalogue::get() {
+        // A mistake of the crate of plugins: a backtrace would hide the message.
+        let _ = writeln!(std::io::stderr(), "error: {mistake}");
+        std::process::exit(101);
+    }
     watchdog::begin();
     let mut cases = cases();
     let (names, mut others) = names(std::env::args().collect());
