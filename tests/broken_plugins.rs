@@ -158,7 +158,11 @@ fn hangs() -> Box<dyn BaseClusterer> {
 
 /// Each defect, and the law that must name it with these words.
 const DEFECTS: [(&str, &str, &str); 7] = [
-    ("ignores_seed", "same_seed_same_bits", "two runs with one seed differ"),
+    (
+        "ignores_seed",
+        "same_seed_same_bits",
+        "two runs with one seed differ; draw random numbers from ctx.stream(\"purpose\")",
+    ),
     ("loses_an_object", "one_label_per_object", "44 labels for 45 objects"),
     ("breaks_its_promise", "hard_promises_hold", "it promises every cannot-link and violates"),
     ("asks_entailed", "never_asks_what_is_entailed", "that is known already"),

@@ -109,7 +109,15 @@ fn unknown_option_is_refused<R: RoleObject + ?Sized>(d: &'static Descriptor) -> 
 /// Tag = type name when case and `_` are ignored, and the file is named like the tag (or holds a family).
 fn names_agree(d: &'static Descriptor) -> Verdict {
     let flat = |s: &str| s.to_lowercase().replace('_', "");
-    ensure!(flat(d.tag) == flat(d.type_name), "tag {} of type {}", d.tag, d.type_name);
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let words = d.tag.split('_').filter(|word| word.is_char_boundary(1));
+    ensure!(
+        flat(d.tag) == flat(d.type_name),
+        "tag {} of type {}; rename the type to {}",
+        d.tag,
+        d.type_name,
+        words.map(capital).collect::<String>()
+    );
     ensure!(
         d.tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
         "tag {} is not snake_case",

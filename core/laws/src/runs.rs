@@ -31,6 +31,10 @@ fn cancelling_is_heard<R: Runs + ?Sized>(p: &R) -> Verdict {
     }
 }
 
+/// Remedy if the result depends on the number of threads.
+const SAME_ON_THREADS: &str = "do not use the number of threads or the order in which they end, and add up numbers \
+                               with reduce::sum";
+
 /// Two runs with one seed give the same, on any number of threads.
 pub(super) fn same_every_time<T: PartialEq + Send>(
     run: impl Fn() -> Result<T, String> + Sync,
@@ -38,9 +42,13 @@ pub(super) fn same_every_time<T: PartialEq + Send>(
     let first = run()?;
     for threads in [1, 7] {
         if in_threads(threads, &run)? != first {
-            ensure!(run()? == first, "two runs with one seed differ");
+            ensure!(
+                run()? == first,
+                "two runs with one seed differ; draw random numbers from ctx.stream(\"purpose\"), and let no \
+                 clock, and no order of a hash map, reach the result"
+            );
             let threads = if threads == 1 { "one thread gives" } else { "seven threads give" };
-            return Err(format!("{threads} another result"));
+            return Err(format!("{threads} another result; {SAME_ON_THREADS}"));
         }
     }
     Ok(())
@@ -56,6 +64,9 @@ pub(super) fn same_on_threads<T: PartialEq + Send>(
         result => result.map_err(|e| e.to_string())?,
     };
     let together = in_threads(3, || run(&fixtures::context(seed))).map_err(|e| e.to_string())?;
-    ensure!(together == alone, "1 and 3 threads give different results");
+    ensure!(
+        together == alone,
+        "one thread and three threads give different results; {SAME_ON_THREADS}"
+    );
     Ok(())
 }

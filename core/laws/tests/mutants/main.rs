@@ -60,6 +60,11 @@ fn a_broken_law_says_what_came_and_what_to_do() {
     let said = law.try_on(&plugin).expect_err("broken");
     assert!(said.ends_with("; declare needs_k, if it needs k"), "{said}");
     assert!(!said.contains("MissingK"), "{said}");
+    let flaw = "gives a label for each thread".into();
+    let plugin = clusterers::FlawedClusterer { flaw, ..Default::default() };
+    let law = laws.iter().find(|law| law.name == "same_seed_same_bits").expect("a law");
+    let said = law.try_on(&plugin).expect_err("broken");
+    assert!(said.contains("another result; do not use the number of threads"), "{said}");
 }
 
 /// Tries the mutants of a role, and notes what is not as it should be.

@@ -144,6 +144,11 @@ fn a_flawed_registration_is_answered_with_the_cure() {
             CITATIONS,
             "cites \"Nobody1900\", which has no entry; add @article{Nobody1900, …} to",
         ),
+        (
+            "no_such_type",
+            "names_agree",
+            "tag no_such_type of type AnotherName; rename the type to NoSuchType",
+        ),
         ("cites_a_slip", CITATIONS, "did you mean \"Basu2004\"?"),
         ("cites_never", CITATIONS, "which is never the case: "),
         ("cites_by_no_option", CITATIONS, "which is never the case: "),
