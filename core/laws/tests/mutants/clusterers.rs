@@ -45,7 +45,7 @@ pub enum Order {
     Outwards,
 }
 
-const FLAWS: [(&str, &str); 62] = [
+const FLAWS: [(&str, &str); 63] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -61,6 +61,7 @@ const FLAWS: [(&str, &str); 62] = [
     ("reads the first half of the constraints", "order_of_constraints_is_nothing"),
     ("does not declare that it reads constraints", "constraints_are_read_only_if_declared"),
     ("promises cannot-links and looks at none", "hard_promises_hold"),
+    ("breaks a must-link among many objects", memory::LAW),
     ("gives up on a fifth must-link", "feasible_sets_are_met"),
     ("calls a contradiction infeasible", "contradictions_are_named"),
     ("takes soft marks for hard ones", "soft_marks_refuse_nothing"),
@@ -114,6 +115,7 @@ pub fn caught(complaints: &mut Vec<String>) -> Caught {
     let tag = "flawed_clusterer";
     let hard = [
         "promises cannot-links and looks at none",
+        "breaks a must-link among many objects",
         "gives up on a fifth must-link",
         "calls a contradiction infeasible",
         "takes soft marks for hard ones",
@@ -420,6 +422,11 @@ impl FlawedClusterer {
             "loses an object" => drop(labels.pop()),
             "returns labels beyond k" => labels[0] = k as u32,
             "makes one cluster more than it is asked for" if k < n => labels[0] = k as u32,
+            "breaks a must-link among many objects" if n > 500 => {
+                if let Some(c) = constraints.iter().find(|c| c.kind == Kind::MustLink) {
+                    labels[c.i as usize] = (labels[c.j as usize] + 1) % k as u32;
+                }
+            }
             "gives a label for each thread" => labels[0] = threads % k as u32,
             "numbers clusters in the order of a hash map" => {
                 let names: std::collections::HashSet<u32> = (0..k as u32).collect();
