@@ -23,6 +23,8 @@ pub(crate) struct New {
     #[arg(long, value_enum)]
     role: Template,
     /// Folder to write [default: the name]
+    ///
+    /// If it contains a crate that this command wrote, the plugin is added to that crate.
     #[arg(long, value_name = "DIR", conflicts_with = "in_tree")]
     dir: Option<PathBuf>,
     /// A checkout of mustlink [default: see --help]
@@ -44,6 +46,9 @@ pub(crate) fn run(new: &New) -> Result<u8, Failure> {
     if new.in_tree {
         return in_tree(new, &Source::around(new.path.as_deref())?);
     }
+    if let Some(dir) = new.dir.as_deref().filter(|dir| is_begun(dir)) {
+        return in_crate(new, dir);
+    }
     let source = Source::find(new.path.as_deref())?;
     let dir = new.dir.clone().unwrap_or_else(|| PathBuf::from(&new.name));
     if dir.exists() {
@@ -62,6 +67,26 @@ pub(crate) fn run(new: &New) -> Result<u8, Failure> {
         dir.display(),
         new.name
     ));
+    Ok(0)
+}
+
+/// True if the folder contains a crate of plugins.
+fn is_begun(dir: &Path) -> bool {
+    ["src/lib.rs", "tests/laws.rs"].iter().all(|file| dir.join(file).is_file())
+}
+
+/// One more plugin in a crate that was begun earlier: its file, and a line in `lib.rs`.
+fn in_crate(new: &New, dir: &Path) -> Result<u8, Failure> {
+    let path = dir.join(format!("src/{}.rs", new.name));
+    if path.exists() {
+        return Err(Failure::usage(format!("NAME: {} is there already", path.display())));
+    }
+    let library = dir.join("src/lib.rs");
+    let text = std::fs::read_to_string(&library).map_err(io(&library))?;
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    write(&path, &new.role.text(&new.name))?;
+    write(&library, &format!("{text}{newline}pub mod {};\n", new.name))?;
+    term::tell(&format!("in {}: cargo test -- /{}/ tries the laws", dir.display(), new.name));
     Ok(0)
 }
 

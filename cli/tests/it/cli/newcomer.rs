@@ -237,14 +237,9 @@ fn a_crate_of_ones_own_adds_a_method() {
     for (at, role) in roles.iter().enumerate() {
         let name = if at == 0 { "my_own".into() } else { format!("my_{}", role.replace('-', "_")) };
         let path = checkout.display().to_string();
-        run(&program, &crates, &["plugin", "new", &name, "--role", role, "--path", &path]);
-        if at > 0 {
-            let file = format!("src/{name}.rs");
-            std::fs::copy(crates.join(&name).join(&file), dir.join(&file)).expect("a plugin");
-            let library = std::fs::read_to_string(dir.join("src/lib.rs")).expect("a library");
-            let library = library + &format!("pub mod {name};\n");
-            std::fs::write(dir.join("src/lib.rs"), library).expect("a library");
-        }
+        let begin: [&str; 9] =
+            ["plugin", "new", &name, "--role", role, "--path", &path, "--dir", "my_own"];
+        run(&program, &crates, &begin);
     }
     // With the program at once: without it, which is less, all would be built twice.
     let laws = cargo(&dir, &["test", "--features", "program"]);

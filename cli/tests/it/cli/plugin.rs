@@ -152,6 +152,29 @@ fn a_crate_is_begun_once() {
 }
 
 #[test]
+fn a_crate_takes_a_second_plugin() {
+    let bench = Bench::new();
+    assert_eq!(bench.run("plugin new my_means --role clusterer").status, 0);
+    let before = bench.read("my_means/Cargo.toml");
+    let done = bench.run("plugin new my_score --role metric --dir my_means");
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(done.out, "my_means/src/my_score.rs\nmy_means/src/lib.rs\n");
+    assert!(done.err.contains("cargo test -- /my_score/ tries the laws"), "{}", done.err);
+    assert!(bench.read("my_means/src/my_score.rs").contains("pub struct MyScore {"));
+    let library = bench.read("my_means/src/lib.rs");
+    assert!(library.ends_with("\npub mod my_means;\npub mod my_score;\n"), "{library}");
+    assert_eq!(bench.read("my_means/Cargo.toml"), before);
+    bench
+        .run("plugin new my_score --role metric --dir my_means")
+        .failed(2, "error: NAME: my_means/src/my_score.rs is there already\n");
+    // A folder with anything else is not touched.
+    std::fs::create_dir(bench.path("notes")).expect("a folder");
+    bench
+        .run("plugin new my_other --role metric --dir notes")
+        .failed(2, "error: --dir: notes is there already\n");
+}
+
+#[test]
 fn a_file_is_begun_in_the_room_of_its_role() {
     let bench = Bench::new();
     // Not in the sources that the program happens to be built from.
