@@ -5,7 +5,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -109,8 +109,13 @@ fn tag_of(file: &str) -> String {
 
 /// Cargo in `dir`, with everything that is built in the place.
 fn cargo(dir: &Path, arguments: &[&str]) -> String {
+    finish(&format!("cargo {arguments:?}"), built_by_cargo(dir, arguments)).0
+}
+
+/// The same, whether it succeeds or not.
+fn built_by_cargo(dir: &Path, arguments: &[&str]) -> Output {
     let (verb, others) = arguments.split_first().expect("a verb");
-    let done = Command::new(env!("CARGO"))
+    Command::new(env!("CARGO"))
         .args([verb, "--offline", "--target-dir"])
         .arg(place().join("target"))
         .args(others)
@@ -118,8 +123,7 @@ fn cargo(dir: &Path, arguments: &[&str]) -> String {
         .env("CARGO_BUILD_BUILD_DIR", built())
         .stdin(Stdio::null())
         .output()
-        .expect("cargo starts");
-    finish(&format!("cargo {arguments:?}"), done).0
+        .expect("cargo starts")
 }
 
 fn run(program: &Path, dir: &Path, arguments: &[&str]) -> String {
@@ -137,7 +141,7 @@ fn both(program: &Path, dir: &Path, arguments: &[&str]) -> (String, String) {
     finish(&format!("{} {arguments:?}", program.display()), done)
 }
 
-fn finish(what: &str, done: std::process::Output) -> (String, String) {
+fn finish(what: &str, done: Output) -> (String, String) {
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{what}:\n{out}\n{err}");
     (out.into_owned(), err.into_owned())
@@ -251,6 +255,22 @@ fn a_crate_of_ones_own_adds_a_method() {
     let program = place().join("target/debug/my_own");
     is_everywhere(&program, "my_own");
     an_edit_makes_its_cells_again(&program, &dir);
+    a_missing_attribute_is_named(&dir);
+}
+
+/// The compiler names the attribute that a plugin lacks. A documentation test cannot see the message.
+fn a_missing_attribute_is_named(dir: &Path) {
+    let file = dir.join("src/my_metric.rs");
+    let text = std::fs::read_to_string(&file).expect("a plugin");
+    let without = text.replace("#[plugin(\"my_metric\")]\n", "");
+    assert_ne!(text, without, "the template has changed");
+    std::fs::write(&file, without).expect("a plugin");
+    let done = built_by_cargo(dir, &["test", "--features", "program", "--no-run"]);
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(!done.status.success(), "{said}");
+    let message = "`MyMetric` is not registered as a plugin: `#[plugin(\"its_tag\")]` is missing";
+    assert!(said.contains(message), "{said}");
+    std::fs::write(&file, text).expect("a plugin");
 }
 
 /// A constant of one plugin is changed and the program built again: `run` makes the cells of the plugins of its
