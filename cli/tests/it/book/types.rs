@@ -26,7 +26,7 @@ test them.
 ";
 
 /// A type of the page: heading, file, and what a plugin does with it.
-const TYPES: [(&str, &str, &str); 13] = [
+const TYPES: [(&str, &str, &str); 14] = [
     (
         "Properties",
         "core/src/roles/base_clusterer.rs",
@@ -82,6 +82,11 @@ const TYPES: [(&str, &str, &str); 13] = [
         "Context",
         "core/src/context.rs",
         "Every run has one: for random numbers, progress, warnings and the end of the run.",
+    ),
+    (
+        "Stream",
+        "core/src/random.rs",
+        "`ctx.stream(\"purpose\")` makes it: random numbers that depend only on the seed, the place and the purpose.",
     ),
     (
         "Closure",
@@ -236,6 +241,10 @@ fn fields_and_methods_are_found() {
     let [fields, methods] = members("MetricInput", "core/src/roles/metric.rs");
     assert_eq!(fields[0], ("labels: &'a [u32]".into(), "Cluster of each object.".into()));
     assert_eq!(methods.len(), 2);
+    let [fields, methods] = members("Stream", "core/src/random.rs");
+    let weighted = ("weighted(&mut self, weights: &[f64]) -> usize", "An index with probability");
+    let found = methods.iter().find(|(code, _)| code == weighted.0);
+    assert!(fields.is_empty() && found.is_some_and(|(_, doc)| doc.starts_with(weighted.1)));
     let [fields, methods] = members("Closure", "core/constraints/src/closure.rs");
     assert!(fields.is_empty(), "its fields are private: {fields:?}");
     let apart = methods.iter().find(|(code, _)| code == "apart(&self, p: usize) -> &[u32]");
