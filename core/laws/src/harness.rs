@@ -11,6 +11,7 @@ use libtest_mimic::{Arguments, Completion, Trial};
 use mustlink_core::registry::Catalogue;
 
 use super::cases::{Case, cases, cases_for};
+use super::law::is_counted;
 use super::{ceilings, watchdog};
 
 /// Place of each panic, by its message.
@@ -28,8 +29,21 @@ pub fn main_of(package: &str) -> ! {
         let cases = cases_for(|d| d.package == package);
         let linked = !cases.is_empty();
         assert!(linked, "no plugin of the package {package} is linked; add `use … as _;`");
+        if let Some(note) = note_about_memory(cases.iter().map(|case| &*case.name)) {
+            let _ = writeln!(std::io::stderr(), "note: {note}");
+        }
         cases
     })
+}
+
+/// Note for a crate whose test program does not count memory, if a plugin of it declares memory.
+fn note_about_memory<'a>(mut cases: impl Iterator<Item = &'a str>) -> Option<&'static str> {
+    let declares = |name: &str| !name.starts_with("metrics/") && !name.starts_with("oracles/");
+    (cases.any(declares) && !is_counted()).then_some(
+        "the law memory_is_declared is left out, because memory is not counted. Add to tests/laws.rs:
+    #[global_allocator]
+    static MEMORY: mustlink::contract::PeakAlloc = mustlink::contract::PeakAlloc;",
+    )
 }
 
 fn run(cases: impl FnOnce() -> Vec<Case>) -> ! {
@@ -93,6 +107,16 @@ fn names(arguments: Vec<String>) -> (Vec<String>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    /// This program does not count memory.
+    #[test]
+    fn a_law_that_is_left_out_is_reported() {
+        let note = |name| super::note_about_memory([name].into_iter());
+        let words = "memory_is_declared is left out";
+        assert!(note("base-clusterers/kmeans/any_unit").is_some_and(|note| note.contains(words)));
+        assert_eq!(note("metrics/ari/score_is_in_range"), None);
+        assert_eq!(note("oracles/truth/names_agree"), None);
+    }
+
     #[test]
     fn several_names_may_be_given() {
         let words = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
