@@ -130,14 +130,6 @@ impl CellFile {
         Ok(CellFile { of_any_build, build, metrics, rows: parse(rows)? })
     }
 
-    /// Reads the text of a file of the first form, which had no first line to check it by.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn decode_unchecked(text: &str) -> Result<CellFile, String> {
-        Ok(CellFile { rows: parse(text)?, ..CellFile::default() })
-    }
-
     /// The rows that are wanted, in order, and the points that lack one; where another method
     /// decides on the point, all or nothing.
     pub fn select(&self, wanted: &Wanted) -> (Vec<&Row>, Vec<usize>) {

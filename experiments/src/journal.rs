@@ -302,19 +302,6 @@ pub(crate) fn modified(dir: &Path, identity: &str) -> Option<SystemTime> {
 /// # Errors
 /// `Data` with the file and the way out when it is not as it was written.
 pub(crate) fn read_cell(dir: &Path, identity: &str) -> Result<Option<CellFile>> {
-    read_with(dir, identity, |text| CellFile::decode(text, identity))
-}
-
-/// The same of a directory of the first form, whose files have nothing to check them by.
-pub(crate) fn read_cell_unchecked(dir: &Path, identity: &str) -> Result<Option<CellFile>> {
-    read_with(dir, identity, CellFile::decode_unchecked)
-}
-
-fn read_with(
-    dir: &Path,
-    identity: &str,
-    decode: impl Fn(&str) -> std::result::Result<CellFile, String>,
-) -> Result<Option<CellFile>> {
     let path = cell_path(dir, identity);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -322,7 +309,7 @@ fn read_with(
         Err(e) => return Err(io(&path)(e)),
     };
     let text = String::from_utf8(bytes).map_err(|_| damaged(&path, "it is not text"))?;
-    decode(&text).map(Some).map_err(|why| damaged(&path, &why))
+    CellFile::decode(&text, identity).map(Some).map_err(|why| damaged(&path, &why))
 }
 
 /// Advice for a reader of a damaged file. A run that repairs it reports only the rest of the error.
@@ -346,17 +333,11 @@ pub(crate) fn read_plan(dir: &Path, stored: &Stored) -> Result<Vec<PlanLine>> {
     let path = dir.join(PLAN);
     let bad = |e: &dyn std::fmt::Display| damaged(&path, &e.to_string());
     let content = fs::read(&path).map_err(|e| bad(&e))?;
-    if stored.plan.as_ref().is_some_and(|sum| *sum != digest(&content)) {
+    if stored.plan != digest(&content) {
         return Err(bad(&"its checksum does not fit: something in it was changed"));
     }
     let mut reader = csv::Reader::from_reader(content.as_slice());
-    let lines: Vec<PlanLine> =
-        reader.deserialize().collect::<std::result::Result<_, _>>().map_err(|e| bad(&e))?;
-    // Of a study none of whose data sets is there nothing is listed, and the checksum says that so it was.
-    if lines.is_empty() && stored.plan.is_none() {
-        return Err(bad(&"it lists no cell"));
-    }
-    Ok(lines)
+    reader.deserialize().collect::<std::result::Result<_, _>>().map_err(|e| bad(&e))
 }
 
 #[cfg(test)]

@@ -41,8 +41,6 @@ pub struct Finished {
     pub cells: Vec<CellRows>,
     /// The data sets as they were read; empty where that is not stored.
     pub data: Vec<Facts>,
-    /// The files are of an earlier form, which has nothing to check them by.
-    pub unchecked: bool,
 }
 
 impl Finished {
@@ -78,21 +76,15 @@ pub fn finished(dir: &Path) -> Result<Finished> {
     let metrics = identity::of_metrics(&experiment)?;
     let mut cells = Vec::new();
     for line in &plan {
-        let mut changed = BTreeSet::new();
-        let mut rows: Vec<Row> = if stored.plan.is_some() {
-            let Some(file) = journal::read_cell(dir, &line.identity)? else { continue };
-            let (rows, missing) = file.select(&wanted);
-            if !missing.is_empty() {
-                continue;
-            }
-            changed = here.changed(&file.build);
-            let other = wanted.metrics.keys().filter(|c| file.metrics.get(*c) != metrics.get(*c));
-            changed.extend(other.cloned());
-            rows.into_iter().cloned().collect()
-        } else {
-            let file = journal::read_cell_unchecked(dir, &line.identity)?;
-            file.map(|f| f.rows).unwrap_or_default()
-        };
+        let Some(file) = journal::read_cell(dir, &line.identity)? else { continue };
+        let (rows, missing) = file.select(&wanted);
+        if rows.is_empty() || !missing.is_empty() {
+            continue;
+        }
+        let mut changed = here.changed(&file.build);
+        let other = wanted.metrics.keys().filter(|c| file.metrics.get(*c) != metrics.get(*c));
+        changed.extend(other.cloned());
+        let mut rows: Vec<Row> = rows.into_iter().cloned().collect();
         for row in &mut rows {
             // Cells with equal settings share a file, whatever they are called.
             row.experiment.clone_from(&experiment.head.name);
@@ -100,13 +92,9 @@ pub fn finished(dir: &Path) -> Result<Finished> {
             row.method.clone_from(&line.method);
             row.options = experiment.varied_options(&line.method);
         }
-        if rows.is_empty() {
-            continue;
-        }
         let (dataset, method) = (line.dataset.clone(), line.method.clone());
         let identity = line.identity.clone();
         cells.push(CellRows { dataset, method, identity, repeat: line.repeat, rows, changed });
     }
-    let (planned, unchecked) = (plan.len(), stored.plan.is_none());
-    Ok(Finished { planned, cells, data: journal::read_data(dir), unchecked, experiment })
+    Ok(Finished { planned: plan.len(), cells, data: journal::read_data(dir), experiment })
 }

@@ -61,8 +61,7 @@ pub(crate) fn run_some(
 /// whose files are damaged, after carrying out `sets` (`run.cell_timeout_s=60`).
 ///
 /// # Errors
-/// As [`run`]; `Data` for results of an earlier form of the program, whose cells have other names, and if
-/// the data of finished cells have changed or are missing.
+/// As [`run`]; `Data` if the data of finished cells have changed or are missing.
 pub fn retry(dir: &Path, sets: &[String], options: &RunOptions) -> Result<Outcome> {
     retry_some(dir, sets, options, &|_| true)
 }
@@ -78,7 +77,7 @@ pub fn retry_cell(
     sets: &[String],
     options: &RunOptions,
 ) -> Result<Outcome> {
-    let lines = journal::read_plan(dir, &stored::require_checked(dir)?)?;
+    let lines = journal::read_plan(dir, &stored::read(dir)?)?;
     let wrong = |what: &str| Error::Data {
         place: dir.display().to_string(),
         message: format!(
@@ -107,7 +106,7 @@ fn retry_some(
     chosen: &dyn Fn(&PlanLine) -> bool,
 ) -> Result<Outcome> {
     let experiment = Experiment::from_directory_with(dir, sets)?;
-    let stored = stored::require_checked(dir)?;
+    let stored = stored::read(dir)?;
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
     let grid = Grid::new(&experiment, &options.source);
     let mut grid = grid.map_err(|e| stored.at_base(e))?;

@@ -8,7 +8,7 @@ use mustlink_core::Result;
 use mustlink_core::text::{count, form};
 
 use crate::cell_file::{CellFile, Wanted, has_failed};
-use crate::config::{Experiment, stored};
+use crate::config::Experiment;
 use crate::grid::{Grid, PlanLine};
 use crate::identity::{self, Build};
 use crate::journal;
@@ -132,8 +132,6 @@ pub struct Standing {
     pub forced: usize,
     /// Files of cells that the experiment does not ask for: they stay, and are in no report.
     pub kept: usize,
-    /// They were written by a form of the program whose files cannot be checked.
-    pub earlier: bool,
 }
 
 /// Remaining work.
@@ -166,13 +164,11 @@ impl Left {
         let wanted = Wanted { any_build: keep == Keep::Stale, ..Wanted::by(experiment)? };
         let all: BTreeSet<&String> = grid.cells.iter().map(|c| &c.identity).collect();
         let files = journal::files(dir)?;
-        let stored = stored::read(dir).ok();
         let stale = Stale::find(grid, &files, dir)?;
         let mut standing = Standing {
             cells: cells.len(),
             stale_kept: keep == Keep::Stale,
             kept: files.iter().filter(|f| !all.contains(f) && !stale.files.contains(*f)).count(),
-            earlier: stored.is_some_and(|s| s.plan.is_none()),
             ..Standing::default()
         };
         let (mut todo, mut adopted) = (BTreeMap::new(), Vec::new());
@@ -309,15 +305,7 @@ impl fmt::Display for Standing {
         if self.damaged.len() > 5 {
             writeln!(f, "and {} more damaged files", self.damaged.len() - 5)?;
         }
-        if self.kept > 0 && self.earlier {
-            writeln!(
-                f,
-                "{} {} of an earlier form that cannot be checked: {} run again",
-                count(self.kept, "file"),
-                form(self.kept, "is", "are"),
-                form(self.kept, "it stays, and its cell is", "they stay, and their cells are")
-            )?;
-        } else if self.kept > 0 {
+        if self.kept > 0 {
             writeln!(
                 f,
                 "{} on disk {} to nothing in this file: {} in no report",

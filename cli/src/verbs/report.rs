@@ -30,13 +30,6 @@ pub(crate) fn stale(report: &Report) {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let report = mustlink_report::report(&args.dir)?;
-    if report.unchecked {
-        term::tell(&format!(
-            "warning: {} holds results of an earlier form, whose files cannot be checked; mustlink run with \
-             its experiment file makes its cells again",
-            args.dir.display()
-        ));
-    }
     stale(&report);
     term::print(&report.table)?;
     term::tell(&format!(

@@ -38,8 +38,6 @@ pub struct Report {
     pub finished: usize,
     /// Cells with an error or out of time.
     pub failed: usize,
-    /// The files are of an earlier form, which has nothing to check them by.
-    pub unchecked: bool,
     /// Cells whose rows another build made.
     pub stale: usize,
     /// The code of these cells that is another now: plugins by tag, files by path, `mustlink` for the
@@ -71,7 +69,7 @@ pub fn report(dir: &Path) -> Result<Report> {
     finished.write_csv(dir)?;
     #[cfg(feature = "parquet")]
     parquet_file::write(dir, &finished)?;
-    let Finished { experiment, planned, cells, data, unchecked } = finished;
+    let Finished { experiment, planned, cells, data } = finished;
     let curves = curves::summarise(&experiment, &cells);
     let results = samples::results(&experiment, &cells);
     let correction = samples::correction(&results);
@@ -179,7 +177,6 @@ pub fn report(dir: &Path) -> Result<Report> {
         cells: planned,
         finished: cells.len(),
         failed: failed.len(),
-        unchecked,
         stale,
         changed,
         table: table::table(&experiment, &curves, &verdicts, &notes),

@@ -28,13 +28,12 @@ pub(crate) struct Stored {
     /// Columns of scores, and what each depended on when they were made: a later version of a metric
     /// leaves a report of finished cells as it is.
     pub metrics: BTreeMap<String, String>,
-    /// Paths of the options that the experiment varies; empty in directories of an earlier form.
+    /// Paths of the options that the experiment varies.
     pub varied: BTreeSet<String>,
     /// Descriptions that the plugins in other languages gave of themselves.
     pub scripts: Vec<Value>,
-    /// Checksum of the list of cells; absent in directories of the first form, which hold nothing to
-    /// check their files by.
-    pub plan: Option<String>,
+    /// Checksum of the list of cells.
+    pub plan: String,
 }
 
 /// Descriptions that the plugins in other languages gave of themselves, by position. With them a report can be made
@@ -157,39 +156,14 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
     let config = value["config"].take();
     let scripts = value["scripts"].as_array().cloned().unwrap_or_default();
     let varied = serde_json::from_value(value["varied"].take()).unwrap_or_default();
-    if value["format"] == 1 {
-        return Ok(Stored { base, config, metrics: BTreeMap::new(), varied, scripts, plan: None });
-    }
     let plan = value["cells"].as_str().map(str::to_string);
     let metrics = serde_json::from_value(value["metrics"].take()).ok();
-    if plan.is_none()
-        || metrics.is_none()
-        || value["checksum"] != digest(canonical(&config).as_bytes())
-    {
-        let message = format!(
-            "damaged: its checksum does not fit: something in it was changed; remove it, and {AGAIN}"
-        );
-        return Err(Error::Data { place: path.display().to_string(), message });
+    match plan.zip(metrics) {
+        Some((plan, metrics)) if value["checksum"] == digest(canonical(&config).as_bytes()) => {
+            Ok(Stored { base, config, metrics, varied, scripts, plan })
+        }
+        _ => Err(bad(&"its checksum does not fit: something in it was changed")),
     }
-    Ok(Stored { base, config, metrics: metrics.unwrap_or_default(), varied, scripts, plan })
-}
-
-/// Refuses results of the first form.
-///
-/// # Errors
-/// `Data` with the way out.
-pub(crate) fn require_checked(dir: &Path) -> Result<Stored> {
-    let stored = read(dir)?;
-    if stored.plan.is_none() {
-        return Err(Error::Data {
-            place: dir.display().to_string(),
-            message:
-                "holds results of an earlier form, whose files cannot be checked; mustlink run \
-                      with its experiment file makes its cells again"
-                    .into(),
-        });
-    }
-    Ok(stored)
 }
 
 /// Differences between two resolved configurations that alter the meaning of a row.

@@ -182,41 +182,6 @@ fn a_configuration_that_was_changed_is_refused() {
     assert_eq!(study.run(), 0);
 }
 
-#[test]
-fn results_of_the_first_form_are_reported_with_a_warning_and_made_again() {
-    let study = Study::new();
-    // As they were: rows alone, under other names, and a configuration without checksums.
-    let plan_file = study.out().join("cells.csv");
-    let mut list = fs::read_to_string(&plan_file).unwrap();
-    for (at, file) in study.cells().iter().enumerate() {
-        let text = fs::read_to_string(file).unwrap();
-        let name = format!("000000000000000{at}");
-        list = list.replace(file.file_stem().unwrap().to_str().unwrap(), &name);
-        fs::write(file.with_file_name(format!("{name}.jsonl")), text.split_once('\n').unwrap().1)
-            .unwrap();
-        fs::remove_file(file).unwrap();
-    }
-    fs::write(&plan_file, list).unwrap();
-    let config = study.out().join("config.json");
-    let text = fs::read_to_string(&config).unwrap().replace("\"format\": 2", "\"format\": 1");
-    fs::write(&config, text).unwrap();
-    let rows = study.rows();
-    let made = report(&study.out()).unwrap();
-    assert!(made.unchecked && made.finished == 3);
-    assert_eq!(study.rows(), rows);
-    for error in [
-        retry(&study.out(), &[], &RunOptions::to(study.out())).unwrap_err(),
-        merge(&[study.out()], &study.dir.path().join("copy")).unwrap_err(),
-    ] {
-        assert!(error.to_string().contains("results of an earlier form"), "{error}");
-    }
-    let planned = plan(&experiment(), &Default::default(), Some(&study.out())).unwrap();
-    assert_eq!((planned.finished, planned.standing.kept), (0, 3));
-    assert!(planned.to_string().contains("3 files are of an earlier form"), "{planned}");
-    assert_eq!(study.run(), 3);
-    assert!(!report(&study.out()).unwrap().unchecked);
-}
-
 /// Makes as many groups as a file says: a machine of its own.
 #[options]
 pub struct TestMachine {
