@@ -5,7 +5,7 @@ use std::path::Path;
 use mustlink::config::{self, Document};
 use mustlink::error::Diagnostic;
 use mustlink::{Error, scripts};
-use mustlink_datasets::shell_word;
+use mustlink_datasets::{data_error, shell_word};
 use mustlink_experiments::Experiment;
 use mustlink_report::check_formats;
 use serde_json::Value;
@@ -82,12 +82,9 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
     }
     let root = document.root();
     if root.to_value().as_object().is_some_and(|table| table.is_empty()) {
-        return Err(Failure::Error(Error::Data {
-            place: file.display().to_string(),
-            message: "says nothing; a method file names a clusterer or a selector, an experiment file has \
-                      [experiment], [[dataset]] and [[method]]; mustlink init writes either"
-                .into(),
-        }));
+        let message = "says nothing; a method file names a clusterer or a selector, an experiment file has \
+                       [experiment], [[dataset]] and [[method]]; mustlink init writes either";
+        return Err(data_error(file.display(), message).into());
     }
     let (resolved, kind) = if root.get("consensus").is_some() {
         config::build::<ConsensusFile>(root, "")?;

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use mustlink::Error;
-use mustlink_datasets::{OpenOptions, shell_word};
+use mustlink_datasets::{OpenOptions, data_error, shell_word};
 
 use crate::failure::Failure;
 use crate::options::{DataDir, PlotFormats};
@@ -191,10 +190,8 @@ pub(crate) fn check_new(out: &str) -> Result<(), Failure> {
 
 /// Makes a folder, unless it exists.
 pub(crate) fn make_folder(folder: &Path) -> mustlink::Result<()> {
-    std::fs::create_dir_all(folder).map_err(|e| Error::Data {
-        place: folder.display().to_string(),
-        message: format!("cannot be made: {e}"),
-    })
+    std::fs::create_dir_all(folder)
+        .map_err(|e| data_error(folder.display(), format!("cannot be made: {e}")))
 }
 
 /// A folder by the option that names it, and the files that are written into it.

@@ -10,7 +10,7 @@ use mustlink::ndarray::Axis;
 use mustlink::prelude::*;
 use mustlink::run::{Steps, Transformed, check_magnitude, within_memory};
 use mustlink::text::count;
-use mustlink_datasets::{Dataset, NotNumbers, Way};
+use mustlink_datasets::{Dataset, NotNumbers, Way, data_error};
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
 use crate::profile::Crosstab;
@@ -130,9 +130,7 @@ impl Model {
     /// # Errors
     /// `Data` for numbers that JSON has not.
     pub fn text(&self) -> Result<String> {
-        let fail =
-            |e: serde_json::Error| Error::Data { place: "model".into(), message: e.to_string() };
-        serde_json::to_string(self).map_err(fail)
+        serde_json::to_string(self).map_err(|e| data_error("model", e.to_string()))
     }
 
     /// Reads a model.

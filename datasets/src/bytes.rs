@@ -11,7 +11,7 @@ pub(crate) const NOT_UTF8: &str = "is not UTF-8 text; a file of Windows or Latin
                                    iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv";
 
 /// An error about a place in a file.
-pub(crate) fn bad(place: impl std::fmt::Display, message: impl Into<String>) -> Error {
+pub fn bad(place: impl std::fmt::Display, message: impl Into<String>) -> Error {
     Error::Data { place: place.to_string(), message: message.into() }
 }
 
@@ -114,13 +114,13 @@ pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> 
 }
 
 /// The CSV that `write` makes; an error names `place`.
-pub(crate) fn csv_text(
-    place: &str,
+pub fn csv_text(
+    place: impl std::fmt::Display,
     write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>,
 ) -> Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
-    write(&mut out).map_err(|e| bad(place, e.to_string()))?;
-    out.into_inner().map_err(|e| bad(place, e.to_string()))
+    write(&mut out).map_err(|e| bad(&place, e.to_string()))?;
+    out.into_inner().map_err(|e| bad(&place, e.to_string()))
 }
 
 /// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early. Devices

@@ -36,6 +36,8 @@ mod thousands;
 
 pub use answers_csv::{FileAnswer, read_answers, write_questions};
 pub use builtin::builtin_names;
+#[doc(hidden)]
+pub use bytes::{bad as data_error, csv_text};
 pub use bytes::{check_writable, write_rows, write_text};
 pub use columns::shell_word;
 pub use constraints_csv::{read_constraints, read_constraints_and_unused, write_constraints};

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use mustlink_core::{Error, Result};
+use mustlink_datasets::{csv_text, data_error};
 use mustlink_ledger::lock::{Sharing, try_lock};
 use mustlink_ledger::sync_folder_of;
 use serde::Serialize;
@@ -57,7 +58,7 @@ pub(crate) struct Journal {
 
 /// Converts an error of reading or writing at `place`.
 pub fn io(place: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
-    move |e| Error::Data { place: place.display().to_string(), message: e.to_string() }
+    move |e| data_error(place.display(), e.to_string())
 }
 
 /// Writes a file so that it is either whole or not there.
@@ -95,10 +96,8 @@ fn lock(path: &Path, sharing: Sharing, else_do: &str) -> Result<File> {
         return Ok(file);
     }
     let dir = path.parent().unwrap_or(Path::new("."));
-    Err(Error::Data {
-        place: dir.display().to_string(),
-        message: format!("another run is at work in this directory; {else_do}"),
-    })
+    let message = format!("another run is at work in this directory; {else_do}");
+    Err(data_error(dir.display(), message))
 }
 
 /// Refuses a folder in which no run was begun and which holds a file of the name of one that a run writes.
@@ -228,22 +227,15 @@ impl Journal {
 
     /// Content of a CSV of this name.
     fn table<T: Serialize>(&self, name: &str, lines: &[T]) -> Result<Vec<u8>> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let fail = |e: csv::Error| Error::Data {
-            place: self.dir.join(name).display().to_string(),
-            message: e.to_string(),
-        };
-        lines.iter().try_for_each(|line| writer.serialize(line)).map_err(fail)?;
-        writer.into_inner().map_err(|e| fail(e.into_error().into()))
+        csv_text(self.dir.join(name).display(), |out| {
+            lines.iter().try_for_each(|line| out.serialize(line))
+        })
     }
 
     /// Writes the file of a cell as it is.
     pub fn put(&self, identity: &str, file: &CellFile) -> Result<()> {
         let path = cell_path(&self.dir, identity);
-        let text = file.encode(identity).map_err(|e| Error::Data {
-            place: path.display().to_string(),
-            message: e.to_string(),
-        })?;
+        let text = file.encode(identity).map_err(|e| data_error(path.display(), e.to_string()))?;
         write_whole(&path, &self.part, text.as_bytes())
     }
 
@@ -316,7 +308,7 @@ pub(crate) fn read_cell(dir: &Path, identity: &str) -> Result<Option<CellFile>> 
 pub(crate) const AGAIN: &str = "; mustlink run with the same file and --out makes it again";
 
 fn damaged(path: &Path, why: &str) -> Error {
-    Error::Data { place: path.display().to_string(), message: format!("damaged: {why}{AGAIN}") }
+    data_error(path.display(), format!("damaged: {why}{AGAIN}"))
 }
 
 /// The data sets that were read; none in directories that were written before this was kept.

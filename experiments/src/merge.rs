@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mustlink_core::{Error, Result};
+use mustlink_datasets::data_error;
 use serde_json::Value;
 
 use crate::cell_file::{CellFile, has_failed, is_cut_off};
@@ -60,10 +61,10 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
              the part that is wrong",
             wrong[..wrong.len().min(NAMED)].join("; ")
         );
-        return Err(fail(out, message));
+        return Err(data_error(out.display(), message));
     }
     if holds_other(out, &experiment, &first.metrics, &cells)? {
-        return Err(fail(out, "holds results already; choose another --out".into()));
+        return Err(data_error(out.display(), "holds results already; choose another --out"));
     }
     let journal = Journal::open(out, &experiment, Who::Alone)?;
     for (identity, file) in &cells {
@@ -80,10 +81,6 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
     journal.write_data(&data)?;
     finished(out)?.write_csv(out)?;
     Ok(Merged { cells: cells.len(), shared, mended, not_taken: not_taken(&studies, parts) })
-}
-
-fn fail(place: &Path, message: String) -> Error {
-    Error::Data { place: place.display().to_string(), message }
 }
 
 /// The configuration of all parts together; there is one at least.
@@ -110,7 +107,7 @@ fn joined(studies: &[Stored], parts: &[PathBuf]) -> Result<Value> {
                 first_dir.display(),
                 differs.join("; ")
             );
-            return Err(fail(dir, message));
+            return Err(data_error(dir.display(), message));
         }
         join(&mut config, &study.config);
     }
@@ -155,7 +152,7 @@ fn cells_of(
                 Some(other) if other.identity != line.identity => {
                     let what = "is another cell here than in the parts before: its data, the files it \
                                 names, or the versions or the code of its plugins differ";
-                    return Err(fail(dir, format!("{line} {what}")));
+                    return Err(data_error(dir.display(), format!("{line} {what}")));
                 }
                 _ => drop(lines.insert(key, line)),
             }

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mustlink_core::{Error, Result};
-use mustlink_datasets::FeatureWeights;
+use mustlink_core::Result;
+use mustlink_datasets::{FeatureWeights, csv_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -292,23 +292,20 @@ pub fn columns<'a>(rows: &'a [Row], metrics: &'a [String]) -> Vec<(&'a str, Kind
 
 /// Rows as CSV, in the order given.
 pub fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
-    let fail = |e: &dyn std::fmt::Display| Error::Data {
-        place: "results.csv".into(),
-        message: e.to_string(),
-    };
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let columns: Vec<&str> = columns(rows, metrics).into_iter().map(|(name, _)| name).collect();
-    writer.write_record(&columns).map_err(|e| fail(&e))?;
-    for row in rows {
-        let value = row.cells().map_err(|e| fail(&e))?;
-        let cells = columns.iter().map(|c| match value.get(*c) {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(s)) => s.clone(),
-            Some(other) => other.to_string(),
-        });
-        writer.write_record(cells).map_err(|e| fail(&e))?;
-    }
-    writer.into_inner().map_err(|e| fail(&e))
+    csv_text("results.csv", |out| {
+        out.write_record(&columns)?;
+        for row in rows {
+            let value = row.cells().map_err(std::io::Error::from)?;
+            let cells = columns.iter().map(|c| match value.get(*c) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(s)) => s.clone(),
+                Some(other) => other.to_string(),
+            });
+            out.write_record(cells)?;
+        }
+        Ok(())
+    })
 }
 
 /// Columns that say where a row comes from, not what it says.

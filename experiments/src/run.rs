@@ -13,6 +13,7 @@ use mustlink_core::context::EnsembleStore;
 use mustlink_core::roles::OPERATIONS_PER_SECOND;
 use mustlink_core::run::STACK;
 use mustlink_core::{Error, Result};
+use mustlink_datasets::data_error;
 
 use crate::cell;
 use crate::cell_file::{CellFile, Wanted, has_failed};
@@ -78,11 +79,9 @@ pub fn retry_cell(
     options: &RunOptions,
 ) -> Result<Outcome> {
     let lines = journal::read_plan(dir, &stored::read(dir)?)?;
-    let wrong = |what: &str| Error::Data {
-        place: dir.display().to_string(),
-        message: format!(
-            "{what} {identity}; cells.csv names the cells, report.html those that failed"
-        ),
+    let wrong = |what: &str| {
+        let way = "cells.csv names the cells, report.html those that failed";
+        data_error(dir.display(), format!("{what} {identity}; {way}"))
     };
     if lines.iter().all(|l| l.identity != identity) {
         return Err(wrong("has no cell"));
@@ -117,10 +116,8 @@ fn retry_some(
     // damaged names nothing.
     let before = journal::read_plan(dir, &stored).unwrap_or_default();
     if let Some(why) = stale.strayed(&grid, &before, &files).into_iter().next() {
-        let place = dir.display().to_string();
-        let message =
-            format!("{why}; mustlink run with the experiment file computes its cells again");
-        return Err(Error::Data { place, message });
+        let way = "mustlink run with the experiment file computes its cells again";
+        return Err(data_error(dir.display(), format!("{why}; {way}")));
     }
     let wanted = Wanted::by(&experiment)?;
     let failed_rows = |file: &CellFile| has_failed(file.at_points(&wanted));

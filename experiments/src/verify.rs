@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use mustlink_core::Result;
 use mustlink_core::random::SeedPath;
 use mustlink_core::text::count;
-use mustlink_core::{Error, Result};
+use mustlink_datasets::data_error;
 
 use crate::cell_file::is_cut_off;
 use crate::config::{Experiment, stored};
@@ -73,10 +74,7 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
         if out.stale > 0 || !out.strayed.is_empty() {
             return Ok(out);
         }
-        return Err(Error::Data {
-            place: dir.display().to_string(),
-            message: "has no finished cell to make again".into(),
-        });
+        return Err(data_error(dir.display(), "has no finished cell to make again"));
     }
     let wanted = (share * finished.len() as f64).ceil().max(1.0) as usize;
     let mut drawn =

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use biblatex::Bibliography;
 use clap_complete::ArgValueCompleter;
-use mustlink::Error;
 use mustlink::config;
 use mustlink::registry::{Catalogue, suggestion};
+use mustlink_datasets::data_error;
 use mustlink_experiments::{Experiment, io};
 use mustlink_report::citation::{REFERENCES, Used, entry, own_entry};
 use serde_json::Value;
@@ -75,7 +75,8 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
             Some(plugin) => Ok(vec![config::resolve_plugin(&plugin.default_config())?]),
             None => {
                 let near = suggestion(&name, catalogue.all().iter().map(|d| d.tag));
-                Err(data(path, &format!("no file and no plugin is called so{near}")))
+                let message = format!("no file and no plugin is called so{near}");
+                Err(data_error(path.display(), message).into())
             }
         };
     }
@@ -85,17 +86,12 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
     })
 }
 
-fn check(file: &Path, text: &str) -> Result<(), Failure> {
+fn check(file: &Path, text: &str) -> mustlink::Result<()> {
     // Text between entries is a remark in BibTeX, so any file without an @ is read.
-    match Bibliography::parse(text) {
-        Ok(read) if read.is_empty() => {
-            Err(data(file, "not BibTeX: no entry in it, such as @article{key, title = {…}}"))
-        }
-        Ok(_) => Ok(()),
-        Err(e) => Err(data(file, &format!("not BibTeX: {}", e.kind))),
-    }
-}
-
-fn data(file: &Path, message: &str) -> Failure {
-    Failure::Error(Error::Data { place: file.display().to_string(), message: message.into() })
+    let why = match Bibliography::parse(text) {
+        Ok(read) if read.is_empty() => "no entry in it, such as @article{key, title = {…}}".into(),
+        Ok(_) => return Ok(()),
+        Err(e) => e.kind.to_string(),
+    };
+    Err(data_error(file.display(), format!("not BibTeX: {why}")))
 }

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use mustlink::Error;
 use mustlink::text::{count, form};
 use mustlink_datasets::shell_word;
 use mustlink_experiments::slurm::{self, SlurmOptions};
-use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard};
+use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard, io};
 use mustlink_report::Report;
 
 use crate::failure::Failure;
@@ -156,12 +155,8 @@ fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
             )));
         }
     }
-    let fail = |place: &str, e: std::io::Error| Error::Data {
-        place: place.into(),
-        message: e.to_string(),
-    };
-    let program = program::path().map_err(|e| fail("this program", e))?;
-    let whole = |p: &Path| std::path::absolute(p).map_err(|e| fail(&p.display().to_string(), e));
+    let program = program::path().map_err(io(Path::new("this program")))?;
+    let whole = |p: &Path| std::path::absolute(p).map_err(io(p));
     let word = |p: PathBuf| p.display().to_string();
     // A task has one processor unless more are asked for: its cells share nothing but selections.
     let threads = args.how.threads.unwrap_or(1);

@@ -5,7 +5,7 @@ use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
 use mustlink::text::{count, form};
 use mustlink::{Error, Result};
-use mustlink_datasets::{Classes, LabelColumn, read_labels};
+use mustlink_datasets::{Classes, LabelColumn, data_error, read_labels};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
@@ -241,8 +241,6 @@ fn truth(args: &Args) -> Result<LabelColumn> {
     let mut options = args.data.open_options();
     options.class_column = args.truth_column.clone();
     let set = mustlink_datasets::open(&args.truth, &options)?;
-    set.label_column().ok_or_else(|| Error::Data {
-        place: set.name.clone(),
-        message: "no classes are known; name their column by --truth-column".into(),
-    })
+    let message = "no classes are known; name their column by --truth-column";
+    set.label_column().ok_or_else(|| data_error(&set.name, message))
 }

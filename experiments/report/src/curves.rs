@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use mustlink_core::Result;
+use mustlink_datasets::csv_text;
 use serde::Serialize;
 
 use crate::figure::{cell, csv};
@@ -175,17 +176,12 @@ struct Line<'a> {
 
 /// The numbers of curves as CSV, one line per point.
 pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> Result<Vec<u8>> {
-    let fail = |e: &dyn std::fmt::Display| mustlink_core::Error::Data {
-        place: "summary.csv".into(),
-        message: e.to_string(),
-    };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for curve in curves {
-        for point in &curve.points {
-            let s = point.score.as_ref();
-            let ends = s.filter(|s| s.half_width.is_some()).map(Summary::interval);
-            writer
-                .serialize(Line {
+    csv_text("summary.csv", |out| {
+        for curve in curves {
+            for point in &curve.points {
+                let s = point.score.as_ref();
+                let ends = s.filter(|s| s.half_width.is_some()).map(Summary::interval);
+                out.serialize(Line {
                     dataset: &curve.dataset,
                     metric: &curve.metric,
                     method: &curve.method,
@@ -202,11 +198,11 @@ pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> 
                     cells: point.scored,
                     undefined: point.undefined,
                     failed: point.failed,
-                })
-                .map_err(|e| fail(&e))?;
+                })?;
+            }
         }
-    }
-    writer.into_inner().map_err(|e| fail(&e))
+        Ok(())
+    })
 }
 
 /// Mean heights of curves of more than one point as CSV, a line per curve: what is compared over data sets.

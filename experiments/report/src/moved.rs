@@ -10,6 +10,7 @@ use std::path::Path;
 
 use maud::html;
 use mustlink_core::Result;
+use mustlink_datasets::csv_text;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::remove;
@@ -183,15 +184,13 @@ pub(crate) fn since_last(
 
 /// Writes the list, with its header where it is empty, too.
 fn keep(path: &Path, moved: &[Move]) -> Result<()> {
-    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    let fail = |e: &dyn std::fmt::Display| mustlink_core::Error::Data {
-        place: path.display().to_string(),
-        message: e.to_string(),
-    };
-    let columns = ["what", "metric", "dataset", "method", "before", "after"];
-    writer.write_record(columns).map_err(|e| fail(&e))?;
-    moved.iter().try_for_each(|m| writer.serialize(m)).map_err(|e| fail(&e))?;
-    let content = writer.into_inner().map_err(|e| fail(&e))?;
+    let content = csv_text(path.display(), |out| {
+        // The first line that is serialized brings the header with it.
+        if moved.is_empty() {
+            out.write_record(["what", "metric", "dataset", "method", "before", "after"])?;
+        }
+        moved.iter().try_for_each(|m| out.serialize(m))
+    })?;
     write_whole(path, ".part", &content)
 }
 

@@ -6,7 +6,8 @@
 use std::fmt::Write;
 
 use maud::{Markup, html};
-use mustlink_core::{Error, Result};
+use mustlink_core::Result;
+use mustlink_datasets::csv_text;
 use serde::Serialize;
 
 use crate::section::{Section, file_link};
@@ -227,30 +228,19 @@ fn formula(criterion: &Criterion) -> &str {
 
 /// A line per criterion and data set.
 pub(crate) fn to_csv(verdicts: &[Verdict]) -> Result<Vec<u8>> {
-    let fail = |e: &dyn std::fmt::Display| Error::Data {
-        place: "verdicts.csv".into(),
-        message: e.to_string(),
-    };
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["criterion", "verdict", "dataset", "holds", "numbers", "formula", "statement"];
-    writer.write_record(head).map_err(|e| fail(&e))?;
-    for verdict in verdicts {
-        let c = &verdict.criterion;
-        for f in &verdict.findings {
-            let holds = f.holds.map_or("", |h| if h { "yes" } else { "no" });
-            let line = [
-                &c.id,
-                verdict.judgement.name(),
-                &f.dataset,
-                holds,
-                &f.numbers,
-                formula(c),
-                &c.statement,
-            ];
-            writer.write_record(line).map_err(|e| fail(&e))?;
+    csv_text("verdicts.csv", |out| {
+        out.write_record(head)?;
+        for Verdict { criterion: c, judgement, findings } in verdicts {
+            for f in findings {
+                let holds = f.holds.map_or("", |h| if h { "yes" } else { "no" });
+                let (formula, judgement) = (formula(c), judgement.name());
+                let line = [&c.id, judgement, &f.dataset, holds, &f.numbers, formula, &c.statement];
+                out.write_record(line)?;
+            }
         }
-    }
-    writer.into_inner().map_err(|e| fail(&e))
+        Ok(())
+    })
 }
 
 /// The verdicts for the terminal, one line each.

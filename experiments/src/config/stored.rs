@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use mustlink_config::{Document, without_null};
 use mustlink_core::options::below;
 use mustlink_core::{Error, Result};
+use mustlink_datasets::data_error;
 use mustlink_external::parts::scripts;
 use serde_json::{Value, json};
 
@@ -53,13 +54,11 @@ impl Stored {
         if self.base.is_dir() {
             return error;
         }
-        Error::Data {
-            place: self.base.display().to_string(),
-            message: format!(
-                "the folder of the experiment file is not there any more ({error}); mustlink run with the file \
-                 where it is now, and the same --out, makes no cell again and records where its data are"
-            ),
-        }
+        let message = format!(
+            "the folder of the experiment file is not there any more ({error}); mustlink run with the file \
+             where it is now, and the same --out, makes no cell again and records where its data are"
+        );
+        data_error(self.base.display(), message)
     }
 
     /// Makes the plugins in other languages known, by what they said once where they are no more.
@@ -111,13 +110,10 @@ pub(crate) fn check_same(dir: &Path, resolved: &Value) -> Result<()> {
     let named = differs.iter().any(|d| d.starts_with("method") || d.starts_with("dataset"));
     let way = if named { ", or give what changed an id of its own" } else { ", or remove it" };
     shorten(&mut differs);
-    Err(Error::Data {
-        place: dir.display().to_string(),
-        message: format!(
-            "holds the results of another experiment ({}); choose another --out{way}",
-            differs.join("; ")
-        ),
-    })
+    let differs = differs.join("; ");
+    let message =
+        format!("holds the results of another experiment ({differs}); choose another --out{way}");
+    Err(data_error(dir.display(), message))
 }
 
 /// Folder at which relative paths of the experiment file at `path` start: its own folder or, for the unchanged
@@ -142,13 +138,13 @@ pub(crate) fn read(dir: &Path) -> Result<Stored> {
     let path = dir.join(FILE);
     // Where a run has begun there are cells.
     let begun = dir.join("cells").is_dir();
-    let bad = |e: &dyn std::fmt::Display| Error::Data {
-        place: path.display().to_string(),
-        message: match (begun, path.exists()) {
+    let bad = |e: &dyn std::fmt::Display| {
+        let message = match (begun, path.exists()) {
             (true, true) => format!("damaged: {e}; remove it, and {AGAIN}"),
             (true, false) => format!("{e}; {AGAIN}"),
             (false, _) => format!("{e}; is this a results directory?"),
-        },
+        };
+        data_error(path.display(), message)
     };
     let text = fs::read_to_string(&path).map_err(|e| bad(&e))?;
     let mut value: Value = serde_json::from_str(&text).map_err(|e| bad(&e))?;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink_core::{Error, Result};
+use mustlink_core::Result;
+use mustlink_datasets::data_error;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::digest;
@@ -37,10 +38,8 @@ impl Array {
         let folder = dir.join(FOLDER);
         fs::create_dir_all(&folder).map_err(io(&folder))?;
         let path = folder.join(CURRENT);
-        let text = serde_json::to_string(self).map_err(|e| Error::Data {
-            place: path.display().to_string(),
-            message: e.to_string(),
-        })?;
+        let text =
+            serde_json::to_string(self).map_err(|e| data_error(path.display(), e.to_string()))?;
         // The tasks read a file of their own: the next array does not take it from them.
         write_whole(&self.list(dir), PART, text.as_bytes())?;
         write_whole(&path, PART, text.as_bytes())
@@ -82,9 +81,8 @@ impl Array {
     /// Reads the file of an array.
     pub fn read(path: &Path) -> Result<Array> {
         let text = fs::read_to_string(path).map_err(io(path))?;
-        serde_json::from_str(&text).map_err(|e| Error::Data {
-            place: path.display().to_string(),
-            message: format!("does not say what the tasks of an array do: {e}"),
+        serde_json::from_str(&text).map_err(|e| {
+            data_error(path.display(), format!("does not say what the tasks of an array do: {e}"))
         })
     }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mustlink_core::{Error, Result};
+use mustlink_core::Result;
+use mustlink_datasets::data_error;
 use serde::{Deserialize, Serialize};
 
 use super::array::{FOLDER, PART};
@@ -34,11 +35,9 @@ impl Losses {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Losses::default()),
             Err(e) => return Err(io(&path)(e)),
         };
-        serde_json::from_str(&text).map_err(|e| Error::Data {
-            place: path.display().to_string(),
-            message: format!(
-                "does not contain the number of lost cells: {e}; remove it to count again"
-            ),
+        serde_json::from_str(&text).map_err(|e| {
+            let message = "does not contain the number of lost cells";
+            data_error(path.display(), format!("{message}: {e}; remove it to count again"))
         })
     }
 
@@ -48,10 +47,8 @@ impl Losses {
     /// `Data` if the file cannot be written.
     pub fn write(&self, dir: &Path) -> Result<()> {
         let path = file(dir);
-        let text = serde_json::to_string(self).map_err(|e| Error::Data {
-            place: path.display().to_string(),
-            message: e.to_string(),
-        })?;
+        let text =
+            serde_json::to_string(self).map_err(|e| data_error(path.display(), e.to_string()))?;
         write_whole(&path, PART, text.as_bytes())
     }
 
