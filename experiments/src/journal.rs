@@ -82,7 +82,10 @@ fn write_aside(aside: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// Removes a file, if it is there.
-pub(crate) fn remove(path: &Path) -> Result<()> {
+///
+/// # Errors
+/// `Data` when it cannot be removed.
+pub fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io(path)(e)),
         _ => Ok(()),

@@ -72,7 +72,7 @@ pub use data::{Facts, MOST_OF_CLASSES, Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
 #[doc(hidden)]
 pub use identity::programs;
-pub use journal::{io, write_whole};
+pub use journal::{io, remove, write_whole};
 pub use merge::{Merged, merge};
 pub use number_of_clusters::{Criteria, Selected, Tries, select_k};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};

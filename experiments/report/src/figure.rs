@@ -1,12 +1,11 @@
 //! A finished figure: its files, and its place on the page.
 
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use maud::{Markup, PreEscaped, html};
 use mustlink_core::Result;
-use mustlink_experiments::{Experiment, Format, io};
+use mustlink_experiments::{Experiment, Format, remove};
 use rayon::prelude::*;
 
 use crate::render::save_figure;
@@ -119,17 +118,6 @@ fn files(page: &str) -> BTreeSet<&str> {
     let lists = page.split("data-files=\"").skip(1);
     let names = lists.filter_map(|rest| Some(rest.split_once('"')?.0)).flat_map(|l| l.split(' '));
     names.filter(|name| !name.starts_with('.') && !name.contains(['/', '\\'])).collect()
-}
-
-/// Removes a file, if there is one.
-///
-/// # Errors
-/// `Data` when it cannot be removed.
-pub(crate) fn remove(file: &Path) -> Result<()> {
-    match std::fs::remove_file(file) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(io(file)(e)),
-        _ => Ok(()),
-    }
 }
 
 /// Lines as CSV under a head, whose names have commas between them.

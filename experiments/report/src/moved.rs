@@ -13,10 +13,9 @@ use mustlink_core::Result;
 use mustlink_datasets::csv_text;
 use serde::{Deserialize, Serialize};
 
-use crate::figure::remove;
 use crate::section::Section;
 use crate::sheet::{Cell, Line, Sheet, difference};
-use mustlink_experiments::{Experiment, write_whole};
+use mustlink_experiments::{Experiment, remove, write_whole};
 
 const FILE: &str = "moved.csv";
 /// At most so many means are listed on the page.

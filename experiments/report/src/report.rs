@@ -11,12 +11,11 @@ use std::path::{Path, PathBuf};
 use mustlink_core::Result;
 use mustlink_experiments::results::{Finished, finished};
 use mustlink_experiments::row::{Row, RowStatus};
-use mustlink_experiments::write_whole;
+use mustlink_experiments::{remove, write_whole};
 
 use crate::citation::{self, Used};
 use crate::columns::Made;
 use crate::curves::CurveSummary;
-use crate::figure::remove;
 #[cfg(feature = "parquet")]
 use crate::parquet_file;
 use crate::sheet::Sheet;
