@@ -180,7 +180,7 @@ pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> 
         for curve in curves {
             for point in &curve.points {
                 let s = point.score.as_ref();
-                let ends = s.filter(|s| s.half_width.is_some()).map(Summary::interval);
+                let ends = s.and_then(Summary::interval);
                 out.serialize(Line {
                     dataset: &curve.dataset,
                     metric: &curve.metric,
@@ -209,7 +209,7 @@ pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> 
 pub(crate) fn areas_to_csv(curves: &[CurveSummary]) -> Vec<u8> {
     let lines = curves.iter().filter(|curve| curve.points.len() > 1).map(|curve| {
         let s = curve.area.as_ref();
-        let ends = s.filter(|s| s.half_width.is_some()).map(Summary::interval);
+        let ends = s.and_then(Summary::interval);
         vec![
             curve.dataset.clone(),
             curve.metric.clone(),

@@ -52,8 +52,7 @@ pub(crate) struct Curves<'a> {
 
 /// The ends of an interval within the range; absent without an interval.
 fn band(p: &PointSummary, (min, max): (f64, f64)) -> Option<(f64, f64)> {
-    let score = p.score.as_ref().filter(|s| s.half_width.is_some())?;
-    let (low, high) = score.interval();
+    let (low, high) = p.score.as_ref()?.interval()?;
     Some((low.clamp(min, max), high.clamp(min, max)))
 }
 
@@ -153,7 +152,7 @@ impl Curves<'_> {
         let lines = self.series.iter().enumerate().flat_map(|(at, (_, c))| {
             c.points.iter().enumerate().map(move |(point, p)| {
                 let score = p.score.as_ref();
-                let ends = score.filter(|s| s.half_width.is_some()).map(|s| s.interval());
+                let ends = score.and_then(|s| s.interval());
                 let band = band(p, self.range);
                 let level = self.against.as_ref().and_then(|(_, l)| *l.get(at)?.get(point)?);
                 vec![

@@ -7,7 +7,7 @@
 use mustlink_experiments::Experiment;
 use mustlink_experiments::results::CellRows;
 use mustlink_experiments::row::RowStatus;
-use mustlink_experiments::statistics::mean_height;
+pub(crate) use mustlink_experiments::verdict::areas;
 use mustlink_experiments::verdict::{CurveValues, Results, Sample, SetResults};
 use mustlink_experiments::{Scope, Split};
 
@@ -85,17 +85,6 @@ pub(crate) fn curve<'a>(
     let set = results.sets.iter().find(|s| s.id == dataset)?;
     let curve = set.curves.get(&(column.to_string(), method.to_string()))?;
     (!curve.is_empty()).then_some(curve)
-}
-
-/// The mean height of each cell's curve, for the cells that have every point.
-pub(crate) fn areas(curve: &CurveValues) -> Sample {
-    let Some((_, first)) = curve.first() else { return Sample::new() };
-    let area = |key: &(usize, usize)| {
-        let points: Option<Vec<(f64, f64)>> =
-            curve.iter().map(|(p, sample)| Some((*p, *sample.get(key)?))).collect();
-        mean_height(&points?)
-    };
-    first.keys().filter_map(|key| Some((*key, area(key)?))).collect()
 }
 
 /// Differences a − b of the cells that both have.

@@ -63,10 +63,9 @@ impl Summary {
         Some(Summary { n, mean, sd, se, median, min: sorted[0], max: sorted[n - 1], half_width })
     }
 
-    /// Ends of the interval; the mean twice without an interval.
-    pub fn interval(&self) -> (f64, f64) {
-        let h = self.half_width.unwrap_or(0.0);
-        (self.mean - h, self.mean + h)
+    /// Ends of the interval.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.half_width.map(|h| (self.mean - h, self.mean + h))
     }
 }
 
@@ -126,7 +125,7 @@ mod tests {
     fn small_samples_have_no_spread() {
         assert_eq!(Summary::of(&[], 0.95), None);
         let one = Summary::of(&[2.0], 0.95).unwrap();
-        assert_eq!((one.sd, one.half_width, one.interval()), (None, None, (2.0, 2.0)));
+        assert_eq!((one.sd, one.half_width, one.interval()), (None, None, None));
         let same = Summary::of(&[2.0, 2.0], 0.95).unwrap();
         assert_eq!(same.half_width, Some(0.0));
     }

@@ -10,7 +10,7 @@ use mustlink_core::text::count;
 
 use super::arithmetic::{alone, combine, divided, in_common};
 use super::parse::{Expression, Formula, Operator};
-use super::value::{CurveValues, EvalError, Sample, Value, Valued, no_data, wrong};
+use super::value::{CurveValues, EvalError, Sample, Value, Valued, areas, no_data, number, wrong};
 use crate::statistics::multiple::holm;
 use crate::statistics::paired::signed_rank;
 use crate::statistics::several::aligned;
@@ -101,7 +101,7 @@ impl Formula {
             Value::Number(x) => Ok((x, None)),
             Value::Sample(s) => {
                 let summary = results.summary(&s)?;
-                Ok((summary.mean, summary.half_width.map(|_| summary.interval())))
+                Ok((summary.mean, summary.interval()))
             }
             other => wrong("a printed number", "a number", &other),
         }
@@ -119,8 +119,7 @@ pub fn shown(x: f64) -> String {
 }
 
 fn slope(points: &[(f64, f64)]) -> Valued {
-    log_log_slope(points)
-        .map_or_else(|| no_data("a slope needs two points above 0"), |s| Ok(Value::Number(s)))
+    number(log_log_slope(points), "a slope needs two points above 0")
 }
 
 /// Scope of a formula: one data set, or (without) all together.
@@ -152,9 +151,7 @@ impl Scope<'_> {
                 match name.as_str() {
                     "n" => Ok(Value::Number(set.n as f64)),
                     "d" => Ok(Value::Number(set.d as f64)),
-                    _ => set
-                        .classes
-                        .map_or_else(|| no_data("no classes"), |k| Ok(Value::Number(k as f64))),
+                    _ => number(set.classes.map(|k| k as f64), "no classes"),
                 }
             }
             Expression::Not(a) => match self.value(a, notes)? {
@@ -168,14 +165,13 @@ impl Scope<'_> {
                 // Both sides are worked out, so that all numbers are shown.
                 let a = self.value(a, notes)?;
                 let b = self.value(b, notes)?;
+                let note = alone(&a, &b);
+                notes.extend(note.filter(|note| !notes.contains(note)));
                 match operator {
                     Operator::Or | Operator::And => match (a, b) {
                         (Value::Truth(a), Value::Truth(b)) => {
-                            Ok(Value::Truth(if *operator == Operator::Or {
-                                a || b
-                            } else {
-                                a && b
-                            }))
+                            let either = *operator == Operator::Or;
+                            Ok(Value::Truth(if either { a || b } else { a && b }))
                         }
                         (Value::Truth(_), other) | (other, _) => {
                             wrong(operator.symbol(), "true or false", &other)
@@ -187,8 +183,6 @@ impl Scope<'_> {
                     | Operator::AtLeast
                     | Operator::Equal
                     | Operator::Other => {
-                        let note = alone(&a, &b);
-                        notes.extend(note.filter(|note| !notes.contains(note)));
                         // Means of other cells than those of the rival could turn the sign.
                         let mut both = [a, b];
                         in_common(&mut both);
@@ -205,15 +199,8 @@ impl Scope<'_> {
                             _ => x != y,
                         }))
                     }
-                    _ => {
-                        let note = alone(&a, &b);
-                        notes.extend(note.filter(|note| !notes.contains(note)));
-                        let made = combine(*operator, a, b)?;
-                        match operator {
-                            Operator::Over => divided(made, notes),
-                            _ => Ok(made),
-                        }
-                    }
+                    Operator::Over => divided(combine(*operator, a, b)?, notes),
+                    _ => combine(*operator, a, b),
                 }
             }
             Expression::Call(name, arguments) => self.call(name, arguments, notes),
@@ -278,27 +265,21 @@ impl Scope<'_> {
             ("spread", value) => {
                 numbers.insert(0, self.plain(name, value)?);
                 let sd = Summary::of(&numbers, self.results.level).and_then(|s| s.sd);
-                sd.map_or_else(|| no_data("one number has no spread"), |sd| Ok(Value::Number(sd)))
+                number(sd, "one number has no spread")
             }
-            ("first" | "last" | "at" | "between", Value::Curve(curve)) => {
-                let part = part(name, &numbers, curve)?;
-                match name {
-                    "between" => Ok(Value::Curve(part)),
-                    _ => {
-                        Ok(Value::Sample(part.into_iter().next().map(|p| p.1).unwrap_or_default()))
-                    }
-                }
+            ("between", Value::Curve(curve)) => Ok(Value::Curve(part(name, &numbers, curve)?)),
+            ("between", Value::Line(line)) => Ok(Value::Line(part(name, &numbers, line)?)),
+            ("first" | "last" | "at", Value::Curve(curve)) => {
+                Ok(Value::Sample(part(name, &numbers, curve)?.swap_remove(0).1))
             }
-            ("first" | "last" | "at" | "between", Value::Line(line)) => {
-                let part = part(name, &numbers, line)?;
-                match name {
-                    "between" => Ok(Value::Line(part)),
-                    _ => Ok(Value::Number(part[0].1)),
-                }
+            ("first" | "last" | "at", Value::Line(line)) => {
+                Ok(Value::Number(part(name, &numbers, line)?[0].1))
             }
-            ("area", Value::Curve(curve)) => areas(&curve),
-            ("area", Value::Line(line)) => mean_height(&line)
-                .map_or_else(|| no_data("an area needs two points"), |a| Ok(Value::Number(a))),
+            ("area", Value::Curve(curve)) => match areas(&curve) {
+                none if none.is_empty() => no_data("an area needs two points"),
+                areas => Ok(Value::Sample(areas)),
+            },
+            ("area", Value::Line(line)) => number(mean_height(&line), "an area needs two points"),
             ("means", value) => Ok(Value::Line(self.line(name, value)?)),
             ("max" | "min" | "average", value) => {
                 let line = self.line(name, value)?;
@@ -308,7 +289,7 @@ impl Scope<'_> {
                     "min" => heights.reduce(f64::min),
                     _ => (!line.is_empty()).then(|| heights.sum::<f64>() / line.len() as f64),
                 };
-                found.map_or_else(|| no_data("a curve without points"), |x| Ok(Value::Number(x)))
+                number(found, "a curve without points")
             }
             ("slope", value) => slope(&self.line(name, value)?),
             ("abs", value) => absolute(value),
@@ -317,10 +298,10 @@ impl Scope<'_> {
                 let found = match name {
                     "median" => Some(s.median),
                     "sd" => s.sd,
-                    "low" => s.half_width.map(|_| s.interval().0),
-                    _ => s.half_width.map(|_| s.interval().1),
+                    "low" => s.interval().map(|ends| ends.0),
+                    _ => s.interval().map(|ends| ends.1),
                 };
-                found.map_or_else(|| no_data("one cell has no spread"), |x| Ok(Value::Number(x)))
+                number(found, "one cell has no spread")
             }
             ("confidence" | "confidence_resampled", value) => self.confidence(name, value),
             (name, other) => wrong(name, "something else", &other),
@@ -343,10 +324,7 @@ impl Scope<'_> {
             Value::Curve(curve) => curve.iter().filter_map(|(_, s)| of(s)).reduce(f64::max),
             other => return wrong(name, "a curve or a value per cell", &other),
         };
-        found.map_or_else(
-            || no_data("a test needs two observations"),
-            |level| Ok(Value::Number(level)),
-        )
+        number(found, "a test needs two observations")
     }
 
     fn over_sets(&self, name: &str, arguments: &[Expression], notes: &mut Vec<String>) -> Valued {
@@ -444,22 +422,6 @@ impl Scope<'_> {
         notes.push(format!("p {}", shown.join(", ")));
         Ok(Value::Number(p.into_iter().fold(0.0, f64::max)))
     }
-}
-
-/// The mean height of the curve of each cell that has all points.
-fn areas(curve: &[(f64, Sample)]) -> Valued {
-    let mut by_cell: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
-    for (p, sample) in curve {
-        sample.iter().for_each(|(c, v)| by_cell.entry(*c).or_default().push((*p, *v)));
-    }
-    // The area of a curve with holes would be that of another curve.
-    let whole = by_cell.into_iter().filter(|(_, points)| points.len() == curve.len());
-    let areas: Sample =
-        whole.filter_map(|(cell, points)| Some((cell, mean_height(&points)?))).collect();
-    if areas.is_empty() {
-        return no_data("an area needs two points");
-    }
-    Ok(Value::Sample(areas))
 }
 
 /// The absolute value, point by point.

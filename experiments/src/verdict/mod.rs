@@ -15,4 +15,4 @@ pub use check::Names;
 pub(crate) use check::instead;
 pub use evaluate::{Results, SetResults, shown};
 pub use parse::Formula;
-pub use value::{CurveValues, EvalError, Sample};
+pub use value::{CurveValues, EvalError, Sample, areas};

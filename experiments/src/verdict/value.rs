@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::statistics::mean_height;
+
 /// One value per cell, by (repeat, fold).
 pub type Sample = BTreeMap<(usize, usize), f64>;
 /// Curve points in order.
@@ -50,4 +52,21 @@ pub(super) fn wrong<T>(name: &str, wanted: &str, got: &Value) -> Result<T, EvalE
 /// A missing value, and the reason.
 pub(super) fn no_data<T>(what: impl Into<String>) -> Result<T, EvalError> {
     Err(EvalError::NoData(what.into()))
+}
+
+/// The number that was found, or why there is none.
+pub(super) fn number(found: Option<f64>, lacks: &str) -> Valued {
+    found.map_or_else(|| no_data(lacks), |x| Ok(Value::Number(x)))
+}
+
+/// The mean height of the curve of each cell that has all points; the area of a curve with holes would be that of
+/// another curve.
+pub fn areas(curve: &[(f64, Sample)]) -> Sample {
+    let Some((_, first)) = curve.first() else { return Sample::new() };
+    let area = |key: &(usize, usize)| {
+        let points: Option<Vec<(f64, f64)>> =
+            curve.iter().map(|(p, sample)| Some((*p, *sample.get(key)?))).collect();
+        mean_height(&points?)
+    };
+    first.keys().filter_map(|key| Some((*key, area(key)?))).collect()
 }

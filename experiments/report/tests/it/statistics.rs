@@ -40,7 +40,7 @@ fn paired_tests_agree_with_scipy() {
             close(found.t, &case["t"], "t");
             close(found.p, &case[name], name);
         }
-        let (low, high) = Summary::of(&d, 0.95).unwrap().interval();
+        let (low, high) = Summary::of(&d, 0.95).unwrap().interval().unwrap();
         all_close(&[low, high], &case["interval"], "interval");
         let found = signed_rank(&d);
         for (name, count) in [("exact", &mut exact), ("normal", &mut normal)] {
