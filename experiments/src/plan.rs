@@ -29,7 +29,7 @@ pub struct PlannedDataset {
 }
 
 /// Work of a run before it starts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// The data sets.
     pub datasets: Vec<PlannedDataset>,
@@ -160,17 +160,10 @@ fn size(experiment: &Experiment, source: &Source) -> Plan {
     Plan {
         methods: experiment.methods.len(),
         cells: per_set * there,
-        finished: 0,
-        failed: 0,
-        standing: Standing::default(),
         rows: per_set * there * points,
-        selections: 0,
-        seconds: 0.0,
-        unmeasured: Vec::new(),
-        memory: 0,
-        largest: String::new(),
         notes: experiment.unread(),
         datasets,
+        ..Plan::default()
     }
 }
 
