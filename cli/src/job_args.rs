@@ -142,13 +142,11 @@ impl JobArgs {
     }
 
     /// The first of these options that is given, for verbs that do not read all of them.
-    pub fn given(&self, options: &[&'static str]) -> Option<&'static str> {
-        let is_given = |option: &str| match option {
-            "--method" => self.method.is_some(),
+    pub fn given(&self, options: &'static str) -> Option<&'static str> {
+        let is_given = |option: &&str| match *option {
             "--clusterer" => self.clusterer.is_some(),
             "--selector" => self.selector.is_some(),
             "--oracle" => self.oracle.is_some(),
-            "--set" => !self.sets.is_empty(),
             "--k" => self.k.is_some(),
             "--constraints" => self.constraints.is_some(),
             "--labels" => self.columns.labels.is_some(),
@@ -158,7 +156,7 @@ impl JobArgs {
             "--ledger" => self.ledger.is_some(),
             other => unreachable!("{other} is not an option that a command rejects"),
         };
-        options.iter().copied().find(|option| is_given(option))
+        options.split(' ').find(is_given)
     }
 
     /// Where relative paths in options start: at the method file.

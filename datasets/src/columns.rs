@@ -438,31 +438,10 @@ impl Roles {
 
 /// True if a column is named like an outcome (`status`), or like a grouping made before (`cohort`, `batch`).
 fn says_outcome(name: &str) -> bool {
-    const WORDS: [&str; 22] = [
-        "status",
-        "outcome",
-        "result",
-        "diagnosis",
-        "survived",
-        "survival",
-        "died",
-        "death",
-        "dead",
-        "alive",
-        "event",
-        "response",
-        "relapse",
-        "recurrence",
-        "churn",
-        "group",
-        "cohort",
-        "batch",
-        "plate",
-        "fold",
-        "treatment",
-        "arm",
-    ];
-    words_of(name).last().is_some_and(|word| WORDS.contains(&word.as_str()))
+    const WORDS: &str = "status outcome result diagnosis survived survival died death dead alive \
+                         event response relapse recurrence churn group cohort batch plate fold \
+                         treatment arm";
+    words_of(name).last().is_some_and(|last| WORDS.split(' ').any(|word| word == last))
 }
 
 /// True if most values are one more than the value in the row before. Sample numbers may start again now and then.

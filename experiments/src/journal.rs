@@ -108,24 +108,10 @@ fn refuse_what_is_no_run(dir: &Path) -> Result<()> {
     // A config.json alone may be anybody's.
     let begun =
         dir.join("run.lock").exists() || stored::read(dir).is_ok() || !files(dir)?.is_empty();
-    let ours = [
-        "config.toml",
-        stored::FILE,
-        DATA,
-        PLAN,
-        "results.csv",
-        "results.parquet",
-        "summary.csv",
-        "areas.csv",
-        "statistics.csv",
-        "supervision.csv",
-        "verdicts.csv",
-        "moved.csv",
-        "tables.tex",
-        "tables.md",
-        "report.html",
-    ];
-    match ours.iter().find(|name| dir.join(name).exists()) {
+    let of_report = "results.csv results.parquet summary.csv areas.csv statistics.csv \
+                     supervision.csv verdicts.csv moved.csv tables.tex tables.md report.html";
+    let mut ours = [stored::TOML, stored::FILE, DATA, PLAN].into_iter().chain(of_report.split(' '));
+    match ours.find(|name| dir.join(name).exists()) {
         Some(name) if !begun => Err(Error::Usage(format!(
             "--out {}: holds {name}, which no run has written and this one would overwrite; name another folder",
             dir.display()

@@ -139,9 +139,9 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
             "--kappa-must {must} and --kappa-cannot {cannot}: must be 0 <= kappa-cannot < kappa-must <= 1"
         )));
     }
-    let refused: &[_] = match args.generator {
-        Some(_) => &["--budget", "--ledger", "--clusterer", "--selector", "--oracle"],
-        None => &["--budget", "--ledger"],
+    let refused = match args.generator {
+        Some(_) => "--budget --ledger --clusterer --selector --oracle",
+        None => "--budget --ledger",
     };
     if let Some(option) = args.job.given(refused) {
         return Err(Failure::usage(format!(
@@ -300,7 +300,7 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
             .map_err(|message| Error::Plugin { tag: "generator".into(), message }),
         None => {
             // Beside --generator these are refused.
-            let instead = match args.job.given(&["--selector", "--clusterer", "--oracle"]) {
+            let instead = match args.job.given("--selector --clusterer --oracle") {
                 Some(option) => format!(", in place of {option}"),
                 None => String::new(),
             };

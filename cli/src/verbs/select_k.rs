@@ -79,8 +79,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
     let refused =
         "--k --constraints --labels --apart --object-weights --selector --oracle --budget --ledger";
-    let refused: Vec<&str> = refused.split(' ').collect();
-    if let Some(option) = args.job.given(&refused) {
+    if let Some(option) = args.job.given(refused) {
         return Err(Failure::usage(format!(
             "{option}: select-k looks at the data alone, each object once, from --from to --to; with answers, \
              \"mustlink cluster --clusterer auto\" without --k compares numbers by them"

@@ -147,16 +147,9 @@ pub(crate) fn bibtex(used: &Used, paragraph: &str) -> (String, Vec<&'static str>
             None => missing.push(key),
         }
     }
-    let beside = [
-        "Benavoli2017",
-        "CaronDoucet2012",
-        "Corani2017",
-        "Demsar2006",
-        "Garcia2010",
-        "NadeauBengio2003",
-        "RojasDelgado2022",
-    ];
-    for key in beside {
+    let of_tests = "Benavoli2017 CaronDoucet2012 Corani2017 Demsar2006 Garcia2010 NadeauBengio2003 \
+                    RojasDelgado2022";
+    for key in of_tests.split(' ') {
         if let Some(entry) = entry(STATISTICS, key).filter(|_| paragraph.contains(key)) {
             text += &format!("\n{entry}\n");
         }
