@@ -163,64 +163,15 @@ fn files(name: &str, role: Template, source: &Source) -> Result<Vec<(String, Str
         }
         Source::Published => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
     };
-    let (library, program) = (from(""), from("cli"));
-    let manifest = format!(
-        "[package]
-name = \"{name}\"
-version = \"0.1.0\"
-edition = \"2024\"
-
-[features]
-# The program: cargo run --features program. Library and laws need no command line.
-program = [\"dep:mustlink-cli\"]
-
-[dependencies]
-mustlink = {{ {library}, default-features = false }}
-mustlink-cli = {{ {program}, optional = true }}
-
-[dev-dependencies]
-mustlink = {{ {library}, default-features = false, features = [\"contract\"] }}
-
-[[bin]]
-name = \"{name}\"
-path = \"src/main.rs\"
-required-features = [\"program\"]
-
-[[test]]
-name = \"laws\"
-harness = false
-
-{profiles}
-# Part of no other workspace.
-[workspace]
-",
-        profiles = profiles()
-    );
+    let manifest = include_str!("../../../templates/plugin.toml")
+        .replace("$name", name)
+        .replace("$library", &from(""))
+        .replace("$program", &from("cli"))
+        .replace("$profiles", &profiles());
     let library = format!("//! A plugin of mustlink.\n\npub mod {name};\n");
-    let program = format!(
-        "//! The program `mustlink` with the plugin of this crate.
-
-use {name} as _;
-
-fn main() -> std::process::ExitCode {{
-    mustlink_cli::main()
-}}
-"
-    );
-    let laws = format!(
-        "//! The laws of the plugin of this crate.
-
-use {name} as _;
-
-/// Counts memory, for the law `memory_is_declared`.
-#[global_allocator]
-static MEMORY: mustlink::contract::PeakAlloc = mustlink::contract::PeakAlloc;
-
-fn main() {{
-    mustlink::contract::main_of(env!(\"CARGO_PKG_NAME\"));
-}}
-"
-    );
+    let of_crate = |template: &str| template.replace("outside_plugin", name);
+    let program = of_crate(include_str!("../../../templates/program.rs"));
+    let laws = of_crate(include_str!("../../../templates/laws.rs"));
     let mut files: Vec<(String, String)> = vec![
         ("Cargo.toml".into(), manifest),
         ("src/lib.rs".into(), library),

@@ -1,0 +1,1 @@
+../../tests/outside-plugin/tests/laws.rs
