@@ -1,6 +1,6 @@
 //! Do finished cells come out again as they stand?
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mustlink_core::Result;
 use mustlink_core::random::SeedPath;
@@ -81,14 +81,15 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
         SeedPath::new(seed).stream("verify").sample(finished.len(), wanted.min(finished.len()));
     drawn.sort_unstable();
     let drawn: Vec<usize> = drawn.into_iter().map(|at| finished[at]).collect();
-    let aside = Aside::new()?;
-    let again = RunOptions { out: aside.0.clone(), keep: Keep::Nothing, ..options.clone() };
+    let aside = tempfile::Builder::new().prefix("mustlink-verify-").tempdir();
+    let aside = aside.map_err(journal::io(&std::env::temp_dir()))?;
+    let again = RunOptions { keep: Keep::Nothing, out: aside.path().into(), ..options.clone() };
     let outcome = run_some(&experiment, &again, Who::Alone, &|_| drawn.clone())?;
     out.stopped = outcome.stopped;
     let lines = grid.plan_lines();
     for &c in &drawn {
         let identity = &grid.cells[c].identity;
-        let Some(new) = journal::read_cell(&aside.0, identity)? else {
+        let Some(new) = journal::read_cell(aside.path(), identity)? else {
             // Only a run that was stopped leaves cells out.
             out.stopped = true;
             continue;
@@ -126,31 +127,6 @@ fn ended(row: &Row) -> String {
     match row.status {
         RowStatus::Ok => "had a result".into(),
         _ => format!("failed ({})", row.message.as_deref().unwrap_or_default()),
-    }
-}
-
-/// A folder that goes when this does.
-struct Aside(PathBuf);
-
-impl Aside {
-    fn new() -> Result<Aside> {
-        let base = std::env::temp_dir();
-        // One that a killed program left is not taken for ours.
-        for number in 0u32.. {
-            let path = base.join(format!("mustlink-verify-{}-{number}", std::process::id()));
-            match std::fs::create_dir(&path) {
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Aside(path.clone())).map_err(journal::io(&path)),
-            }
-        }
-        unreachable!("one of so many names is free")
-    }
-}
-
-impl Drop for Aside {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system.
-        std::fs::remove_dir_all(&self.0).ok();
     }
 }
 
