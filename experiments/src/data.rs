@@ -209,58 +209,48 @@ fn of_file(error: Error) -> Error {
 
 /// A text that names options of the command line, with the keys of `[[dataset]]` in their place.
 pub(crate) fn in_file_words(text: &str) -> String {
-    let one = [
-        ("--class ", "target"),
-        ("--id ", "id_column"),
-        ("--labels ", "labels"),
-        ("--decimal ", "decimal"),
-        ("--sep ", "sep"),
+    // An option, its key, and whether its value is a list.
+    const KEYS: [(&str, &str, bool); 8] = [
+        ("class", "target", false),
+        ("id", "id_column", false),
+        ("labels", "labels", false),
+        ("decimal", "decimal", false),
+        ("sep", "sep", false),
+        ("ignore", "ignore", true),
+        ("features", "features", true),
+        ("na", "na", true),
     ];
-    let lists =
-        [("--ignore ", "ignore"), ("--features ", "features"), ("--na ", "na"), ("--na", "na")];
-    let mut out = String::new();
-    let mut rest = text
+    let text = text
         .replace("--no-header", "no_header = true")
-        .replace("(--id)", "(id_column)")
-        .replace("(--ignore)", "(ignore)")
         .replace("--set 'transforms=[", "transforms = [")
         .replace("]'", "]");
-    while let Some(at) = rest.find("--") {
-        out += &rest[..at];
-        let here = rest[at..].to_string();
-        let option = one.iter().map(|o| (o, false)).chain(lists.iter().map(|o| (o, true)));
-        let Some(((option, key), list)) = option.into_iter().find(|(o, _)| here.starts_with(o.0))
-        else {
+    let mut parts = text.split("--");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let Some((option, key, is_list)) = KEYS.into_iter().find(|k| part.starts_with(k.0)) else {
             out += "--";
-            rest = here[2..].to_string();
+            out += part;
             continue;
         };
-        let after = &here[option.len()..];
-        let quoted = after.strip_prefix('\'').and_then(|a| a.split_once('\''));
-        let end = after.find([' ', ';', ',']).filter(|&end| end > 0 || !after.starts_with(','));
-        let (value, left) = match (quoted, end) {
-            _ if !option.ends_with(' ') => ("", after),
-            (Some((value, left)), _) => (value, left),
-            (None, Some(0)) => after.split_at(1),
-            (None, Some(_)) if list => {
-                // Names of a list are parted by commas; one behind the last is the sentence's.
-                let names = &after[..after.find([' ', ';']).unwrap_or(after.len())];
-                after.split_at(names.trim_end_matches(',').len())
-            }
-            (None, Some(end)) => after.split_at(end),
-            (None, None) => (after, ""),
+        out += key;
+        let after = &part[option.len()..];
+        let Some(after) = after.strip_prefix(' ') else {
+            out += after;
+            continue;
         };
-        out += &match (list, value) {
-            (_, "") => (*key).to_string(),
-            (true, names) => format!(
-                "{key} = [{}]",
-                names.split(',').map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ")
-            ),
-            (false, value) => format!("{key} = \"{value}\""),
-        };
-        rest = left.to_string();
+        let quoted = after.strip_prefix('\'').and_then(|quoted| quoted.split_once('\''));
+        let (value, left) = quoted.unwrap_or_else(|| {
+            let word = &after[..after.find([' ', ';']).unwrap_or(after.len())];
+            // A comma behind a word is the sentence's; alone it is the decimal mark.
+            let word = if word == "," { word } else { word.trim_end_matches(',') };
+            after.split_at(word.len())
+        });
+        let names: Vec<String> = value.split(',').map(|name| format!("\"{name}\"")).collect();
+        out +=
+            &if is_list { format!(" = [{}]", names.join(", ")) } else { format!(" = \"{value}\"") };
+        out += left;
     }
-    out + &rest
+    out
 }
 
 /// Checks that the data sets exist and that their files can be opened, as far as the first megabytes of each
