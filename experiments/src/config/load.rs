@@ -20,6 +20,9 @@ use super::{check, stored};
 /// that were varied.
 type Methods = (Vec<(usize, Node)>, BTreeSet<String>);
 
+/// Axes are expanded before methods are checked.
+const CHECK: Check = Check { classes: true, axes: false };
+
 impl Experiment {
     /// Reads and checks an experiment file after carrying out `sets` (`a.b[0].c=value`).
     ///
@@ -103,12 +106,7 @@ impl Experiment {
         } else {
             scripts::declare(root, base, &mut out);
         }
-        config::validate::<ExperimentFile>(
-            root,
-            "",
-            Check { classes: true, axes: false },
-            &mut out,
-        );
+        config::validate::<ExperimentFile>(root, "", CHECK, &mut out);
         copy_same(&mut methods, &mut out);
         let (mut expanded, mut varied) = (Vec::new(), BTreeSet::new());
         for (at, node) in methods.into_iter().enumerate() {
@@ -117,12 +115,7 @@ impl Experiment {
         for (at, node) in &mut expanded {
             fill(node);
             let path = format!("method[{at}]");
-            config::validate::<MethodEntry>(
-                node,
-                &path,
-                Check { classes: true, axes: false },
-                &mut out,
-            );
+            config::validate::<MethodEntry>(node, &path, CHECK, &mut out);
         }
         if out.is_empty() {
             return Ok((root.clone(), (expanded, varied)));
