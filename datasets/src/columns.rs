@@ -590,6 +590,18 @@ mod tests {
         assert_eq!(shell_word("it's a dir"), "'it'\\''s a dir'");
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn words_reach_a_shell_as_they_are() {
+        for word in ["plain", "it's", "a b", "$HOME `x` \"y\" \\", "''", "a=b", "~"] {
+            let said = std::process::Command::new("sh")
+                .args(["-c", &format!("printf %s {}", shell_word(word))])
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8_lossy(&said.stdout), word);
+        }
+    }
+
     #[test]
     fn columns_are_named_as_a_shell_takes_them() {
         let header = ["Class Label", "customer's id", "Größe", "id,class", "no. of eggs"];

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mustlink_core::{Error, Result};
+use mustlink_datasets::shell_word;
 
 pub use self::queue::{Request, time_limit};
 
@@ -251,7 +252,7 @@ impl Follower<'_> {
         array.write(&out)?;
         let mut words = self.slurm.command.clone();
         words.extend([array.list(&out).display().to_string(), "--task".into()]);
-        let words: Vec<String> = words.iter().map(|w| quoted(w)).collect();
+        let words: Vec<String> = words.iter().map(|w| shell_word(w)).collect();
         let script = format!("#!/bin/sh\nexec {} \"$SLURM_ARRAY_TASK_ID\"\n", words.join(" "));
         let job = queue::submit(
             &array.name,
@@ -363,25 +364,4 @@ impl Follower<'_> {
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(journal::io(path))
-}
-
-/// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_reach_a_shell_as_they_are() {
-        for word in ["plain", "it's", "a b", "$HOME `x` \"y\" \\", "''"] {
-            let said = std::process::Command::new("sh")
-                .args(["-c", &format!("printf %s {}", quoted(word))])
-                .output()
-                .unwrap();
-            assert_eq!(String::from_utf8_lossy(&said.stdout), word);
-        }
-    }
 }

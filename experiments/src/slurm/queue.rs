@@ -60,22 +60,21 @@ fn said(output: &Output) -> String {
     if lines.is_empty() { format!("it ended with {}", output.status) } else { lines.join("; ") }
 }
 
-fn refused(program: &str, output: &Output) -> Error {
-    Error::Usage(format!("--executor slurm: {program}: {}", said(output)))
+/// The standard output of a command that succeeded.
+fn printed(program: &str, output: &Output) -> Result<String> {
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(Error::Usage(format!("--executor slurm: {program}: {}", said(output))))
+    }
 }
 
 /// Checks that the cluster exists and that it has the partition; returns the largest number of tasks in an
 /// array.
 pub(super) fn check(request: &Request) -> Result<usize> {
-    let version = output("sbatch", &["--version"])?;
-    if !version.status.success() {
-        return Err(refused("sbatch", &version));
-    }
+    printed("sbatch", &output("sbatch", &["--version"])?)?;
     let asked = output("sinfo", &["--noheader", "--exact", "--format=%P|%c"])?;
-    if !asked.status.success() {
-        return Err(refused("sinfo", &asked));
-    }
-    let text = String::from_utf8_lossy(&asked.stdout).into_owned();
+    let text = printed("sinfo", &asked)?;
     let partitions = read_partitions(&text);
     let names: Vec<&str> = partitions.keys().copied().collect();
     // Several partitions may be named, parted by commas.
@@ -100,10 +99,7 @@ pub(super) fn check(request: &Request) -> Result<usize> {
         )));
     }
     let config = output("scontrol", &["show", "config"])?;
-    if !config.status.success() {
-        return Err(refused("scontrol", &config));
-    }
-    Ok(max_array(&String::from_utf8_lossy(&config.stdout)))
+    printed("scontrol", &config).map(|config| max_array(&config))
 }
 
 /// A partition.
@@ -177,11 +173,8 @@ pub(super) fn submit(
         let _ = input.write_all(script.as_bytes());
     }
     let done = child.wait_with_output().map_err(|e| missing("sbatch", &e))?;
-    if !done.status.success() {
-        return Err(refused("sbatch", &done));
-    }
+    let text = printed("sbatch", &done)?;
     // The number, and on clusters of clusters the name of one after a semicolon.
-    let text = String::from_utf8_lossy(&done.stdout);
     Ok(text.trim().split(';').next().unwrap_or_default().to_string())
 }
 
@@ -222,8 +215,7 @@ fn read_state(text: &str) -> State {
 
 /// Takes the array of this name out of the queue, as far as it is there.
 pub(super) fn cancel(name: &str) -> Result<()> {
-    let done = output("scancel", &["--name", name])?;
-    if done.status.success() { Ok(()) } else { Err(refused("scancel", &done)) }
+    printed("scancel", &output("scancel", &["--name", name])?).map(drop)
 }
 
 /// Reads a time limit as Slurm writes it (`30`, `30:00`, `2:00:00`, `1-12`, `1-12:30:00`) and gives
