@@ -76,19 +76,11 @@ impl Job {
             ..columns
         };
         let original = mustlink_datasets::open(&args.data, &open)?;
-        let (given, unused) = match &args.constraints {
-            Some(file) => {
-                let (by_id, limit) = (args.columns.id.is_some(), open.memory_limit);
-                mustlink_datasets::read_constraints_and_unused(file, &original, by_id, limit)
-                    .map_err(|e| Failure::named(&e, &|i| original.id(i)))?
-            }
-            None => Default::default(),
+        let (by_id, limit) = (args.columns.id.is_some(), open.memory_limit);
+        let given = match &args.constraints {
+            Some(file) => read_constraints(file, &original, by_id, limit, &|text| args.note(text))?,
+            None => Constraints::default(),
         };
-        if let (Some(file), 1..) = (&args.constraints, unused)
-            && !given.is_empty()
-        {
-            args.note(&unused_rows(file, unused));
-        }
         let mut warnings = Vec::new();
         if let Some(file) = args.constraints.as_ref().filter(|_| given.is_empty()) {
             warnings.push(nothing_said(file));
@@ -387,9 +379,20 @@ pub(crate) fn nothing_said(file: &str) -> String {
     )
 }
 
-/// The message about rows of weight 0 in a file of constraints.
-pub(crate) fn unused_rows(file: &str, count: usize) -> String {
-    format!("rows of weight 0 in {file}, which constrain nothing: {count}")
+/// Reads a file of constraints, with a note about rows of weight 0 among others.
+pub(crate) fn read_constraints(
+    file: &str,
+    set: &Dataset,
+    by_id: bool,
+    limit: Option<u64>,
+    note: &dyn Fn(&str),
+) -> std::result::Result<Constraints, Failure> {
+    let read = mustlink_datasets::read_constraints_and_unused(file, set, by_id, limit);
+    let (constraints, unused) = read.map_err(|e| Failure::named(&e, &|i| set.id(i)))?;
+    if unused > 0 && !constraints.is_empty() {
+        note(&format!("rows of weight 0 in {file}, which constrain nothing: {unused}"));
+    }
+    Ok(constraints)
 }
 
 /// The given constraints and those that follow from the classes known of some objects.

@@ -19,7 +19,7 @@ use crate::broken::{self, Broken, Sources, broken};
 use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
-use crate::job::{nothing_said, unused_rows};
+use crate::job::{nothing_said, read_constraints};
 use crate::method_file::{ConsensusFile, set_options};
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
@@ -280,15 +280,8 @@ fn constraints(args: &Args, objects: &Dataset) -> std::result::Result<Constraint
         let id = shell_word(objects.reading.id.as_deref().unwrap_or("id"));
         note(args, &format!("constraints are read by row number; --id {id} reads them by id"));
     }
-    let by_id = args.id.is_some();
     let limit = args.memory_limit.or_else(crate::memory::default_limit);
-    let (constraints, unused) =
-        mustlink_datasets::read_constraints_and_unused(path, objects, by_id, limit)
-            .map_err(|e| Failure::named(&e, &|i| objects.id(i)))?;
-    if unused > 0 && !constraints.is_empty() {
-        note(args, &unused_rows(path, unused));
-    }
-    Ok(constraints)
+    read_constraints(path, objects, args.id.is_some(), limit, &|text| note(args, text))
 }
 
 /// The given number of clusters, else that of the classes where the function needs one, with a warning if only some
