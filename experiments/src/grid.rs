@@ -123,20 +123,17 @@ impl Grid {
         }
         let mut tests = Vec::new();
         for set in &datasets {
-            let mut repeats = Vec::new();
-            for repeat in 0..experiment.split.repeats() {
-                match experiment.split.tests(set.set.n(), set.labels(), &set.path, repeat) {
-                    Ok(masks) => {
-                        repeats
-                            .push(masks.into_iter().map(|m| m.map(Arc::from)).collect::<Vec<_>>());
-                    }
-                    Err(e) => {
-                        out.push(Diagnostic::new("", format!("dataset {}", set.id), e.to_string()));
-                        break;
-                    }
+            let masks = |repeat: usize| -> Result<Vec<Mask>> {
+                let n = set.set.n();
+                let masks = experiment.split.tests(n, set.labels(), &set.path, repeat)?;
+                Ok(masks.into_iter().map(|mask| mask.map(Arc::from)).collect())
+            };
+            match (0..experiment.split.repeats()).map(masks).collect::<Result<_>>() {
+                Ok(masks) => tests.push(masks),
+                Err(e) => {
+                    out.push(Diagnostic::new("", format!("dataset {}", set.id), e.to_string()));
                 }
             }
-            tests.push(repeats);
         }
         if !out.is_empty() {
             return Err(Error::Config(out));
