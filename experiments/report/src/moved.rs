@@ -222,12 +222,10 @@ pub(crate) fn section(moved: &[Move], experiment: &Experiment) -> Option<Section
     let ranks = moved.len() - means;
     let sheet = Sheet {
         caption: "Ranks, significance at 5 %, means at the last point".into(),
-        lead: "",
-        how: Vec::new(),
-        note: String::new(),
         head: head.map(|h| (h.to_string(), None)).into(),
         lines: moved.iter().take(ranks + LISTED).map(&mut line).collect(),
         words: vec![1, 2, 3],
+        ..Sheet::default()
     };
     let body = html! {
         (sheet.html())

@@ -213,14 +213,13 @@ impl Supervision {
         head.extend(self.coherence.then_some("coherence"));
         let sheet = Sheet {
             caption: "Where supervision hurt".into(),
-            lead: "",
-            how: Vec::new(),
             note: "Mean at the last point, compared with the unconstrained twin. Bold: significant (paired t test \
                    at 5 %, with Holm's adjustment over all pairs of the metric)."
                 .into(),
             head: head.into_iter().map(|h| (h.to_string(), None)).collect(),
             lines: hurt.iter().map(line).collect(),
             words: vec![1, 2, 5],
+            ..Sheet::default()
         };
         (!hurt.is_empty()).then_some(sheet)
     }

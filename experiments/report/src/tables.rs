@@ -215,11 +215,10 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
         any.then(|| Sheet {
             caption,
             lead: "At the last point: ",
-            how: Vec::new(),
             note,
             head: heads(experiment),
             lines,
-            words: Vec::new(),
+            ..Sheet::default()
         })
     });
     sheets.collect()
