@@ -94,9 +94,6 @@ pub(super) fn combine(operator: Operator, a: Value, b: Value) -> Valued {
         Operator::Times => x * y,
         _ => x / y,
     };
-    let each = |s: Sample, y: f64, swapped: bool| -> Sample {
-        s.into_iter().map(|(c, v)| (c, if swapped { with(y, v) } else { with(v, y) })).collect()
-    };
     const OTHER_POINTS: &str = "curves with other points";
     let same = |p: f64, q: f64| if p == q { Ok(p) } else { no_data(OTHER_POINTS) };
     match (&a, &b) {
@@ -105,31 +102,18 @@ pub(super) fn combine(operator: Operator, a: Value, b: Value) -> Valued {
         _ => {}
     }
     Ok(match (a, b) {
-        (Value::Number(x), Value::Number(y)) => Value::Number(with(x, y)),
-        (Value::Sample(s), Value::Number(y)) => Value::Sample(each(s, y, false)),
-        (Value::Number(x), Value::Sample(s)) => Value::Sample(each(s, x, true)),
         (Value::Sample(s), Value::Sample(t)) => Value::Sample(paired(&s, &t, with)),
-        (Value::Curve(c), Value::Number(y)) => {
-            Value::Curve(c.into_iter().map(|(p, s)| (p, each(s, y, false))).collect())
-        }
-        (Value::Number(x), Value::Curve(c)) => {
-            Value::Curve(c.into_iter().map(|(p, s)| (p, each(s, x, true))).collect())
-        }
         (Value::Curve(c), Value::Curve(e)) => {
             let both = c.iter().zip(&e);
             let points = both.map(|((p, s), (q, t))| Ok((same(*p, *q)?, paired(s, t, with))));
             Value::Curve(points.collect::<Result<_, EvalError>>()?)
         }
-        (Value::Line(l), Value::Number(y)) => {
-            Value::Line(l.into_iter().map(|(p, v)| (p, with(v, y))).collect())
-        }
-        (Value::Number(x), Value::Line(l)) => {
-            Value::Line(l.into_iter().map(|(p, v)| (p, with(x, v))).collect())
-        }
         (Value::Line(l), Value::Line(m)) => {
             let points = l.iter().zip(&m).map(|((p, v), (q, w))| Ok((same(*p, *q)?, with(*v, *w))));
             Value::Line(points.collect::<Result<_, EvalError>>()?)
         }
+        (a, Value::Number(y)) if !matches!(a, Value::Truth(_)) => a.map(|x| with(x, y)),
+        (Value::Number(x), b) if !matches!(b, Value::Truth(_)) => b.map(|y| with(x, y)),
         (a, b) => {
             let (a, b) = (a.kind(), b.kind());
             return Err(EvalError::Wrong(format!("{a} {} {b} has no meaning", operator.symbol())));

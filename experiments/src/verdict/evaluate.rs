@@ -426,14 +426,10 @@ impl Scope<'_> {
 
 /// The absolute value, point by point.
 fn absolute(value: Value) -> Valued {
-    let of = |s: Sample| -> Sample { s.into_iter().map(|(c, v)| (c, v.abs())).collect() };
-    Ok(match value {
-        Value::Number(x) => Value::Number(x.abs()),
-        Value::Sample(s) => Value::Sample(of(s)),
-        Value::Line(l) => Value::Line(l.into_iter().map(|(p, v)| (p, v.abs())).collect()),
-        Value::Curve(c) => Value::Curve(c.into_iter().map(|(p, s)| (p, of(s))).collect()),
-        other => return wrong("abs", "a number or a curve", &other),
-    })
+    match value {
+        Value::Truth(_) => wrong("abs", "a number or a curve", &value),
+        value => Ok(value.map(f64::abs)),
+    }
 }
 
 /// The wanted points of a curve; at least one.

@@ -92,6 +92,20 @@ pub(super) enum Expression {
     Binary(Operator, Box<Expression>, Box<Expression>),
 }
 
+impl Expression {
+    /// True if `is` holds for a call in it, by its name and arguments.
+    fn has_call(&self, is: &mut dyn FnMut(&str, &[Expression]) -> bool) -> bool {
+        match self {
+            Expression::Call(name, arguments) => {
+                is(name, arguments) || arguments.iter().any(|a| a.has_call(is))
+            }
+            Expression::Not(a) | Expression::Minus(a) => a.has_call(is),
+            Expression::Binary(_, a, b) => a.has_call(is) || b.has_call(is),
+            _ => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Or,
@@ -349,42 +363,19 @@ impl Formula {
 
     /// The points of curves that `at` names as numbers.
     pub fn points(&self) -> Vec<f64> {
-        fn named(node: &Expression, out: &mut Vec<f64>) {
-            match node {
-                Expression::Call(name, arguments) => {
-                    if let ("at", [_, Expression::Number(p)]) = (name.as_str(), &arguments[..]) {
-                        out.push(*p);
-                    }
-                    arguments.iter().for_each(|a| named(a, out));
-                }
-                Expression::Not(a) | Expression::Minus(a) => named(a, out),
-                Expression::Binary(_, a, b) => {
-                    named(a, out);
-                    named(b, out);
-                }
-                _ => {}
-            }
-        }
         let mut out = Vec::new();
-        named(&self.root, &mut out);
+        self.root.has_call(&mut |name, arguments| {
+            if let ("at", [_, Expression::Number(p)]) = (name, arguments) {
+                out.push(*p);
+            }
+            false
+        });
         out
     }
 
     /// True if it speaks of all data sets together.
     pub fn is_about_sets(&self) -> bool {
-        fn about(node: &Expression) -> bool {
-            match node {
-                Expression::Call(name, arguments) => {
-                    name == "sets"
-                        || name.ends_with("_sets")
-                        || name == "in_set"
-                        || arguments.iter().any(about)
-                }
-                Expression::Not(a) | Expression::Minus(a) => about(a),
-                Expression::Binary(_, a, b) => about(a) || about(b),
-                _ => false,
-            }
-        }
-        about(&self.root)
+        let is_about = |name: &str| name.ends_with("_sets") || ["sets", "in_set"].contains(&name);
+        self.root.has_call(&mut |name, _| is_about(name))
     }
 }

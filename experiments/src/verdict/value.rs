@@ -30,6 +30,18 @@ impl Value {
             Value::Curve(_) | Value::Line(_) => "a curve (take last, at, area, …)",
         }
     }
+
+    /// `f` of each number in it.
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Value {
+        let of = |s: Sample| -> Sample { s.into_iter().map(|(c, x)| (c, f(x))).collect() };
+        match self {
+            Value::Truth(t) => Value::Truth(t),
+            Value::Number(x) => Value::Number(f(x)),
+            Value::Sample(s) => Value::Sample(of(s)),
+            Value::Line(l) => Value::Line(l.into_iter().map(|(p, x)| (p, f(x))).collect()),
+            Value::Curve(c) => Value::Curve(c.into_iter().map(|(p, s)| (p, of(s))).collect()),
+        }
+    }
 }
 
 /// Reason why a value is missing.
