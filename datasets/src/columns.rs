@@ -190,19 +190,7 @@ impl Roles {
         for (at, name) in header.iter().enumerate() {
             places.entry(name).or_insert(at);
         }
-        let single = [
-            &options.id_column,
-            &options.class_column,
-            &options.known_column,
-            &options.apart_column,
-            &options.weights_column,
-            &options.display_column,
-            &options.image_column,
-        ];
-        let lists =
-            [&options.ignore, &options.categories, &options.features, &options.shown_columns];
-        let words = single.into_iter().flatten().chain(lists.into_iter().flatten());
-        let words: Vec<&str> = words.map(|word| word.trim()).collect();
+        let words: Vec<&str> = options.named_columns().map(str::trim).collect();
         let one = |name: &String| match places.get(name.as_str()) {
             Some(&at) => Ok(at),
             None => column_beside(header, name, place, &words),

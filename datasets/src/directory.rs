@@ -149,7 +149,7 @@ impl Directory {
             let place = shown(&path);
             table::read(Input::new(&raw[..], &place)?, name, options, true)?
         };
-        let as_listed = options.wants_columns().is_none();
+        let as_listed = options.named_columns().next().is_none();
         entry.assert_sizes(&dataset, &self.folder.join(MANIFEST), as_listed)?;
         dataset.reading.listed = true;
         dataset.reading.notes.extend(self.notes.iter().cloned());

@@ -75,8 +75,8 @@ impl OpenOptions {
         OpenOptions { data_dirs, ..OpenOptions::default() }
     }
 
-    /// A column that is asked for by name, if any.
-    pub(crate) fn wants_columns(&self) -> Option<&str> {
+    /// The columns that are asked for by name; `all` features are not.
+    pub(crate) fn named_columns(&self) -> impl Iterator<Item = &str> {
         let single = [
             &self.class_column,
             &self.known_column,
@@ -88,13 +88,13 @@ impl OpenOptions {
         ];
         let lists = [&self.ignore, &self.categories, &self.features].into_iter().flatten();
         let lists = lists.filter(|name| *name != "all");
-        let mut all = single.into_iter().flatten().chain(&self.shown_columns).chain(lists);
-        all.next().map(String::as_str)
+        let all = single.into_iter().flatten().chain(&self.shown_columns).chain(lists);
+        all.map(String::as_str)
     }
 
     /// Refuses options that only a CSV has, for data that is not a CSV.
     pub(crate) fn refuse_of_csv(&self, place: &str) -> Result<()> {
-        if let Some(column) = self.wants_columns() {
+        if let Some(column) = self.named_columns().next() {
             let message = format!("no column \"{column}\": only a CSV has columns to choose from");
             return Err(bad(place, message));
         }
