@@ -2,10 +2,7 @@
 
 use statrs::distribution::ContinuousCDF;
 
-use super::paired::{signed_rank, standard};
-
-/// Most pairs of which the exact distribution of the ranks is made.
-const EXACT: usize = 50;
+use super::paired::{EXACT, signed_rank, standard, ways};
 
 /// A difference, in the unit of the samples and without one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,13 +53,7 @@ fn largest_unlikely(n: usize, probability: f64) -> Option<usize> {
         let z = standard().inverse_cdf(probability);
         return Some((mean + z * variance.sqrt() - 0.5).floor().max(0.0) as usize);
     }
-    let mut ways = vec![0.0f64; total + 1];
-    ways[0] = 1.0;
-    for rank in 1..=n {
-        for sum in (rank..=total).rev() {
-            ways[sum] += ways[sum - rank];
-        }
-    }
+    let ways = ways(1..=n);
     let all = 2f64.powi(n as i32);
     let mut below = 0.0;
     let unlikely = ways.iter().take_while(|w| {

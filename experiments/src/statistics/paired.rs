@@ -73,7 +73,7 @@ pub struct SignedRank {
 }
 
 /// Most pairs of which the exact distribution is made.
-const EXACT: usize = 50;
+pub(super) const EXACT: usize = 50;
 
 /// Wilcoxon's signed-rank test of paired `differences`, two-sided: zeros are dropped, ties have average
 /// ranks, more than 50 pairs are compared with the normal distribution. Differences are rounded to 1e-12
@@ -111,20 +111,23 @@ pub(super) fn standard() -> Normal {
 /// that ties are exact too.
 fn exact_p(ranks: &[f64], least: f64) -> f64 {
     let doubled: Vec<usize> = ranks.iter().map(|r| (2.0 * r).round() as usize).collect();
-    let total: usize = doubled.iter().sum();
-    let mut ways = vec![0.0f64; total + 1];
-    ways[0] = 1.0;
-    let mut reached = 0;
-    for r in doubled {
-        reached += r;
-        for sum in (r..=reached).rev() {
-            ways[sum] += ways[sum - r];
-        }
-    }
+    let ways = ways(doubled);
     let least = (2.0 * least).round() as usize;
     let below: f64 = ways[..=least].iter().sum();
     let all: f64 = ways.iter().sum();
-    if 2 * least >= total { 1.0 } else { 2.0 * below / all }
+    if 2 * least >= ways.len() - 1 { 1.0 } else { 2.0 * below / all }
+}
+
+/// In how many ways some of the `ranks` add up to each sum.
+pub(super) fn ways(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
+    let mut ways = vec![1.0];
+    for rank in ranks {
+        ways.resize(ways.len() + rank, 0.0);
+        for sum in (rank..ways.len()).rev() {
+            ways[sum] += ways[sum - rank];
+        }
+    }
+    ways
 }
 
 #[cfg(test)]
