@@ -98,10 +98,8 @@ pub(crate) fn compare(experiment: &Experiment, results: &Results, correction: f6
     for (metric, plugin) in scored() {
         let facts = plugin.properties();
         // Scores of the constraints themselves say nothing about the clusters.
-        if facts.needs_constraints || facts.needs_unconstrained || facts.needs_ensemble {
-            continue;
-        }
-        if !facts.ranked {
+        let unfit = facts.needs_constraints || facts.needs_unconstrained || facts.needs_ensemble;
+        if unfit || !facts.ranked {
             continue;
         }
         let sign = if facts.higher_is_better { 1.0 } else { -1.0 };
