@@ -37,18 +37,6 @@ struct Plugin {
     package: &'static str,
 }
 
-impl From<&Descriptor> for Plugin {
-    fn from(d: &Descriptor) -> Self {
-        Plugin {
-            name: d.tag,
-            role: d.role.name(),
-            summary: d.summary(),
-            references: d.references,
-            package: d.package,
-        }
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let role = match args.what.as_deref().map(asked).transpose()? {
         Some(What::Datasets) => return datasets(args),
@@ -56,7 +44,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         None => None,
     };
     let all = Catalogue::get()?.all().iter().filter(|d| role.is_none_or(|r| d.role == r));
-    let plugins: Vec<Plugin> = all.map(|d| Plugin::from(*d)).collect();
+    let plugin = |d: &&'static Descriptor| Plugin {
+        name: d.tag,
+        role: d.role.name(),
+        summary: d.summary(),
+        references: d.references,
+        package: d.package,
+    };
+    let plugins: Vec<Plugin> = all.map(plugin).collect();
     match args.format {
         Listing::Json => term::print_json(&plugins)?,
         Listing::Table => {
