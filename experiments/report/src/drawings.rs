@@ -63,38 +63,29 @@ fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures
                 Curves { title: &dataset.id, y_name: &y_name, range, series, against }
             })
             .collect();
-        let name = |set: &str| format!("{set}-{metric}");
-        let drawn: Vec<(Figure, String, &Curves)> = panels
-            .iter()
-            .filter_map(|panel| {
-                let large = panel.figure(ALONE)?;
-                let numbers = panel.numbers();
-                let large = Figure::new(&name(panel.title), "", large, numbers);
-                let small = Curves { against: None, series: panel.series.clone(), ..*panel };
-                Some((large, small.figure(SMALL)?, panel))
-            })
-            .collect();
+        let draw = |panel: &Curves| {
+            let name = format!("{}-{metric}", panel.title);
+            let large = Figure::new(&name, "", panel.figure(ALONE)?, panel.numbers());
+            Some((large, panel.figure(SMALL)?))
+        };
+        let drawn: Vec<(Figure, String)> = panels.iter().filter_map(draw).collect();
         if drawn.is_empty() {
             continue;
         }
         let methods: Vec<&str> = experiment.methods.iter().map(|m| m.id.as_str()).collect();
         let grid = (drawn.len() > 1).then(|| {
-            let small: Vec<Curves> = panels
-                .iter()
-                .map(|p| Curves { against: None, series: p.series.clone(), ..*p })
-                .collect();
             let mut numbers = Vec::new();
-            for (large, _, _) in &drawn {
+            for (large, _) in &drawn {
                 // One head for all.
                 let lines = large.numbers.split_inclusive(|b| *b == b'\n');
                 let skip = usize::from(!numbers.is_empty());
                 lines.skip(skip).for_each(|l| numbers.extend_from_slice(l));
             }
             let caption = "Each data set has axes of its own.";
-            let svg = grid(&y_name, &small, &methods)?;
+            let svg = grid(&y_name, &panels, &methods)?;
             Some(Figure::new(&format!("all-{metric}"), caption, svg, numbers))
         });
-        let (large, small) = drawn.into_iter().map(|(large, small, _)| (large, small)).unzip();
+        let (large, small) = drawn.into_iter().unzip();
         out.push(CurveFigures { metric: metric.clone(), large, small, grid: grid.flatten() });
     }
     out

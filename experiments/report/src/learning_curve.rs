@@ -64,10 +64,13 @@ impl Curves<'_> {
             "Learning curves of {}: mean {} against the number of queries{}.",
             names.join(", "),
             self.y_name,
-            if self.against.is_some() { ", and below the confidence in differences" } else { "" }
+            match self.against {
+                Some(_) if room.alone => ", and below the confidence in differences",
+                _ => "",
+            }
         );
         let panel = self.panel(room)?;
-        let below = self.confidence(panel.x.clone());
+        let below = self.confidence(panel.x.clone()).filter(|_| room.alone);
         let panels = std::iter::once(panel).chain(below).collect();
         let mut chart = Chart::new(self.title, &description, room.plot.0, 1, panels);
         if room.alone {
