@@ -173,10 +173,8 @@ pub(crate) fn bounds(experiment: &Experiment, results: &Results) -> Option<Figur
     for (series, method) in experiment.methods.iter().enumerate() {
         for dataset in &experiment.datasets {
             let curve = |column| samples::curve(results, &dataset.id, column, &method.id);
-            let (Some(bound), Some(asked)) = (curve("lower_bound"), curve("queries")) else {
-                continue;
-            };
-            let (Some((_, bound)), Some((_, asked))) = (bound.last(), asked.last()) else {
+            let last = |column| Some(&curve(column)?.last()?.1);
+            let (Some(bound), Some(asked)) = (last("lower_bound"), last("queries")) else {
                 continue;
             };
             for (key, x) in bound {
