@@ -273,15 +273,14 @@ impl Job {
     /// An error in the user's names.
     pub fn named(&self, error: &Error) -> Failure {
         let mut failure = Failure::named(error, &|i| self.called(i));
-        if let (Error::InconsistentConstraints(_), Failure::Message { message, .. }) =
-            (error.root(), &mut failure)
-        {
-            *message = self.rendered(error);
-        }
-        if let (Error::MissingK { .. }, Failure::Message { message, .. }) =
-            (error.root(), &mut failure)
-        {
-            *message += "; mustlink select-k says how many the data speak for";
+        if let Failure::Message { message, .. } = &mut failure {
+            match error.root() {
+                Error::InconsistentConstraints(_) => *message = self.rendered(error),
+                Error::MissingK { .. } => {
+                    *message += "; mustlink select-k says how many the data speak for";
+                }
+                _ => {}
+            }
         }
         failure
     }

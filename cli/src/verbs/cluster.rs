@@ -347,7 +347,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         k: clustering.k,
         n: job.set.n(),
         d: job.set.d(),
-        noise: noise(&clustering.labels),
+        noise: clustering.labels.iter().filter(|&&label| label == NONE).count(),
         objective: clustering.objective,
         status: clustering.status.name(),
         iterations: clustering.history.len(),
@@ -451,11 +451,6 @@ fn write(
         }
     }
     Ok(())
-}
-
-/// The number of objects in no cluster.
-fn noise(labels: &[u32]) -> usize {
-    labels.iter().filter(|&&label| label == NONE).count()
 }
 
 /// How many clusters there are, and how large the first ones.

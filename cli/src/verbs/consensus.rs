@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let plot = (args.plot.as_deref(), &args.formats);
     let outputs = [("--out", args.out.as_deref()), ("--violations", args.violations.as_deref())];
     check_outputs_and_plot(&outputs, plot, "consensus", &inputs)?;
-    let (own, of_data) = columns_of(args)?;
+    let (own, of_data, header) = columns_of(args)?;
     let limit = args.memory_limit.or_else(crate::memory::default_limit);
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
@@ -165,7 +165,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     objects.reading.notes.iter().for_each(|said| note(args, said));
     if let Some(name) = &args.data {
         let limit = limit.map(|limit| limit.saturating_sub(ensemble.bytes()));
-        take_data(args, name, of_data, &mut objects, limit)?;
+        take_data(args, name, (of_data, &header), &mut objects, limit)?;
     }
     let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
     let constraints = constraints(args, &objects)?;
@@ -406,12 +406,10 @@ struct Named {
     id: Option<String>,
     class: Option<String>,
     ignore: Vec<String>,
-    /// All columns of the file.
-    header: Vec<String>,
 }
 
-/// What the options name of the partitions, and what of the file of the data.
-fn columns_of(args: &Args) -> Result<(Named, Named)> {
+/// Columns that the options name in the partitions and in the file of the data, and all columns of that file.
+fn columns_of(args: &Args) -> Result<(Named, Named, Vec<String>)> {
     let table = args.data.as_deref().filter(|name| mustlink_datasets::is_table(name));
     let header = table.map(mustlink_datasets::column_names).transpose()?.flatten();
     let header = header.unwrap_or_default();
@@ -423,30 +421,24 @@ fn columns_of(args: &Args) -> Result<(Named, Named)> {
         let there = |columns: &Vec<String>| columns.iter().any(|column| column == name.trim());
         of_data(name) && partitions.as_ref().is_some_and(|columns| !there(columns))
     };
-    let own = Named {
-        id: args.id.as_ref().filter(|id| !only_data(id)).cloned(),
-        class: args.class.as_ref().filter(|class| !only_data(class)).cloned(),
-        ignore: args.ignore.iter().filter(|name| !only_data(name)).cloned().collect(),
-        header: Vec::new(),
+    let named = |keep: &dyn Fn(&&String) -> bool| Named {
+        id: args.id.as_ref().filter(keep).cloned(),
+        class: args.class.as_ref().filter(keep).cloned(),
+        ignore: args.ignore.iter().filter(keep).cloned().collect(),
     };
-    let data = Named {
-        id: args.id.as_ref().filter(of_data).cloned(),
-        class: args.class.as_ref().filter(of_data).cloned(),
-        ignore: args.ignore.iter().filter(of_data).cloned().collect(),
-        header: header.clone(),
-    };
-    Ok((own, data))
+    let (own, data) = (named(&|name| !only_data(name)), named(&of_data));
+    Ok((own, data, header))
 }
 
 /// Gives `objects` the values of a data set, whose rows must be those of the partitions.
 fn take_data(
     args: &Args,
     name: &str,
-    columns: Named,
+    (columns, header): (Named, &[String]),
     objects: &mut Dataset,
     limit: Option<u64>,
 ) -> Result<()> {
-    let Named { id, class, ignore, header } = columns;
+    let Named { id, class, ignore } = columns;
     // The ids of the partitions have one name in both files, unless somebody says otherwise.
     let same = || objects.reading.id.clone().filter(|id| header.contains(id));
     let options = OpenOptions {
