@@ -66,7 +66,7 @@ pub(super) fn no_data<T>(what: impl Into<String>) -> Result<T, EvalError> {
     Err(EvalError::NoData(what.into()))
 }
 
-/// The number that was found, or why there is none.
+/// The number that was found, or the reason why it is missing.
 pub(super) fn number(found: Option<f64>, lacks: &str) -> Valued {
     found.map_or_else(|| no_data(lacks), |x| Ok(Value::Number(x)))
 }
