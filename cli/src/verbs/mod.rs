@@ -32,36 +32,33 @@ use clap::Subcommand;
 
 use crate::failure::Failure;
 
-/// What the program can do.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    List(list::Args),
-    Describe(describe::Args),
-    Schema(schema::Args),
-    Cluster(cluster::Args),
-    Predict(predict::Args),
-    Select(select::Args),
-    Label(label::Args),
-    Ledger(ledger::Args),
-    Consensus(consensus::Args),
-    Impute(impute::Args),
-    SelectK(select_k::Args),
-    Init(init::Args),
-    Score(score::Args),
-    Check(check::Args),
-    Plan(plan::Args),
-    Run(run::Args),
-    Work(work::Args),
-    Report(report::Args),
-    Retry(retry::Args),
-    Merge(merge::Args),
-    Diff(diff::Args),
-    Verify(verify::Args),
-    Cite(cite::Args),
-    Verdicts(verdicts::Args),
-    Config(config::Args),
-    Completions(completions::Args),
-    Plugin(plugin::Args),
+/// The commands, each with its module.
+macro_rules! verbs {
+    ($($verb:ident: $module:ident),*) => {
+        /// What the program can do.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Verb {
+            $($verb($module::Args),)*
+        }
+
+        impl Verb {
+            /// Does it, and gives the exit status.
+            pub fn run(&self) -> Result<u8, Failure> {
+                match self {
+                    $(Verb::$verb(args) => $module::run(args),)*
+                }
+            }
+        }
+    };
+}
+
+verbs! {
+    List: list, Describe: describe, Schema: schema,
+    Cluster: cluster, Predict: predict, Select: select, Label: label, Ledger: ledger,
+    Consensus: consensus, Impute: impute, SelectK: select_k,
+    Init: init, Score: score, Check: check, Plan: plan, Run: run, Work: work, Report: report,
+    Retry: retry, Merge: merge, Diff: diff, Verify: verify, Cite: cite, Verdicts: verdicts,
+    Config: config, Completions: completions, Plugin: plugin
 }
 
 impl Verb {
@@ -73,39 +70,6 @@ impl Verb {
             Verb::Run(_) | Verb::Work(_) | Verb::Retry(_) | Verb::Verify(_) => true,
             Verb::Plugin(args) => args.is_test(),
             _ => false,
-        }
-    }
-
-    /// Does it, and gives the exit status.
-    pub fn run(&self) -> Result<u8, Failure> {
-        match self {
-            Verb::List(args) => list::run(args),
-            Verb::Describe(args) => describe::run(args),
-            Verb::Schema(args) => schema::run(args),
-            Verb::Cluster(args) => cluster::run(args),
-            Verb::Predict(args) => predict::run(args),
-            Verb::Select(args) => select::run(args),
-            Verb::Label(args) => label::run(args),
-            Verb::Ledger(args) => ledger::run(args),
-            Verb::Consensus(args) => consensus::run(args),
-            Verb::Init(args) => init::run(args),
-            Verb::Impute(args) => impute::run(args),
-            Verb::SelectK(args) => select_k::run(args),
-            Verb::Score(args) => score::run(args),
-            Verb::Check(args) => check::run(args),
-            Verb::Plan(args) => plan::run(args),
-            Verb::Run(args) => run::run(args),
-            Verb::Work(args) => work::run(args),
-            Verb::Report(args) => report::run(args),
-            Verb::Retry(args) => retry::run(args),
-            Verb::Merge(args) => merge::run(args),
-            Verb::Diff(args) => diff::run(args),
-            Verb::Verify(args) => verify::run(args),
-            Verb::Cite(args) => cite::run(args),
-            Verb::Verdicts(args) => verdicts::run(args),
-            Verb::Config(args) => config::run(args),
-            Verb::Completions(args) => completions::run(args),
-            Verb::Plugin(args) => plugin::run(args),
         }
     }
 }
