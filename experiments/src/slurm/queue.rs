@@ -1,6 +1,5 @@
 //! The cluster's own commands: what it has, what waits, a new array.
 
-use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Output, Stdio};
 
@@ -73,10 +72,12 @@ fn printed(program: &str, output: &Output) -> Result<String> {
 /// array.
 pub(super) fn check(request: &Request) -> Result<usize> {
     printed("sbatch", &output("sbatch", &["--version"])?)?;
-    let asked = output("sinfo", &["--noheader", "--exact", "--format=%P|%c"])?;
+    let asked = output("sinfo", &["--noheader", "--format=%P"])?;
     let text = printed("sinfo", &asked)?;
-    let partitions = read_partitions(&text);
-    let names: Vec<&str> = partitions.keys().copied().collect();
+    // The default has a star.
+    let mut names: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches('*')).collect();
+    names.sort_unstable();
+    names.dedup();
     // Several partitions may be named, parted by commas.
     for name in request.partition.iter().flat_map(|p| p.split(',')) {
         if !names.contains(&name) {
@@ -87,51 +88,8 @@ pub(super) fn check(request: &Request) -> Result<usize> {
             )));
         }
     }
-    // The queue takes what no machine has, and keeps it waiting.
-    if let Some(most) = most_cpus(&partitions, request.partition.as_deref())
-        && request.cpus > most
-    {
-        return Err(Error::Usage(format!(
-            "--threads {}: a task would need that many processors of one machine, and no machine of {} has more \
-             than {most}; ask for fewer, or for another --partition",
-            request.cpus,
-            request.partition.as_ref().map_or("the partition".into(), |p| format!("partition {p}")),
-        )));
-    }
     let config = output("scontrol", &["show", "config"])?;
     printed("scontrol", &config).map(|config| max_array(&config))
-}
-
-/// A partition.
-#[derive(Debug, Default, PartialEq)]
-struct Partition {
-    /// It is taken where none is named.
-    default: bool,
-    /// Processors of its largest machine; absent where the cluster does not say.
-    cpus: Option<usize>,
-}
-
-/// Partitions by name, of lines `name|processors` for each kind of machine; the default has a star.
-fn read_partitions(text: &str) -> BTreeMap<&str, Partition> {
-    let mut partitions: BTreeMap<&str, Partition> = BTreeMap::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (name, cpus) = line.split_once('|').unwrap_or((line, ""));
-        let partition = partitions.entry(name.trim_end_matches('*')).or_default();
-        partition.default |= name.ends_with('*');
-        partition.cpus = partition.cpus.max(cpus.parse::<usize>().ok().filter(|&cpus| cpus > 0));
-    }
-    partitions
-}
-
-/// The processors of the largest machine that a task may come to; absent where that is not known.
-fn most_cpus(partitions: &BTreeMap<&str, Partition>, named: Option<&str>) -> Option<usize> {
-    let is_asked = |name: &str, partition: &Partition| match named {
-        Some(names) => names.split(',').any(|n| n == name),
-        None => partition.default,
-    };
-    let asked = partitions.iter().filter(|(name, partition)| is_asked(name, partition));
-    let cpus: Vec<Option<usize>> = asked.map(|(_, partition)| partition.cpus).collect();
-    cpus.into_iter().collect::<Option<Vec<usize>>>()?.into_iter().max()
 }
 
 /// The numbers of an array's tasks are below `MaxArraySize`.
@@ -277,18 +235,6 @@ mod tests {
         assert_eq!(max_array(config), 77);
         assert_eq!(max_array("nothing"), MAX_ARRAY);
         assert_eq!(max_array("MaxArraySize = 0"), MAX_ARRAY);
-    }
-
-    #[test]
-    fn the_largest_machine_of_a_partition_is_known() {
-        let partitions = read_partitions("main*|16\nmain*|64\nsmall|8\nodd|4+\n");
-        assert_eq!(partitions.keys().copied().collect::<Vec<_>>(), ["main", "odd", "small"]);
-        assert_eq!(most_cpus(&partitions, None), Some(64));
-        assert_eq!(most_cpus(&partitions, Some("small")), Some(8));
-        assert_eq!(most_cpus(&partitions, Some("small,main")), Some(64));
-        assert_eq!(most_cpus(&partitions, Some("small,odd")), None);
-        // Without a default the cluster decides.
-        assert_eq!(most_cpus(&read_partitions("small|8\n"), None), None);
     }
 
     #[test]

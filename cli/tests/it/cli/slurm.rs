@@ -227,12 +227,6 @@ fn a_partition_that_is_not_there_and_a_folder_that_cannot_be() {
     let said = "error: --partition maim: the cluster has no such partition";
     assert!(run.err.starts_with(said), "{}", run.err);
     assert!(!bench.path("out").exists());
-    let run = cluster.run(&bench, "run e.toml --out out --executor slurm --threads 4096");
-    assert_eq!(run.status, 2, "{}", run.err);
-    let said = "error: --threads 4096: a task would need that many processors of one machine, and no machine of \
-                the partition has more than ";
-    assert!(run.err.starts_with(said), "{}", run.err);
-    assert!(!bench.path("out").exists());
     let run = cluster.run(&bench, "run e.toml --out e.toml/out --executor slurm");
     assert_eq!((run.status, run.out.as_str()), (3, ""));
     assert!(run.err.starts_with("error: e.toml/out/cells: "), "{}", run.err);
