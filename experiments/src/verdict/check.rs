@@ -105,11 +105,7 @@ fn check_names(node: &Expression, names: &Names) -> Result<(), String> {
                     method(id)
                 }
                 (column, _) if names.columns.contains(&column) => {
-                    let method = names.methods.first().copied().unwrap_or("method");
-                    let method = method.replace('\'', "''");
-                    Err(format!(
-                        "{column} takes a method between single quotes: {column}('{method}')"
-                    ))
+                    Err(format!("{column} takes a method between single quotes"))
                 }
                 (other, _) => {
                     let near = suggestion(other, FUNCTIONS.iter().map(|f| f.0));

@@ -186,8 +186,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
             (Token::Text(text), used)
         } else {
             let sign = SIGNS.into_iter().find(|s| rest.starts_with(s));
-            let unknown =
-                || format!("at character {}: \"{c}\" has no meaning{}", at + 1, instead_of(c));
+            let unknown = || format!("at character {}: \"{c}\" has no meaning", at + 1);
             let sign = sign.ok_or_else(unknown)?;
             (Token::Sign(sign), sign.len())
         };
@@ -196,18 +195,6 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
     }
     out.push((text.len(), Token::End));
     Ok(out)
-}
-
-/// Replacement for a character that other languages have.
-fn instead_of(c: char) -> &'static str {
-    match c {
-        '=' => "; equal is ==",
-        '"' | '`' | '’' | '‘' => "; names stand between single quotes, as in ari('method')",
-        '&' => "; write and",
-        '|' => "; write or",
-        '!' => "; write not, or != for unequal",
-        _ => "",
-    }
 }
 
 /// The name between the quote that a text begins with and the one that ends it, and how long that is; a quote
