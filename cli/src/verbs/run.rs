@@ -245,17 +245,10 @@ pub(crate) fn carry_out(
     if outcome.stopped && interrupt::flag().load(Ordering::Relaxed) {
         let finished = outcome.skipped + outcome.done;
         let (total, out) = (outcome.total, out.display());
-        term::tell(&if outcome.forced > 0 {
-            format!(
-                "interrupted: {finished} of {total} cells are made again in {out}, the others are as they \
-                 were; the same command starts over, without --force nothing more is made again"
-            )
-        } else {
-            format!(
-                "interrupted: {finished} of {total} cells are finished in {out}; the same command goes on \
-                 from there"
-            )
-        });
+        let then = if outcome.forced > 0 { "starts over" } else { "goes on from there" };
+        term::tell(&format!(
+            "interrupted: {finished} of {total} cells are finished in {out}; the same command {then}"
+        ));
         return Ok(130);
     }
     if let Some(report) = &report {
@@ -300,15 +293,10 @@ fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report
         let missing = outcome.total - finished;
         let (cells, are) = (count(missing, "cell"), form(missing, "is", "are"));
         let them = form(missing, "it", "them");
-        term::tell(&if outcome.stopped && outcome.forced > 0 {
-            format!(
-                "{cells} {are} left; the same command starts over, without --force it goes on with those \
-                 that are missing"
-            )
-        } else if outcome.stopped {
-            format!("{cells} {are} left; the same command goes on with {them}")
-        } else {
-            format!("{cells} {are} missing; the same command tries {them} again")
+        term::tell(&match (outcome.stopped, outcome.forced) {
+            (false, _) => format!("{cells} {are} missing; the same command tries {them} again"),
+            (true, 0) => format!("{cells} {are} left; the same command goes on with {them}"),
+            (true, _) => format!("{cells} {are} left; the same command starts over"),
         });
     }
     let failed = outcome.failed.len();
