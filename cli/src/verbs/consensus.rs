@@ -6,7 +6,7 @@ use clap_complete::ArgValueCompleter;
 use mustlink::config::{self, Document, Node};
 use mustlink::needs::check_needs;
 use mustlink::prelude::*;
-use mustlink::registry::{Catalogue, Descriptor, Role};
+use mustlink::registry::Role;
 use mustlink::roles::MetricInput;
 use mustlink::run::{Run, combine};
 use mustlink::text::count;
@@ -295,20 +295,11 @@ fn number_of_clusters(
     let needed = consensus.needs().fixed_k;
     match (given, objects.k()) {
         (Some(k), _) if !needed && !ensemble.has_k(k) => {
-            let (tag, others) = (consensus.typetag_name(), taking_k()?);
-            // It takes one as it is, and options say otherwise.
-            let why = if others.contains(&tag) {
-                format!(
-                    "{tag} with these options takes no number of clusters; leave k out, or take its defaults"
-                )
-            } else {
-                format!(
-                    "{tag} takes no number of clusters, the members decide; leave k out, or take one of {} \
-                     (--consensus)",
-                    others.join(", ")
-                )
-            };
-            Err(Failure::usage(format!("k = {k}: {why}")))
+            let tag = consensus.typetag_name();
+            Err(Failure::usage(format!(
+                "k = {k}: {tag} takes no number of clusters as it is set; leave k out, or take another function by \
+                 --consensus, such as hbgf"
+            )))
         }
         (None, Some(classes)) if needed => {
             let part = objects.part_of_classes();
@@ -341,12 +332,6 @@ fn note(args: &Args, text: &str) {
     if !args.quiet {
         term::tell(&format!("note: {text}"));
     }
-}
-
-/// The consensus functions that make a given number of clusters.
-fn taking_k() -> Result<Vec<&'static str>> {
-    let takes = |d: &&Descriptor| d.facts()["fixed_k"] == Value::Bool(true);
-    Ok(Catalogue::get()?.role(Role::ConsensusFunction).filter(takes).map(|d| d.tag).collect())
 }
 
 /// Most objects of which the default looks at pairs.

@@ -511,8 +511,8 @@ fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
     let lifetime = "{type=\"evidence_accumulation\",cut=\"lifetime\"}";
     bench.run(&format!("consensus p.csv --k 2 --consensus {lifetime}")).failed(
         2,
-        "error: k = 2: evidence_accumulation with these options takes no number of clusters; leave k out, or take its \
-         defaults\n",
+        "error: k = 2: evidence_accumulation takes no number of clusters as it is set; leave k out, or take another \
+         function by --consensus, such as hbgf\n",
     );
 }
 
