@@ -95,17 +95,15 @@ pub(crate) fn read(content: &[u8], place: &str, limit: Option<u64>) -> Result<Da
     let ["%%matrixmarket", "matrix", layout, field, symmetry] = head[..] else {
         return Err(other());
     };
-    if !matches!(field, "real" | "integer" | "pattern") {
-        let message = format!("values must be real, integer or pattern, got {field}");
-        return Err(lines.bad(message));
-    }
-    if !matches!(symmetry, "general" | "symmetric") {
-        let message = format!("the matrix must be general or symmetric, got {symmetry}");
-        return Err(lines.bad(message));
-    }
-    let symmetric = symmetry == "symmetric";
+    let symmetric = match symmetry {
+        "general" => false,
+        "symmetric" => true,
+        _ => return Err(other()),
+    };
     match (layout, field) {
-        ("coordinate", _) => coordinate(lines, field == "pattern", symmetric, limit),
+        ("coordinate", "real" | "integer" | "pattern") => {
+            coordinate(lines, field == "pattern", symmetric, limit)
+        }
         ("array", "real" | "integer") => array(lines, symmetric, limit),
         _ => Err(other()),
     }
@@ -301,14 +299,10 @@ mod tests {
         assert_eq!(message(""), format!("m.mtx: the file is empty; expected {FORMS}"));
         assert_eq!(message("1 2 3\n"), format!("m.mtx, line 1: expected {FORMS}, got \"1 2 3\""));
         let head = |field: &str| message(&format!("%%MatrixMarket matrix coordinate {field}\n"));
-        assert_eq!(
-            head("complex general"),
-            "m.mtx, line 1: values must be real, integer or pattern, got complex"
-        );
-        assert_eq!(
-            head("real skew-symmetric"),
-            "m.mtx, line 1: the matrix must be general or symmetric, got skew-symmetric"
-        );
+        for other in ["complex general", "real skew-symmetric"] {
+            let got = format!("got \"%%MatrixMarket matrix coordinate {other}\"");
+            assert_eq!(head(other), format!("m.mtx, line 1: expected {FORMS}, {got}"));
+        }
         let rest = |rest: &str| message(&format!("{HEAD}{rest}"));
         assert_eq!(
             rest(""),
