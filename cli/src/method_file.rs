@@ -95,17 +95,7 @@ pub(crate) fn method_file(
     }
     config::validate::<MethodFile>(document.root(), "", config::Check::default(), &mut complaints);
     if !complaints.is_empty() {
-        // The person wrote --clusterer x, not --set clusterer=x.
-        for complaint in &mut complaints {
-            for (slot, value) in shortcuts {
-                if let Some(value) = value
-                    && complaint.source == format!("--set {slot}={value}")
-                    && !args.sets.contains(&format!("{slot}={value}"))
-                {
-                    complaint.source = format!("--{slot} {value}");
-                }
-            }
-        }
+        as_written(&mut complaints, &shortcuts);
         return Err(Error::Config(complaints).into());
     }
     let mut file: MethodFile = config::build(document.root(), "")?;
@@ -163,6 +153,16 @@ pub(crate) fn set_options(
         }
     }
     complaints
+}
+
+/// Names the options of the command line in complaints: the user wrote --clusterer x, not --set clusterer=x.
+pub(crate) fn as_written(complaints: &mut [Diagnostic], plugins: &[(&str, Option<&str>)]) {
+    for (slot, value) in plugins.iter().filter_map(|(slot, value)| Some((slot, (*value)?))) {
+        let set = format!("--set {slot}={value}");
+        for complaint in complaints.iter_mut().filter(|c| c.source == set) {
+            complaint.source = format!("--{slot} {value}");
+        }
+    }
 }
 
 /// The columns that a method declares to be categories, with the changes of `--set` applied.

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
 use crate::job::{nothing_said, read_constraints};
-use crate::method_file::{ConsensusFile, set_options};
+use crate::method_file::{ConsensusFile, as_written, set_options};
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
 use crate::verbs::cluster::{Violations, sizes};
@@ -374,13 +374,7 @@ fn method(
     let check = config::Check::default();
     config::validate::<ConsensusFile>(document.root(), "", check, &mut complaints);
     if !complaints.is_empty() {
-        if let Some(consensus) = &args.consensus {
-            // The person wrote --consensus x, not --set consensus=x.
-            let written = format!("--set consensus={consensus}");
-            for complaint in complaints.iter_mut().filter(|c| c.source == written) {
-                complaint.source = format!("--consensus {consensus}");
-            }
-        }
+        as_written(&mut complaints, &plugins);
         return Err(Error::Config(complaints).into());
     }
     Ok(config::build(document.root(), "")?)

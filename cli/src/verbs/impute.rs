@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
 use crate::job::{Job, JobArgs};
+use crate::method_file::as_written;
 use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
 use crate::verbs::cluster::DataSummary;
@@ -283,11 +284,7 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
             .and_then(|()| config::build::<Alone>(document.root(), ""));
         return made.map(|alone| alone.generator).map_err(|error| match error {
             Error::Config(mut complaints) => {
-                // The person wrote --generator x, not --set generator=x.
-                let written = format!("--set generator={text}");
-                for complaint in complaints.iter_mut().filter(|c| c.source == written) {
-                    complaint.source = format!("--generator {text}");
-                }
+                as_written(&mut complaints, &[("generator", Some(text.as_str()))]);
                 Error::Config(complaints)
             }
             other => other,
