@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 
 use mustlink_core::Result;
-use mustlink_datasets::csv_text;
-use serde::Serialize;
 
-use crate::figure::{cell, csv};
+use crate::figure::Value::{Count, Number, Text};
+use crate::figure::{cell, csv, named_csv};
 use mustlink_experiments::Experiment;
 use mustlink_experiments::results::CellRows;
 use mustlink_experiments::row::RowStatus;
@@ -154,55 +153,33 @@ pub(crate) fn summarise(experiment: &Experiment, cells: &[CellRows]) -> Vec<Curv
     out
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    dataset: &'a str,
-    metric: &'a str,
-    method: &'a str,
-    p: f64,
-    mean: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    sd: Option<f64>,
-    se: Option<f64>,
-    median: Option<f64>,
-    min: Option<f64>,
-    max: Option<f64>,
-    units: usize,
-    cells: usize,
-    undefined: usize,
-    failed: usize,
-}
-
 /// The numbers of curves as CSV, one line per point.
 pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a CurveSummary>) -> Result<Vec<u8>> {
-    csv_text("summary.csv", |out| {
-        for curve in curves {
-            for point in &curve.points {
-                let s = point.score.as_ref();
-                let ends = s.and_then(Summary::interval);
-                out.serialize(Line {
-                    dataset: &curve.dataset,
-                    metric: &curve.metric,
-                    method: &curve.method,
-                    p: point.p,
-                    mean: s.map(|s| s.mean),
-                    low: ends.map(|e| e.0),
-                    high: ends.map(|e| e.1),
-                    sd: s.and_then(|s| s.sd),
-                    se: s.and_then(|s| s.se),
-                    median: s.map(|s| s.median),
-                    min: s.map(|s| s.min),
-                    max: s.map(|s| s.max),
-                    units: s.map_or(0, |s| s.n),
-                    cells: point.scored,
-                    undefined: point.undefined,
-                    failed: point.failed,
-                })?;
-            }
-        }
-        Ok(())
-    })
+    let of_curve = |curve: &'a CurveSummary| {
+        curve.points.iter().map(move |point| {
+            let s = point.score.as_ref();
+            let ends = s.and_then(Summary::interval);
+            vec![
+                ("dataset", Text(&curve.dataset)),
+                ("metric", Text(&curve.metric)),
+                ("method", Text(&curve.method)),
+                ("p", Number(Some(point.p))),
+                ("mean", Number(s.map(|s| s.mean))),
+                ("low", Number(ends.map(|e| e.0))),
+                ("high", Number(ends.map(|e| e.1))),
+                ("sd", Number(s.and_then(|s| s.sd))),
+                ("se", Number(s.and_then(|s| s.se))),
+                ("median", Number(s.map(|s| s.median))),
+                ("min", Number(s.map(|s| s.min))),
+                ("max", Number(s.map(|s| s.max))),
+                ("units", Count(s.map_or(0, |s| s.n))),
+                ("cells", Count(point.scored)),
+                ("undefined", Count(point.undefined)),
+                ("failed", Count(point.failed)),
+            ]
+        })
+    };
+    named_csv("summary.csv", curves.into_iter().flat_map(of_curve))
 }
 
 /// Mean heights of curves of more than one point as CSV, a line per curve: what is compared over data sets.

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use maud::{Markup, PreEscaped, html};
 use mustlink_core::Result;
+use mustlink_datasets::csv_text;
 use mustlink_experiments::{Experiment, Format, remove};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::render::save_figure;
 use crate::section::file;
@@ -130,6 +132,32 @@ pub(crate) fn csv<'a>(head: &str, lines: impl IntoIterator<Item = Vec<String>> +
         write(line);
     }
     writer.into_inner().unwrap_or_default()
+}
+
+/// A value of a row of [`named_csv`].
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Value<'a> {
+    Text(&'a str),
+    Count(usize),
+    Number(Option<f64>),
+}
+
+/// Rows as CSV for the file `place`, each with the names of its columns.
+pub(crate) fn named_csv<'a>(
+    place: &str,
+    rows: impl IntoIterator<Item = Vec<(&'static str, Value<'a>)>>,
+) -> Result<Vec<u8>> {
+    csv_text(place, |out| {
+        for (at, row) in rows.into_iter().enumerate() {
+            let (names, values): (Vec<&str>, Vec<Value<'_>>) = row.into_iter().unzip();
+            if at == 0 {
+                out.write_record(names)?;
+            }
+            out.serialize(values)?;
+        }
+        Ok(())
+    })
 }
 
 /// A number for a CSV; nothing for one that is absent.
