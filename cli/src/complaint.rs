@@ -13,16 +13,12 @@ use crate::term;
 /// Shows a failure on standard error and gives the exit status.
 pub(crate) fn tell(failure: &Failure) -> u8 {
     match failure {
-        Failure::Error(error @ Error::Config(complaints)) => {
-            complaints.iter().for_each(complain);
-            error.exit_status()
-        }
-        Failure::Error(error @ Error::Cancelled) => {
-            term::tell("interrupted");
-            error.exit_status()
-        }
         Failure::Error(error) => {
-            term::tell(&format!("error: {error}"));
+            match error {
+                Error::Config(complaints) => complaints.iter().for_each(complain),
+                Error::Cancelled => term::tell("interrupted"),
+                _ => term::tell(&format!("error: {error}")),
+            }
             error.exit_status()
         }
         Failure::Message { message, status } => {
