@@ -92,15 +92,14 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// The lock at `path`; `else_do` is what the error tells to do where another run has it.
-fn lock(path: &Path, sharing: Sharing, else_do: &str) -> Result<File> {
+/// The lock at `path`.
+fn lock(path: &Path, sharing: Sharing) -> Result<File> {
     let (file, taken) = try_lock(path, sharing)?;
     if taken {
         return Ok(file);
     }
     let dir = path.parent().unwrap_or(Path::new("."));
-    let message = format!("another run is at work in this directory; {else_do}");
-    Err(data_error(dir.display(), message))
+    Err(data_error(dir.display(), "another run is at work in this directory; wait for it"))
 }
 
 /// Refuses a folder in which no run was begun and which holds a file of the name of one that a run writes.
@@ -124,32 +123,20 @@ impl Journal {
     /// Opens or starts the directory of an experiment: takes the lock, checks that it holds no
     /// other experiment, removes what was left half written.
     pub fn open(dir: &Path, experiment: &Experiment, who: Who) -> Result<Journal> {
-        Journal::open_or(dir, experiment, who, "wait for it, or choose another --out")
-    }
-
-    /// As [`Journal::open`], for what goes on in this directory and can be in no other.
-    pub fn reopen(dir: &Path, experiment: &Experiment, who: Who) -> Result<Journal> {
-        Journal::open_or(dir, experiment, who, "wait for it")
-    }
-
-    fn open_or(dir: &Path, experiment: &Experiment, who: Who, else_do: &str) -> Result<Journal> {
         refuse_what_is_no_run(dir)?;
         let cells = dir.join("cells");
         fs::create_dir_all(&cells).map_err(io(&cells))?;
         let sharing = if matches!(who, Who::Alone) { Sharing::Exclusive } else { Sharing::Shared };
-        let mut locks = vec![lock(&dir.join("run.lock"), sharing, else_do)?];
+        let mut locks = vec![lock(&dir.join("run.lock"), sharing)?];
         let part = match who {
             Who::Alone => ".part".to_string(),
             Who::Shard(Shard { number, of }) => {
-                locks.push(lock(
-                    &dir.join(format!("shard-{number}-of-{of}.lock")),
-                    Sharing::Exclusive,
-                    else_do,
-                )?);
+                let own = dir.join(format!("shard-{number}-of-{of}.lock"));
+                locks.push(lock(&own, Sharing::Exclusive)?);
                 format!(".part-{number}-of-{of}")
             }
             Who::Follower => {
-                locks.push(lock(&dir.join("follower.lock"), Sharing::Exclusive, else_do)?);
+                locks.push(lock(&dir.join("follower.lock"), Sharing::Exclusive)?);
                 ".part-follower".to_string()
             }
             // Processes of several machines may have the same number.

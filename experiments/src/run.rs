@@ -109,7 +109,7 @@ fn retry_some(
     let options = RunOptions { out: dir.to_path_buf(), ..options.clone() };
     let grid = Grid::new(&experiment, &options.source);
     let mut grid = grid.map_err(|e| stored.at_base(e))?;
-    let journal = Journal::reopen(dir, &experiment, options.shard.map_or(Who::Alone, Who::Shard))?;
+    let journal = Journal::open(dir, &experiment, options.shard.map_or(Who::Alone, Who::Shard))?;
     let files = journal::files(dir)?;
     let stale = Stale::find(&grid, &files, dir)?;
     // The list is written anew below: rows of what is not in it any more would be in no report. One that is

@@ -535,10 +535,8 @@ fn a_directory_belongs_to_one_run_of_one_experiment() {
     let watch = Arc::new(Meanwhile(mine.path().to_path_buf(), Default::default()));
     let options = RunOptions { progress: watch.clone(), ..options(mine.path()) };
     assert!(run(&experiment(&text()), &options).unwrap().failed.is_empty());
-    let message = format!(
-        "{}: another run is at work in this directory; wait for it, or choose another --out",
-        mine.path().display()
-    );
+    let message =
+        format!("{}: another run is at work in this directory; wait for it", mine.path().display());
     assert_eq!(*watch.1.lock().unwrap(), [message.clone(), message]);
 }
 

@@ -356,10 +356,9 @@ fn a_locked_directory() {
     std::fs::create_dir(bench.path("out")).unwrap();
     let lock = File::create(bench.path("out/run.lock")).unwrap();
     lock.lock().unwrap();
-    bench.run("run e.toml --out out --quiet").failed(
-        3,
-        "error: out: another run is at work in this directory; wait for it, or choose another --out\n",
-    );
+    bench
+        .run("run e.toml --out out --quiet")
+        .failed(3, "error: out: another run is at work in this directory; wait for it\n");
     // What failed is there alone.
     lock.unlock().unwrap();
     assert_eq!(bench.run("run e.toml --out out --quiet").status, 0);
