@@ -1,13 +1,12 @@
 //! What does a plugin do, and what can be set?
 
 use std::fmt::Write;
-use std::path::Path;
 
 use clap_complete::ArgValueCompleter;
 use mustlink::config;
 use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
 use mustlink::text::count;
-use mustlink_datasets::{Dataset, shell_word};
+use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -112,14 +111,6 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if listings.iter().any(|l| l.name == args.name) {
         let set = mustlink_datasets::open(&args.name, &args.data.open_options())?;
         return dataset(&set, args.format);
-    }
-    if mustlink_datasets::is_path(&args.name) && Path::new(&args.name).is_file() {
-        let word = shell_word(&args.name);
-        return Err(Failure::usage(format!(
-            "{}: is a file, and this describes plugins and data sets by name; mustlink init --data {word} shows how \
-             it is read",
-            args.name
-        )));
     }
     let tags = catalogue.all().iter().map(|d| d.tag);
     let near = suggestion(&args.name, tags.chain(listings.iter().map(|l| l.name.as_str())));

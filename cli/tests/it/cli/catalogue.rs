@@ -116,9 +116,6 @@ fn descriptions() {
     assert!(!option["accepts"].as_str().unwrap().is_empty());
     // The default plugin of a slot is written out in the example.
     assert!(json["example"].as_str().unwrap().contains("type = \"random_init\""), "{json}");
-    bench.write("my.csv", "x,y\n1,2\n");
-    let file = bench.run("describe my.csv").err;
-    assert!(file.contains("mustlink init --data my.csv shows how it is read"), "{file}");
     let iris = bench.run("describe iris").out;
     assert!(
         iris.starts_with("iris: 150 objects, 4 features, dense\nclasses: Iris-setosa 50"),
