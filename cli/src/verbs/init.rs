@@ -73,16 +73,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 
 /// A string of TOML.
 fn quoted(text: &str) -> String {
-    let sign = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
-        c => c.into(),
-    };
-    format!("\"{}\"", text.chars().map(sign).collect::<String>())
+    toml::Value::from(text).to_string()
 }
 
+/// A list of strings of TOML.
 fn list(names: &[String]) -> String {
-    format!("[{}]", names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", "))
+    toml::Value::from(names.to_vec()).to_string()
 }
 
 /// A feature of words that are all different, unless the data set is built in or in a manifest.
