@@ -361,14 +361,6 @@ impl Dataset {
         })
     }
 
-    /// The object with this id, or with this row number where the source has no ids.
-    pub fn index_of(&self, id: &str) -> Option<usize> {
-        match &self.ids {
-            Some(ids) => ids.iter().position(|known| known == id),
-            None => id.parse().ok().filter(|&i| i < self.n()),
-        }
-    }
-
     /// Class names with their number of objects; empty where no class is known.
     pub fn class_sizes(&self) -> Vec<(String, usize)> {
         let sizes = |c: &Classes| c.names.iter().cloned().zip(c.sizes()).collect();
@@ -499,13 +491,9 @@ mod tests {
     #[test]
     fn row_numbers_serve_as_ids() {
         let plain = three();
-        assert_eq!((plain.id(2), plain.index_of("2")), ("2".into(), Some(2)));
-        assert_eq!((plain.index_of("3"), plain.index_of("x")), (None, None));
+        assert_eq!(plain.id(2), "2");
         let named = Dataset { ids: Some(["a", "b", "2"].map(String::from).into()), ..three() };
-        assert_eq!(
-            (named.id(0), named.index_of("2"), named.index_of("0")),
-            ("a".into(), Some(2), None)
-        );
+        assert_eq!((named.id(0), named.id(2)), ("a".into(), "2".into()));
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn columns_are_chosen_by_name() {
     let options =
         OpenOptions { display_column: Some("text".into()), ..with(Some("kind"), Some("name")) };
     let set = opened(&file, &options);
-    assert_eq!((set.d(), set.id(1), set.index_of("n1")), (1, "n2".into(), Some(0)));
+    assert_eq!((set.d(), set.id(0), set.id(1)), (1, "n1".into(), "n2".into()));
     assert_eq!(set.class_sizes(), [("u".to_string(), 1), ("v".into(), 1)]);
     assert_eq!(set.display.unwrap()[0], "one, two");
     // A `class` that is not the last column may be a feature or not: one has to say so.
