@@ -62,13 +62,6 @@ pub struct SlurmOptions {
 pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) -> Result<Outcome> {
     let start = Instant::now();
     let most = queue::check(&slurm.request)?;
-    let out = absolute(&options.out)?;
-    if out.to_string_lossy().contains('\\') {
-        // In the name of a log it turns off the numbers of the tasks, and Slurm takes it out.
-        let message =
-            "Slurm writes no logs into a folder with a backslash in its path; choose another --out";
-        return Err(Error::Usage(format!("--out {}: {message}", out.display())));
-    }
     let mut grid = Grid::new(experiment, &options.source)?;
     let journal = Journal::open(&options.out, experiment, Who::Follower)?;
     let cells: Vec<usize> = (0..grid.cells.len()).collect();
