@@ -155,11 +155,7 @@ fn unknown(name: &str, options: &OpenOptions) -> Error {
     if options.data_dirs.is_empty() {
         message.push_str("; a data directory (--data-dir or MUSTLINK_DATA) has names of its own");
     }
-    if Path::new(name).exists() {
-        message.push_str(&format!("; for the file of that name write ./{name}"));
-    } else {
-        message.push_str("; a file is named by its path, as ./my.csv");
-    }
+    message.push_str(&format!("; a file is named by its path, as ./{name}"));
     bad("data", message)
 }
 

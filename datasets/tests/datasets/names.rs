@@ -170,13 +170,13 @@ fn unknown_names_are_answered() {
         open("irs", &plain).unwrap_err().to_string(),
         "data: no data set \"irs\"; did you mean \"iris\"? known names: digits, iris, wdbc; a data \
          directory (--data-dir or MUSTLINK_DATA) has names of its own; a file is named by its \
-         path, as ./my.csv"
+         path, as ./irs"
     );
     // A folder of that name stands where the tests run.
     assert_eq!(
         open("src", &plain).unwrap_err().to_string(),
         "data: no data set \"src\"; known names: digits, iris, wdbc; a data directory (--data-dir \
-         or MUSTLINK_DATA) has names of its own; for the file of that name write ./src"
+         or MUSTLINK_DATA) has names of its own; a file is named by its path, as ./src"
     );
     let columns = OpenOptions { id_column: Some("name".into()), ..plain };
     assert_eq!(

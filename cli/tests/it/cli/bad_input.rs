@@ -239,7 +239,7 @@ fn damaged_files() {
         3,
         "error: data: no data set \"irsi\"; did you mean \"iris\"? known names: digits, iris, wdbc; \
          a data directory (--data-dir or MUSTLINK_DATA) has names of its own; a file is named by \
-         its path, as ./my.csv\n",
+         its path, as ./irsi\n",
     );
 }
 
