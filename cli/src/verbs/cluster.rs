@@ -23,7 +23,7 @@ use crate::options::{Format, PlotFormats, in_pool};
 use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::validation::Validation;
-use crate::verbs::score::{Scores, agreement_of, shown};
+use crate::verbs::score::{Scores, agreement, shown};
 use crate::{broken, candidates, dry_run, feature_weights, interrupt, term};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
@@ -179,11 +179,11 @@ impl Scored {
         let clustered = rows().count();
         let noise = n - clustered;
         let scope = (clustered < objects.len()).then(|| among(&kept));
-        let scores = agreement_of(&labels, classes, scope.as_deref())?;
+        let scores = agreement(&labels, classes, scope.as_deref())?;
         let others = match constrained {
             0 => Scores::default(),
             all if all == with_class => Scores::default(),
-            _ => agreement_of(&labels, classes, Some(&among(&|i| kept(i) && !told(i))))?,
+            _ => agreement(&labels, classes, Some(&among(&|i| kept(i) && !told(i))))?,
         };
         Ok((scores, Scored { with_class, constrained, others, noise, n }))
     }

@@ -227,7 +227,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let (broken, broken_left_out) = broken::first(broken);
     let scores = match &objects.classes {
-        Some(classes) => agreement(labels, classes)?,
+        Some(classes) => agreement(labels, classes, None)?,
         None => Scores::default(),
     };
     let summary = Summary {

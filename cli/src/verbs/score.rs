@@ -91,13 +91,8 @@ pub(crate) fn shown(value: Option<f64>) -> String {
     }
 }
 
-/// Every agreement with the classes, the usual ones first.
-pub(crate) fn agreement(labels: &[u32], classes: &Classes) -> Result<Scores> {
-    agreement_of(labels, classes, None)
-}
-
-/// The same of the objects in `scope` alone.
-pub(crate) fn agreement_of(
+/// Every agreement with the classes, the usual ones first; of the objects in `scope` alone, if it is given.
+pub(crate) fn agreement(
     labels: &[u32],
     classes: &Classes,
     scope: Option<&[bool]>,
