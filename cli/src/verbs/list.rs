@@ -39,9 +39,8 @@ struct Plugin {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let role = match args.what.as_deref().map(asked).transpose()? {
-        Some(What::Datasets) => return datasets(args),
-        Some(What::Role(role)) => Some(role),
-        None => None,
+        Some(None) => return datasets(args),
+        role => role.flatten(),
     };
     let all = Catalogue::get()?.all().iter().filter(|d| role.is_none_or(|r| d.role == r));
     let plugin = |d: &&'static Descriptor| Plugin {
@@ -83,25 +82,16 @@ fn datasets(args: &Args) -> Result<u8, Failure> {
     Ok(0)
 }
 
-#[derive(Debug, PartialEq)]
-enum What {
-    Role(Role),
-    Datasets,
-}
-
-/// What a word of the command line means: a folder, a role in prose, or a config key.
-fn asked(word: &str) -> mustlink::Result<What> {
+/// The role that a word of the command line means: a folder, a role in prose, or a config key; `None` for data sets.
+fn asked(word: &str) -> mustlink::Result<Option<Role>> {
     let flat = |s: &str| s.to_lowercase().replace(['-', '_', ' '], "");
     let names = |role: Role| [role.plural(), role.name().to_string(), role.key().to_string()];
     let word_flat = flat(word);
     let role = Role::ALL.into_iter().find(|&role| {
         names(role).iter().any(|n| flat(n) == word_flat || flat(n) + "s" == word_flat)
     });
-    if let Some(role) = role {
-        return Ok(What::Role(role));
-    }
-    if ["dataset", "datasets", "data"].contains(&word_flat.as_str()) {
-        return Ok(What::Datasets);
+    if role.is_some() || ["dataset", "datasets", "data"].contains(&word_flat.as_str()) {
+        return Ok(role);
     }
     let mut plurals: Vec<String> = Role::ALL.into_iter().map(Role::plural).collect();
     plurals.push("datasets".into());
@@ -120,11 +110,11 @@ mod tests {
         for word in
             ["base-clusterers", "base_clusterer", "clusterer", "clusterers", "Base Clusterer"]
         {
-            assert_eq!(asked(word), Ok(What::Role(Role::BaseClusterer)), "{word}");
+            assert_eq!(asked(word), Ok(Some(Role::BaseClusterer)), "{word}");
         }
-        assert_eq!(asked("metrics"), Ok(What::Role(Role::Metric)));
-        assert_eq!(asked("metric"), Ok(What::Role(Role::Metric)));
-        assert_eq!(asked("datasets"), Ok(What::Datasets));
+        assert_eq!(asked("metrics"), Ok(Some(Role::Metric)));
+        assert_eq!(asked("metric"), Ok(Some(Role::Metric)));
+        assert_eq!(asked("datasets"), Ok(None));
         let refused = asked("selektors").unwrap_err().to_string();
         assert!(refused.contains("did you mean \"selector\"?"), "{refused}");
     }
