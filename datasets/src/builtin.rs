@@ -102,7 +102,7 @@ mod tests {
             let opened = open(set.name).unwrap().unwrap();
             assert_eq!((opened.n(), opened.d(), opened.k()), (set.n, set.d, Some(set.k)));
             assert_eq!(opened.feature_names.len(), set.d);
-            assert!(opened.is_listed());
+            assert!(opened.reading.listed);
             assert!(opened.provenance.contains("CC BY 4.0"));
         }
         let of = |all: &[(&str, usize)]| -> Vec<(String, usize)> {

@@ -381,11 +381,6 @@ impl Dataset {
         }
     }
 
-    /// Whether it was opened by a name that stands for its content.
-    pub fn is_listed(&self) -> bool {
-        self.reading.listed
-    }
-
     /// Where all that is random about the data starts: at its name where that stands for its
     /// content (`listed`, the name a study gives it), else at its values. So neither the name of a
     /// file nor its form decides what is drawn.
@@ -506,7 +501,7 @@ mod tests {
         assert_ne!(other.seed_path(1, "a"), three().seed_path(1, "a"));
         let mut listed = read.clone();
         listed.reading.listed = true;
-        assert!(listed.is_listed() && !read.is_listed());
+        assert!(listed.reading.listed && !read.reading.listed);
         assert_eq!(listed.seed_path(1, "a"), SeedPath::new(1).child("a"));
     }
 

@@ -80,7 +80,7 @@ pub(crate) fn of_method(
         let known = canonical(&json!([known.names, known.labels.to_vec()]));
         identity["dataset"]["known"] = json!(digest(known.as_bytes()));
     }
-    if !set.set.is_listed() {
+    if !set.set.reading.listed {
         identity["dataset"]["drawn_from"] = json!("values");
     }
     if experiment.head.ensemble_per == EnsemblePer::Repeat {

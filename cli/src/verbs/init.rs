@@ -84,7 +84,7 @@ fn list(names: &[String]) -> String {
 /// A feature of words that are all different, unless the data set is built in or in a manifest.
 fn ids_among_features(set: &Dataset) -> Option<&str> {
     let all_differ = |s: &usize| set.data.words(*s).is_some_and(|words| words.len() == set.n());
-    let column = (0..set.d()).filter(|_| set.n() > 2 && !set.is_listed()).find(all_differ)?;
+    let column = (0..set.d()).filter(|_| set.n() > 2 && !set.reading.listed).find(all_differ)?;
     set.feature_names.get(column).map(String::as_str)
 }
 
