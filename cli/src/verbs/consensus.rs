@@ -157,8 +157,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let limit = args.memory_limit.or_else(crate::memory::default_limit);
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
-        own.id.as_deref(),
-        own.class.as_deref(),
+        own.id_column.as_deref(),
+        own.class_column.as_deref(),
         &own.ignore,
         limit,
     )?;
@@ -380,15 +380,8 @@ fn method(
     Ok(config::build(document.root(), "")?)
 }
 
-/// Columns that options name, of one file.
-struct Named {
-    id: Option<String>,
-    class: Option<String>,
-    ignore: Vec<String>,
-}
-
 /// Columns that the options name in the partitions and in the file of the data, and all columns of that file.
-fn columns_of(args: &Args) -> Result<(Named, Named, Vec<String>)> {
+fn columns_of(args: &Args) -> Result<(OpenOptions, OpenOptions, Vec<String>)> {
     let table = args.data.as_deref().filter(|name| mustlink_datasets::is_table(name));
     let header = table.map(mustlink_datasets::column_names).transpose()?.flatten();
     let header = header.unwrap_or_default();
@@ -400,10 +393,11 @@ fn columns_of(args: &Args) -> Result<(Named, Named, Vec<String>)> {
         let there = |columns: &Vec<String>| columns.iter().any(|column| column == name.trim());
         of_data(name) && partitions.as_ref().is_some_and(|columns| !there(columns))
     };
-    let named = |keep: &dyn Fn(&&String) -> bool| Named {
-        id: args.id.as_ref().filter(keep).cloned(),
-        class: args.class.as_ref().filter(keep).cloned(),
+    let named = |keep: &dyn Fn(&&String) -> bool| OpenOptions {
+        id_column: args.id.as_ref().filter(keep).cloned(),
+        class_column: args.class.as_ref().filter(keep).cloned(),
         ignore: args.ignore.iter().filter(keep).cloned().collect(),
+        ..args.data_dir.open_options()
     };
     let (own, data) = (named(&|name| !only_data(name)), named(&of_data));
     Ok((own, data, header))
@@ -413,20 +407,14 @@ fn columns_of(args: &Args) -> Result<(Named, Named, Vec<String>)> {
 fn take_data(
     args: &Args,
     name: &str,
-    (columns, header): (Named, &[String]),
+    (columns, header): (OpenOptions, &[String]),
     objects: &mut Dataset,
     limit: Option<u64>,
 ) -> Result<()> {
-    let Named { id, class, ignore } = columns;
     // The ids of the partitions have one name in both files, unless somebody says otherwise.
     let same = || objects.reading.id.clone().filter(|id| header.contains(id));
-    let options = OpenOptions {
-        id_column: id.or_else(same).filter(|id| !ignore.contains(id)),
-        class_column: class,
-        ignore,
-        memory_limit: limit,
-        ..args.data_dir.open_options()
-    };
+    let id = columns.id_column.clone().or_else(same).filter(|id| !columns.ignore.contains(id));
+    let options = OpenOptions { id_column: id, memory_limit: limit, ..columns };
     let set = mustlink_datasets::open(name, &options)?;
     if let Some(found) = set.not_numbers() {
         // What `cluster` says of such cells names options that are not here.
