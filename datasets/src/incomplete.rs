@@ -286,7 +286,7 @@ impl<'a> Incomplete<'a> {
     }
 
     /// The remedies for these words; a column of `sparse` words has its own remedy.
-    fn word_ways(&self, words: Vec<&Odd>, sparse: &[&str]) -> Vec<Way> {
+    fn word_ways(&self, mut words: Vec<&Odd>, sparse: &[&str]) -> Vec<Way> {
         use Way::{Dates, Other, Read};
         let features = 0..self.roles.features.len();
         let of = |words: &[&Odd], feature: usize| {
@@ -300,8 +300,7 @@ impl<'a> Incomplete<'a> {
             let plain = self.separator == ',' && self.decimal.is_none() && undecided;
             if plain { Some(',') } else { thousands::mark(&odd.word, self.decimal) }
         };
-        let (signed, words): (Vec<&Odd>, Vec<&Odd>) =
-            words.into_iter().partition(|odd| thousands::without_sign(&odd.word).is_some());
+        let signed = take(&mut words, |odd| thousands::without_sign(&odd.word).is_some());
         if let Some(word) = signed.first().map(|odd| odd.word.as_str()) {
             let bare = thousands::without_sign(word).unwrap_or_default();
             ways.push(Read(format!(
@@ -310,30 +309,25 @@ impl<'a> Incomplete<'a> {
         }
         let point = |odd: &Odd| self.decimal.is_some() && odd.word.parse::<f64>().is_ok();
         let with_points = words.iter().any(|&odd| point(odd) && mark(odd).is_none());
-        let (points, words): (Vec<&Odd>, Vec<&Odd>) =
-            words.into_iter().partition(|&odd| with_points && point(odd));
+        let points = take(&mut words, |odd| with_points && point(odd));
         if let (false, Some(sign)) = (points.is_empty(), self.decimal) {
             ways.push(Read(format!("a decimal point is read without --decimal {sign}")));
         }
-        let (grouped, words): (Vec<&Odd>, Vec<&Odd>) =
-            words.into_iter().partition(|&odd| mark(odd).is_some());
+        let grouped = take(&mut words, |odd| mark(odd).is_some());
         if let Some((first, mark)) = grouped.first().and_then(|&odd| Some((odd, mark(odd)?))) {
             ways.push(Read(thousands::told(&first.word, mark)));
         }
-        let comma = |odd: &&Odd| {
+        let commas = take(&mut words, |odd| {
             odd.word.contains(',') && odd.word.replacen(',', ".", 1).parse::<f64>().is_ok()
-        };
-        let (commas, words): (Vec<&Odd>, Vec<&Odd>) = words.into_iter().partition(comma);
+        });
         if let Some(first) = commas.first() {
             if commas.iter().all(|odd| thousands::undecided(&odd.word)) {
                 ways.push(Read(thousands::told(&first.word, ',')));
             }
             ways.push(Read("a decimal comma is read by --decimal ,".into()));
         }
-        let is_dense = |odd: &&Odd| !sparse.contains(&self.name(odd.feature));
-        let words: Vec<&Odd> = words.into_iter().filter(is_dense).collect();
-        let (errors, words): (Vec<&Odd>, Vec<&Odd>) =
-            words.into_iter().partition(|odd| ERRORS.contains(&odd.word.as_str()));
+        words.retain(|odd| !sparse.contains(&self.name(odd.feature)));
+        let errors = take(&mut words, |odd| ERRORS.contains(&odd.word.as_str()));
         if !errors.is_empty() {
             let there = |error: &&&str| errors.iter().any(|odd| odd.word == **error);
             let list: Vec<&str> = ERRORS.iter().filter(there).copied().collect();
@@ -350,8 +344,7 @@ impl<'a> Incomplete<'a> {
             2 * own.len() >= self.data.n() && own.iter().all(|odd| is_date(&odd.word))
         };
         let dated: Vec<bool> = columns.iter().map(dated).collect();
-        let (measured, words): (Vec<&Odd>, Vec<&Odd>) =
-            words.into_iter().partition(|odd| in_units[odd.feature]);
+        let measured = take(&mut words, |odd| in_units[odd.feature]);
         if let Some(word) = measured.first().map(|odd| odd.word.as_str()) {
             let bare = thousands::with_unit(word).map_or(word, |(number, _)| number);
             ways.push(Read(format!(
@@ -359,8 +352,7 @@ impl<'a> Incomplete<'a> {
                  one unit"
             )));
         }
-        let (dates, words): (Vec<&Odd>, Vec<&Odd>) =
-            words.into_iter().partition(|odd| dated[odd.feature]);
+        let dates = take(&mut words, |odd| dated[odd.feature]);
         if let Some(odd) = dates.first() {
             ways.push(Dates(format!(
                 "dates and times are not read: put a number in their place, of days for example, or leave the \
@@ -385,6 +377,11 @@ impl<'a> Incomplete<'a> {
         }
         ways
     }
+}
+
+/// Takes the words of one kind out of the others.
+fn take<'a>(words: &mut Vec<&'a Odd>, is_one: impl Fn(&Odd) -> bool) -> Vec<&'a Odd> {
+    words.extract_if(.., |odd| is_one(odd)).collect()
 }
 
 /// The position of the first of these filled cells of a column that is not a number, if most cells are numbers: it is a
