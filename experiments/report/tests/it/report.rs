@@ -483,7 +483,7 @@ fn repeats_that_came_out_the_same_are_no_certainty() {
         let tables = std::fs::read_to_string(dir.path().join("tables.md")).unwrap();
         assert_eq!(tables.contains("all repeats have the same score"), told, "{tables}");
         assert!(!tables.contains("tests need more than one run"), "{tables}");
-        assert!(!tables.contains("share all objects"), "{tables}");
+        assert!(!tables.contains("use the same objects"), "{tables}");
     }
     let dir = tempfile::tempdir().unwrap();
     page_of(&text.replace("repeats = 3", "repeats = 1"), dir.path());
@@ -494,7 +494,7 @@ fn repeats_that_came_out_the_same_are_no_certainty() {
     assert!(tables.contains("\nThe score of one run. ") && !tables.contains("area"), "{tables}");
     page_of(&text.replace("\"all\"", "\"kfold\"\nfolds = 2"), dir.path().join("k").as_path());
     let tables = std::fs::read_to_string(dir.path().join("k/tables.md")).unwrap();
-    assert!(tables.contains("Repeats of a cross-validation share all objects"), "{tables}");
+    assert!(tables.contains("All repeats of a cross-validation use the same objects"), "{tables}");
 }
 
 #[test]
