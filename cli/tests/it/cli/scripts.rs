@@ -169,7 +169,8 @@ fn a_killed_process_leaves_no_program_and_no_folder() {
     let bench = bench(SCRIPT);
     std::fs::create_dir(bench.path("tmp")).unwrap();
     bench.write("m.toml", "plugins = [\"plugins/first_apart.sh\"]\nclusterer = \"first_apart\"\n");
-    let slow = "sleep 600 & echo $$ $! > pids.new; mv pids.new pids; read l; \
+    // Once it is asked, it is known to what ends it.
+    let slow = "read l; sleep 600 & echo $$ $! > pids.new; mv pids.new pids; \
                 echo '{\"v\":1,\"type\":\"hello\",\"name\":\"x\"}'; wait";
     bench.write("slow.sh", slow);
     let method = "{ type = \"external_clusterer\", command = [\"sh\", \"slow.sh\"] }";

@@ -78,9 +78,6 @@ impl Keeper {
 impl Open {
     /// Informs the keeper that a group has started or ended. Without a keeper, only a killed mustlink leaves programs.
     fn tell(&mut self, sign: char, group: u32) {
-        if cfg!(unix) && self.keeper.is_none() && sign == '+' {
-            self.keeper = Keeper::start();
-        }
         let told = |keeper: &mut Keeper| keeper.0.write_all(format!("{sign} {group}\n").as_bytes());
         if self.keeper.as_mut().is_some_and(|keeper| told(keeper).is_err()) {
             self.keeper = None;
@@ -160,6 +157,10 @@ pub(super) fn start(command: &mut Command) -> io::Result<Child> {
         return Err(io::Error::other("this command starts no programs"));
     }
     let mut open = open();
+    // First, so that no program runs for the time that the start of the keeper takes without one.
+    if cfg!(unix) && open.keeper.is_none() {
+        open.keeper = Keeper::start();
+    }
     let child = unmasked(|| own_group(command).spawn())?;
     open.programs.insert(child.id());
     open.tell('+', child.id());
