@@ -1,5 +1,8 @@
 //! The page of a results directory: everything in one file, which loses nothing when it is mailed.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use mustlink_core::text::count;
 use mustlink_datasets::shell_word;
@@ -11,12 +14,11 @@ use crate::figure::Figure;
 use crate::headline::Fact;
 use crate::moved::{self, Move};
 use crate::palette::sample;
-use crate::report::Report;
 use crate::section::{Section, file, file_link, with_navigation};
 use crate::sheet::{Sheet, breakable, explanations};
 use crate::supervision::Supervision;
 use crate::tables::{OfMetric, few_repeats};
-use crate::verdicts;
+use crate::verdicts::{self, Verdict};
 
 /// At most this many failed cells are listed.
 const LISTED: usize = 50;
@@ -57,11 +59,18 @@ impl Figures {
 
 /// Content of the page.
 pub(crate) struct Contents<'a> {
-    /// The numbers on the page.
-    pub report: &'a Report,
+    /// The directory, as it was named.
+    pub dir: &'a Path,
     pub headline: &'a [Fact],
+    /// Cells that are finished.
+    pub finished: usize,
+    /// Cells of the experiment.
+    pub cells: usize,
     /// Note about a study that is not finished.
     pub unfinished: Option<&'a str>,
+    /// Number of cells whose rows were computed by another build, and the parts of the code that have changed.
+    pub stale: usize,
+    pub changed: &'a BTreeSet<String>,
     /// The tables of scores.
     pub scores: &'a [OfMetric],
     /// The tables over all data sets, one for each metric.
@@ -72,6 +81,8 @@ pub(crate) struct Contents<'a> {
     pub costs: &'a [Sheet],
     pub moved: &'a [Move],
     pub supervision: &'a Supervision,
+    /// Every criterion, judged.
+    pub verdicts: &'a [Verdict],
     pub figures: &'a Figures,
     /// The first row of each cell with an error or out of time, with the cell's identity.
     pub failed: &'a [(&'a str, &'a Row)],
@@ -86,6 +97,8 @@ pub(crate) struct Contents<'a> {
     pub markdown: &'a str,
     /// Files of numbers: the name, a description, the text.
     pub files: &'a [(&'static str, &'static str, Vec<u8>)],
+    /// True if every cell of some point of a curve failed.
+    pub all_failed: bool,
 }
 
 /// The page as HTML.
@@ -95,7 +108,7 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
         across(experiment, contents),
         Some(scores(contents)),
         contents.supervision.section(experiment),
-        verdicts::section(&contents.report.verdicts, contents.unfinished),
+        verdicts::section(contents.verdicts, contents.unfinished),
         moved::section(contents.moved, experiment),
         costs(experiment, contents),
         weights(experiment, contents.figures),
@@ -137,8 +150,7 @@ fn title(experiment: &Experiment) -> &str {
 /// The answer of the study, then the run and its progress.
 fn summary(experiment: &Experiment, contents: &Contents) -> Markup {
     let split = &experiment.split;
-    let report = contents.report;
-    let changed: Vec<&str> = report.changed.iter().map(String::as_str).collect();
+    let changed: Vec<&str> = contents.changed.iter().map(String::as_str).collect();
     html! {
         h1 { (title(experiment)) }
         "\n"
@@ -152,16 +164,16 @@ fn summary(experiment: &Experiment, contents: &Contents) -> Markup {
                 }
                 "\n"
             }
-            @if report.finished < report.cells {
+            @if contents.finished < contents.cells {
                 p {
-                    b { "Not complete:" } " " (report.finished) " of " (count(report.cells, "cell"))
+                    b { "Not complete:" } " " (contents.finished) " of " (count(contents.cells, "cell"))
                     " are finished. Run the same command again for the others."
                 }
                 "\n"
             }
-            @if report.stale > 0 {
+            @if contents.stale > 0 {
                 p {
-                    b { (report.stale) " of these cells were made by another build" } " (changed: "
+                    b { (contents.stale) " of these cells were made by another build" } " (changed: "
                     (changed.join(", ")) "). mustlink run computes them again."
                 }
                 "\n"
@@ -251,8 +263,6 @@ fn across(experiment: &Experiment, contents: &Contents) -> Option<Section> {
 
 fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     let figures = contents.figures;
-    let mut points = contents.report.curves.iter().flat_map(|c| &c.points);
-    let all_failed = points.any(|p| p.failed > 0 && p.scored == 0);
     let body = html! {
         @for of in &figures.curves {
             @let large = html! {
@@ -300,7 +310,7 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
                 }
                 ". A bar across a line: the selector had no more questions, and the clustering stays the same after \
                  it. A hollow point: some cells failed, and the point is the mean of the others. "
-                @if all_failed { "If all cells of a point failed, the line has no point there. " }
+                @if contents.all_failed { "If all cells of a point failed, the line has no point there. " }
                 "Each data set has its own axes. Point at a curve, or focus it and press the arrow keys, to see \
                  its numbers; click it, or press Enter, to enlarge it. "
                 (file_link("summary.csv")) " has all numbers."
@@ -355,7 +365,7 @@ fn plain_table(caption: &str, heads: &[(&str, bool)], rows: &Markup) -> Markup {
 
 fn failures(contents: &Contents) -> Option<Section> {
     let failed = contents.failed;
-    let dir = shell_word(&contents.report.dir.display().to_string());
+    let dir = shell_word(&contents.dir.display().to_string());
     let rows = html! {
         @for (identity, row) in failed.iter().take(LISTED) {
             tr {

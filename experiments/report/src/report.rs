@@ -115,6 +115,8 @@ pub fn report(dir: &Path) -> Result<Report> {
     write("tables.md", markdown.as_bytes())?;
     let mut figures = drawings::draw(&experiment, &made, &significance, &cells)?;
     figure::save(dir, &mut figures.all_mut(), &experiment.plot.formats)?;
+    let stale = cells.iter().filter(|c| !c.changed.is_empty()).count();
+    let changed: BTreeSet<String> = cells.iter().flat_map(|c| c.changed.iter().cloned()).collect();
     let failed: Vec<(&str, &Row)> = cells
         .iter()
         .filter_map(|c| {
@@ -141,30 +143,21 @@ pub fn report(dir: &Path) -> Result<Report> {
     ];
     let files = files.into_iter().filter(|f| f.0).map(|(_, name, about, text)| (name, about, text));
     let files: Vec<_> = files.collect();
-    let notes: Vec<&str> = unknown.iter().map(|u| &*u.1).chain(unfinished.as_deref()).collect();
-    let report = Report {
-        dir: dir.to_path_buf(),
-        cells: planned,
-        finished: cells.len(),
-        failed: failed.len(),
-        stale: cells.iter().filter(|c| !c.changed.is_empty()).count(),
-        changed: cells.iter().flat_map(|c| c.changed.iter().cloned()).collect(),
-        table: table::table(&experiment, &curves, &verdicts, &notes),
-        verdicts,
-        significance,
-        page: dir.join("report.html"),
-        curves,
-    };
     let page = page::Contents {
-        report: &report,
+        dir,
         headline: &headline,
+        finished: cells.len(),
+        cells: planned,
         unfinished: unfinished.as_deref(),
+        stale,
+        changed: &changed,
         scores: &scores,
         across: &across,
         uncompared: &uncompared,
         costs: &costs,
         moved: &moved,
         supervision: &supervision,
+        verdicts: &verdicts,
         figures: &figures,
         failed: &failed,
         data: &data,
@@ -174,8 +167,23 @@ pub fn report(dir: &Path) -> Result<Report> {
         latex: &latex,
         markdown: &markdown,
         files: &files,
+        all_failed: curves.iter().flat_map(|c| &c.points).any(|p| p.failed > 0 && p.scored == 0),
     };
     let page = page::page(&experiment, &page);
+    let notes: Vec<&str> = unknown.iter().map(|u| &*u.1).chain(unfinished.as_deref()).collect();
+    let report = Report {
+        dir: dir.to_path_buf(),
+        cells: planned,
+        finished: cells.len(),
+        failed: failed.len(),
+        stale,
+        changed,
+        table: table::table(&experiment, &curves, &verdicts, &notes),
+        verdicts,
+        significance,
+        page: dir.join("report.html"),
+        curves,
+    };
     figure::remove_others(dir, &report.page, &page)?;
     write_whole(&report.page, ".part", page.as_bytes())?;
     Ok(report)
