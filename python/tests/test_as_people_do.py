@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 import mustlink
 from mustlink import metrics
+from mustlink._data import classes
 from mustlink.exceptions import ConfigError, DataError, InfeasibleConstraintsError
 from mustlink.model_selection import ConstraintSearchCV
 
@@ -134,6 +135,18 @@ def test_unknown_classes_among_words(unknown):
     known = mustlink.Constraints.from_labels(["a", unknown, "b", unknown])
     assert (known.n_must_link, known.n_cannot_link) == (0, 1)
     assert metrics.ari(["a", "a", unknown, unknown], [0, 0, 1, 2]) == 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64])
+def test_whole_numbers_are_counted_as_they_would_be_sorted(dtype):
+    """Numbers close to one another are not sorted; those far apart, or at an end of their type, are."""
+    ends, rng = np.iinfo(dtype), np.random.default_rng(0)
+    for low, high in [(0, 5), (ends.min, ends.min + 9), (ends.max - 9, ends.max), (ends.min, ends.max)]:
+        given = rng.integers(low, high, size=200, dtype=dtype, endpoint=True)
+        known = given.astype(object) != -1
+        wanted = np.full(200, -1)
+        wanted[known] = np.unique(given[known], return_inverse=True)[1]
+        assert classes(given, 200).tolist() == wanted.tolist()
 
 
 def test_numbers_are_one_class_whatever_holds_them():
