@@ -202,7 +202,7 @@ impl Selection {
             return self.handed(p, view, &without, None, given);
         }
         let left = self.handed(p, ConstraintView::Queried, &without, None, given)?;
-        let left = Closure::new(&given.union(&left, self.n)?, self.n, OnConflict::Keep)?;
+        let left = Closure::new(&given.facts().union(&left, self.n)?, self.n, OnConflict::Keep)?;
         self.handed(p, view, &without, Some(&left), given)
     }
 
@@ -280,7 +280,7 @@ impl Selection {
         for answer in contradicting.iter().filter_map(|id| asked.get(id)).take(most) {
             for known in [&answers, &more] {
                 let all = Constraints::new(self.n, [*answer])?
-                    .union(given, self.n)?
+                    .union(&given.facts(), self.n)?
                     .union(known, self.n)?;
                 let closure = Closure::new(&all, self.n, OnConflict::Keep)?;
                 // The answer stands first: it is the cannot-link, or a link of chains in its component.

@@ -43,8 +43,10 @@ fn key(i: u32, j: u32) -> (u32, u32) {
 }
 
 impl Knowledge {
-    /// Knowledge from `given` about `n` objects. If constraints contradict each other, the first one holds.
+    /// Knowledge from `given` about `n` objects. If constraints contradict each other, the first one holds. Nothing is
+    /// known from those marked soft.
     pub fn new(n: usize, given: &Constraints) -> Self {
+        let given = given.facts();
         let mut knowledge = Knowledge {
             uf: UnionFind::new(n),
             apart: vec![HashSet::new(); n],
@@ -154,6 +156,22 @@ impl Knowledge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constraints::{Constraint, Strength};
+    use crate::groups::Group;
+
+    /// One wrong hint made two classes one, and answers that denied it were left out.
+    #[test]
+    fn nothing_follows_from_soft_constraints() {
+        let soft = Some(Strength::Soft);
+        let hint = Constraint { strength: soft, ..Constraint::must(1, 2) };
+        let given = Constraints::new(6, [Constraint::must(0, 1), hint]).unwrap();
+        let group = Group { strength: soft, ..Group::new("photo", vec![3, 4]) };
+        let mut known = Knowledge::new(6, &given.with_groups(6, [group]).unwrap());
+        assert_eq!(known.relation(0, 1), Some(Kind::MustLink));
+        assert_eq!((known.relation(0, 2), known.relation(3, 4)), (None, None));
+        assert_eq!(known.tell(1, 2, Reply::CannotLink), Learned::New);
+        assert_eq!(known.relation(0, 2), Some(Kind::CannotLink));
+    }
 
     #[test]
     fn replies_entail_and_contradict() {

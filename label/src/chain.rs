@@ -36,14 +36,15 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    /// Those of given constraints about `n` objects.
+    /// Those of given constraints about `n` objects, without the soft ones.
     pub fn new(n: usize, given: &Constraints) -> Self {
+        let given = given.facts();
         let mut all = Statements {
             links: Vec::new(),
             ends: BTreeMap::new(),
             groups: Vec::new(),
             grouped: BTreeMap::new(),
-            knowledge: Knowledge::new(n, given),
+            knowledge: Knowledge::new(n, &given),
         };
         for set in given.neighbourhoods() {
             set.windows(2).for_each(|w| all.add(w[0], w[1], Kind::MustLink, None));

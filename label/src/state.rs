@@ -108,7 +108,8 @@ impl State {
         let answers = self.view.entries.iter().filter_map(|e| {
             Some(Constraint::new(e.subject as usize, e.reference as usize, e.reply.kind()?))
         });
-        let all = Constraints::new(self.n, answers).and_then(|c| self.given.union(&c, self.n));
+        let all =
+            Constraints::new(self.n, answers).and_then(|c| self.given.facts().union(&c, self.n));
         let closed = all.and_then(|all| {
             let said = all.len() as u64;
             Ok((said, Closure::new(&all, self.n, OnConflict::DropCl)?))

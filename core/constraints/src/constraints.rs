@@ -4,6 +4,7 @@
 //! [`Constraints`] is canonical: i < j, one entry per pair and kind, no trivial or inert entries,
 //! in the order given. It also holds the neighbourhoods a selector names, singletons included.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -283,6 +284,15 @@ impl Constraints {
         let groups = self.groups.iter().filter_map(group).collect();
         let neighbourhoods = self.neighbourhoods.clone();
         Constraints { listed, groups, neighbourhoods, summed: self.summed, ..Default::default() }
+    }
+
+    /// Those from which others follow: all but the ones marked soft, which may be wrong.
+    pub fn facts(&self) -> Cow<'_, Self> {
+        let all = [Kind::MustLink, Kind::CannotLink];
+        match self.soft_pairs(&all) {
+            0 => Cow::Borrowed(self),
+            _ => Cow::Owned(self.soft_settled(&all, false)),
+        }
     }
 
     /// True if any is marked hard.

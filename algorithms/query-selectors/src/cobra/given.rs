@@ -34,7 +34,8 @@ impl Given {
             given.knowledge.must(one, a);
         }
         // Cannot-links that must-links contradict say nothing.
-        let apart = problem.constraints.pairs().iter().filter(|c| c.kind == Kind::CannotLink);
+        let facts = problem.constraints.facts();
+        let apart = facts.pairs().iter().filter(|c| c.kind == Kind::CannotLink);
         let apart = apart.map(|c| (objects.component(c.i), objects.component(c.j)));
         let apart: Vec<(u32, u32)> = apart.filter(|(p, q)| p != q).collect();
         for (p, q) in &apart {

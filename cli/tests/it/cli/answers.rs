@@ -14,6 +14,25 @@ fn twelve() -> String {
 const NOISY: &str = "--selector '{type=\"random_pairs\",objects=12}' --budget 66 --seed 1 \
                      --oracle '{type=\"noisy\",flip_rate=0.3}'";
 
+/// Wrong hints were closed like answers, and written as must-links without their marks.
+#[test]
+fn nothing_follows_from_soft_hints() {
+    let bench = Bench::with("s.csv", "x,class\n0,a\n1,a\n10,b\n11,b\n20,c\n21,c\n");
+    let hints = "i,j,type,weight,strength\n1,2,must_link,0.5,soft\n3,4,must_link,0.5,soft\n";
+    bench.write("hints.csv", hints);
+    for selector in ["explore_consolidate", "min_max_selection", "random_pairs", "cobras"] {
+        let line = format!("--data s.csv --constraints hints.csv --selector {selector}");
+        let done = bench.run(&format!("select {line} --budget 15 --out -"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        let rows = done.out.lines().skip(1);
+        for row in rows {
+            let cells: Vec<&str> = row.split(',').collect();
+            let class = |at: usize| cells[at].parse::<usize>().unwrap() / 2;
+            assert_eq!(cells[2] == "must_link", class(0) == class(1), "{selector}: {}", done.out);
+        }
+    }
+}
+
 #[test]
 fn contradicting_answers_are_counted_and_shown_with_a_chain() {
     let bench = Bench::with("d.csv", twelve());
