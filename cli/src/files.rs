@@ -254,15 +254,31 @@ pub(crate) fn check_folders(
     Ok(())
 }
 
+/// Most symbolic links in a row that [`place`] follows, as many as Linux does.
+const MOST_LINKS: usize = 40;
+
 /// Whether two paths lead to one file. Devices and pipes may be written to twice.
 pub(crate) fn same(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| match (path.canonicalize(), path.parent(), path.file_name()) {
-        (Ok(place), ..) => Some(place).filter(|p| p.is_file()),
-        (Err(_), Some(folder), Some(name)) => {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            Some(folder.canonicalize().ok()?.join(name))
+    let (one, other) = (place(one), place(other));
+    one.is_some() && one == other
+}
+
+/// The file that `path` leads to, which need not exist; `None` for anything but a file.
+fn place(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if let Ok(place) = path.canonicalize() {
+            return Some(place).filter(|p| p.is_file());
         }
-        _ => None,
-    };
-    place(one).is_some() && place(one) == place(other)
+        let folder = path.parent()?;
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let folder = folder.canonicalize().ok()?;
+        let place = folder.join(path.file_name()?);
+        // The target may exist by the time that the link is written to: a ledger is created first.
+        match place.read_link() {
+            Ok(target) => path = folder.join(target),
+            Err(_) => return Some(place),
+        }
+    }
+    None
 }

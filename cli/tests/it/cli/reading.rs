@@ -358,6 +358,17 @@ fn outputs_never_overwrite_inputs() {
     {
         std::os::unix::fs::symlink(bench.path("f.csv"), bench.path("link.csv")).unwrap();
         assert_eq!(bench.run("cluster --data link.csv --k 2 --out f.csv").status, 2);
+        // Links to a file that does not exist yet, one of them through the other.
+        std::os::unix::fs::symlink("later.csv", bench.path("early.csv")).unwrap();
+        std::os::unix::fs::symlink(bench.path("early.csv"), bench.path("chain.csv")).unwrap();
+        for link in ["early.csv", "chain.csv"] {
+            let line = format!("cluster --data f.csv --k 2 --out {link}");
+            let done = bench.run(&format!("{line} --ledger later.csv"));
+            let said = "would overwrite what is read, --ledger later.csv";
+            assert!(done.status == 2 && done.err.contains(said), "{}", done.err);
+            let done = bench.run(&format!("{line} --violations ./later.csv"));
+            assert!(done.status == 2 && done.err.contains("name the same file"), "{}", done.err);
+        }
     }
     let twice = bench.run("cluster --data f.csv --k 2 --out l.csv --save-model ./l.csv");
     assert!(twice.err.contains("name the same file"), "{}", twice.err);
