@@ -200,9 +200,13 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
         };
         let mut lines: Vec<Line> = sets().map(line).collect();
         if lines.len() > 1 {
-            let sum = |method: &str| sets().filter_map(|set| mean(set, method)).sum::<f64>();
-            let sums =
-                experiment.methods.iter().map(|m| Cell::text(format!("{:.decimals$}", sum(&m.id))));
+            // Data sets without any value, such as optional ones that are not there, count for no method.
+            let has_values =
+                |set: &&str| experiment.methods.iter().any(|m| mean(set, &m.id).is_some());
+            let sums = experiment.methods.iter().map(|m| {
+                let total = sum(sets().filter(has_values).map(|set| mean(set, &m.id)));
+                Cell::text(total.map_or("–".into(), |v| format!("{v:.decimals$}")))
+            });
             let cells = std::iter::once(Cell::text("sum")).chain(sums).collect();
             lines.push(Line { method: None, cells });
         }
@@ -224,6 +228,12 @@ pub(crate) fn costs(experiment: &Experiment, made: &Made<'_>) -> Vec<Sheet> {
     sheets.collect()
 }
 
+/// The sum of values; `None` if one is missing, because sums over different data sets cannot be compared.
+fn sum(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    // `Iterator::sum` gives -0 for no values.
+    values.try_fold(0.0, |total, value| Some(total + value?))
+}
+
 /// Decimals for all numbers of a table, so that they stand below one another: two digits of the smallest
 /// that is not 0, and at most four.
 fn decimals(all: &[f64]) -> usize {
@@ -237,6 +247,15 @@ fn decimals(all: &[f64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_need_a_value_of_each_data_set() {
+        assert_eq!(sum([Some(1.5), Some(2.0)].into_iter()), Some(3.5));
+        assert_eq!(sum([Some(1.5), None].into_iter()), None);
+        assert_eq!(sum([None, None].into_iter()), None);
+        let zero = sum([Some(0.0), Some(-0.0)].into_iter()).unwrap();
+        assert!(zero.is_sign_positive());
+    }
 
     #[test]
     fn a_table_has_one_number_of_decimals() {

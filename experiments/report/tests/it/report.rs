@@ -329,6 +329,11 @@ fn cells_that_failed_are_counted_where_they_failed() {
         tables.contains("selection included. Cells that failed at this point are left out."),
         "{tables}"
     );
+    // A sum over fewer data sets would look like a saving.
+    let seconds = tables.split("**seconds**").nth(1).unwrap();
+    let sums = seconds.lines().find(|l| l.starts_with("| sum |")).unwrap();
+    let sums: Vec<&str> = sums.split('|').map(str::trim).collect();
+    assert!(sums[2].parse::<f64>().is_ok_and(|s| s > 0.0) && sums[3] == "–", "{tables}");
 }
 
 #[test]
