@@ -55,6 +55,14 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scores(Vec<(String, Option<f64>)>);
 
+/// The JSON of `score`: one entry for each metric, and the warnings.
+#[derive(Debug, Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    scores: Scores,
+    warnings: Vec<String>,
+}
+
 impl Scores {
     pub fn push(&mut self, tag: &str, score: Option<f64>) {
         self.0.push((tag.into(), score.filter(|s| s.is_finite())));
@@ -124,14 +132,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let (n, of, class) = (labels.n(), &labels.column, &truth.column);
     term::tell(&format!("{}, {how}: labels {of}, classes {class}", count(n, "object")));
     let (found, classes) = (&labels.labels, truth.truth()?);
-    for measured in [found, classes].into_iter().filter_map(|c| c.measurements()) {
-        term::tell(&format!("warning: {measured}"));
-    }
+    let mut warnings = Vec::new();
+    let mut warn = |text: String| {
+        term::tell(&format!("warning: {text}"));
+        warnings.push(text);
+    };
+    [found, classes].into_iter().filter_map(|c| c.measurements()).for_each(&mut warn);
     let labels = &found.labels;
     let unlabelled = labels.iter().filter(|l| l.is_none()).count();
     if unlabelled > 0 {
-        term::tell(&format!(
-            "warning: left out: {} without a label (empty, or -1 for noise)",
+        warn(format!(
+            "left out: {} without a label (empty, or -1 for noise)",
             count(unlabelled, "object")
         ));
     }
@@ -155,7 +166,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         scores.push(tag, guarded(tag, || metric.score(&input))?);
     }
     match args.format {
-        Format::Json => term::print_json(&scores)?,
+        Format::Json => term::print_json(&Summary { scores, warnings })?,
         Format::Text => {
             let width = scores.0.iter().map(|(tag, _)| tag.len()).max().unwrap_or(0);
             let line =

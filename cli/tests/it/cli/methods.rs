@@ -368,7 +368,8 @@ fn scores_come_in_order() {
     let json = bench
         .run("score --truth t.csv --labels l.csv --metric ari,vi --metric mi --format json")
         .json();
-    assert_eq!(keys(&json), ["ari", "mi", "vi"]);
+    assert_eq!(keys(&json), ["ari", "mi", "vi", "warnings"]);
+    assert_eq!(json["warnings"], serde_json::json!([]));
     // One object known, nothing to compare.
     bench.write("one.csv", "id,label\n1,a\n");
     bench.write("o.csv", "id,label\n1,5\n");

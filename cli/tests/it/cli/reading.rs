@@ -461,6 +461,17 @@ fn scores_match_by_id_or_not_at_all() {
     let wrong = bench.run("score --truth labels.csv --labels far.csv --labels-column distance");
     let said = "warning: 0.5 is one of 3 classes: is the column a measurement?\n";
     assert!(wrong.status == 0 && wrong.err.contains(said), "{}", wrong.err);
+    // A script that reads JSON gets the warnings, too.
+    bench.write("far.csv", "id,label,distance\na,0,0.5\nb,1,1.25\nc,-1,2.5\n");
+    let line = "score --truth labels.csv --labels far.csv --format json";
+    for (column, warning) in [
+        ("label", "left out: 1 object without a label (empty, or -1 for noise)"),
+        ("distance", "0.5 is one of 3 classes: is the column a measurement?"),
+    ] {
+        let done = bench.run(&format!("{line} --labels-column {column}"));
+        assert_eq!(done.json()["warnings"], serde_json::json!([warning]), "{}", done.err);
+        assert!(done.err.contains(&format!("warning: {warning}\n")), "{}", done.err);
+    }
 }
 
 #[test]
