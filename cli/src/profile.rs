@@ -76,7 +76,7 @@ impl Crosstab {
     }
 }
 
-/// Count, mean and sum of squared deviations of some values.
+/// Sum of weights, mean and sum of squared deviations of some values. A value of weight 2 counts twice.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Moments {
     n: f64,
@@ -85,11 +85,14 @@ struct Moments {
 }
 
 impl Moments {
-    fn add(&mut self, value: f64) {
-        self.n += 1.0;
+    fn add(&mut self, value: f64, weight: f64) {
+        if weight == 0.0 {
+            return;
+        }
+        self.n += weight;
         let off = value - self.mean;
-        self.mean += off / self.n;
-        self.squares += off * (value - self.mean);
+        self.mean += off * weight / self.n;
+        self.squares += weight * off * (value - self.mean);
     }
 
     fn and(self, other: Moments) -> Moments {
@@ -173,7 +176,8 @@ fn clusters(
     let centres = Centres::of(seen, &clustering.labels, clustering.k, &clustering.extras)?;
     let mut near: Vec<Vec<(f64, usize)>> = vec![Vec::new(); clustering.k];
     let mut x = vec![0.0; seen.d()];
-    let in_clusters = clustering.labels.iter().enumerate().filter(|(_, label)| **label != NONE);
+    let is_typical = |(i, label): &(usize, &u32)| **label != NONE && weight(seen, *i) > 0.0;
+    let in_clusters = clustering.labels.iter().enumerate().filter(is_typical);
     for (i, &label) in in_clusters {
         x.fill(0.0);
         seen.row(i).add_to(&mut x, 1.0);
@@ -202,10 +206,11 @@ fn features(data: &Data, names: &[String], labels: &[Option<u32>], k: usize) -> 
     let mut lines: Vec<Vec<Line>> = (0..=k).map(|_| Vec::new()).collect();
     for (f, of) in moments.iter().enumerate() {
         let words = data.words(f).map(|words| (&words[..], frequencies(data, f, labels, k)));
-        let frequent = |counts: &[usize], names: &[String]| {
-            let total: usize = counts.iter().sum();
-            let most = (0..counts.len()).rev().max_by_key(|&w| counts[w])?;
-            (total > 0).then(|| (names[most].clone(), counts[most] as f64 / total as f64))
+        let frequent = |counts: &[f64], names: &[String]| {
+            let total: f64 = counts.iter().sum();
+            let words = (0..counts.len()).rev();
+            let most = words.max_by(|&a, &b| counts[a].total_cmp(&counts[b]))?;
+            (total > 0.0).then(|| (names[most].clone(), counts[most] / total))
         };
         // Of what comes before and after each cluster: the others, without taking differences.
         let mut after = vec![Moments::default(); k + 1];
@@ -275,14 +280,15 @@ fn moments(data: &Data, labels: &[Option<u32>], k: usize) -> Vec<Vec<Moments>> {
     for (i, label) in labels.iter().enumerate() {
         let Some(label) = label else { continue };
         let h = *label as usize;
-        sizes[h] += 1.0;
+        let weight = weight(data, i);
+        sizes[h] += weight;
         match data.row(i) {
             Row::Dense(x) => {
                 let known = x.iter().enumerate().filter(|(_, v)| v.is_finite());
-                known.for_each(|(f, &v)| out[f][h].add(v));
+                known.for_each(|(f, &v)| out[f][h].add(v, weight));
             }
             Row::Sparse(columns, values) => {
-                columns.iter().zip(values).for_each(|(&f, &v)| out[f as usize][h].add(v));
+                columns.iter().zip(values).for_each(|(&f, &v)| out[f as usize][h].add(v, weight));
             }
         }
     }
@@ -296,15 +302,20 @@ fn moments(data: &Data, labels: &[Option<u32>], k: usize) -> Vec<Vec<Moments>> {
     out
 }
 
+/// How much object `i` counts.
+fn weight(data: &Data, i: usize) -> f64 {
+    data.weights().map_or(1.0, |weights| weights[i])
+}
+
 /// How often each word of a column occurs in each cluster.
-fn frequencies(data: &Data, column: usize, labels: &[Option<u32>], k: usize) -> Vec<Vec<usize>> {
+fn frequencies(data: &Data, column: usize, labels: &[Option<u32>], k: usize) -> Vec<Vec<f64>> {
     let words = data.words(column).map_or(0, |w| w.len());
-    let mut counts = vec![vec![0; words]; k];
+    let mut counts = vec![vec![0.0; words]; k];
     for (i, label) in labels.iter().enumerate() {
         if let (Some(label), Row::Dense(x)) = (label, data.row(i))
             && x[column].is_finite()
         {
-            counts[*label as usize][x[column] as usize] += 1;
+            counts[*label as usize][x[column] as usize] += weight(data, i);
         }
     }
     counts
@@ -327,6 +338,21 @@ mod tests {
     }
 
     #[test]
+    fn an_object_of_weight_three_counts_three_times() {
+        let words = || Some(["blue", "red"].map(String::from).into());
+        let names = ["size", "colour"].map(String::from);
+        let x = array![[1.0, 0.0], [5.0, 1.0], [7.0, 1.0], [100.0, 0.0], [9.0, 1.0]];
+        let weighted = Data::table(x, vec![None, words()]).unwrap();
+        let weighted = weighted.with_weights(vec![3.0, 1.0, 1.0, 0.0, 1.0]).unwrap();
+        let x = array![[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [5.0, 1.0], [7.0, 1.0], [9.0, 1.0]];
+        let repeated = Data::table(x, vec![None, words()]).unwrap();
+        let rows = features(&weighted, &names, &[0, 0, 1, 1, 1].map(Some), 2);
+        assert_eq!(rows[1][..5], ["0", "size", "2", "2", "8"]);
+        assert_eq!(rows[2][5..7], ["blue", "0.75"]);
+        assert_eq!(rows, features(&repeated, &names, &[0, 0, 0, 0, 1, 1].map(Some), 2));
+    }
+
+    #[test]
     fn words_come_last() {
         let x = array![[0.0, 1.0], [0.0, 9.0], [1.0, 2.0], [1.0, 8.0]];
         let words = Some(["blue", "red"].map(String::from).into());
@@ -342,7 +368,7 @@ mod tests {
         // One group alone, nothing that varies, nothing that varies within.
         let of = |values: &[f64]| {
             let mut m = Moments::default();
-            values.iter().for_each(|&v| m.add(v));
+            values.iter().for_each(|&v| m.add(v, 1.0));
             m
         };
         assert_eq!(f_ratio(&[of(&[1.0, 2.0])]), None);

@@ -592,6 +592,16 @@ fn objects_count_by_their_weights() {
         let summary = bench.run(&line).json();
         assert_eq!(summary["objective"], 0.75, "{line}: {summary}");
     }
+    let line = "cluster --data f.csv --object-weights count --features x --k 2 --clusterer kmeans --profile profile";
+    let done = bench.run(&format!("{line} --set clusterer.restarts=10"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let (clusters, features) =
+        (bench.read("profile/clusters.csv"), bench.read("profile/features.csv"));
+    // The third row is typical of its cluster, the row of weight 0 is not.
+    assert!(clusters.contains(",2,,,,0; 1\n") && clusters.contains(",2,,,,2\n"), "{clusters}");
+    let means = [",x,0.25,0.5,10,", ",x,10,,0.25,"];
+    assert!(means.iter().all(|mean| features.contains(mean)), "{features}");
+    let line = "cluster --data f.csv --object-weights count --features x --k 2 --format json";
     // Where nobody names a method, one that takes weights.
     bench.write("p.csv", "i,j,type\n0,1,must_link\n1,2,cannot_link\n");
     let done = bench.run(&format!("{line} --constraints p.csv"));
