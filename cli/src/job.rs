@@ -8,9 +8,9 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mustlink::clustering::Clustering;
+use mustlink::clustering::{Clustering, NONE};
 use mustlink::config;
-use mustlink::constraints::Constraints;
+use mustlink::constraints::{Constraints, Group};
 use mustlink::method::Method;
 use mustlink::roles::Transform;
 use mustlink::selection::{Contradicting, Selection};
@@ -326,6 +326,31 @@ impl Job {
     /// The message about a result with another number of clusters than the requested one.
     pub fn other_k(&self, clustering: &Clustering) -> Option<String> {
         notices::other_k(&self.method, self.clusterer(), self.problem.k, clustering)
+    }
+
+    /// The warning about cannot-links of `--apart` that `clustering` breaks, because many methods only weigh them.
+    pub fn broken_apart(&self, clustering: &Clustering) -> Option<String> {
+        let column = self.columns[1].as_ref()?;
+        let labels = &clustering.labels;
+        let (mut pairs, mut broken, mut k) = (0, 0, clustering.k);
+        for group in self.original.apart.iter() {
+            let objects = group.members.iter().filter_map(|&row| self.object(row as usize));
+            let mut objects = Group::new(group.name.clone(), objects.collect());
+            pairs += objects.pair_count();
+            k = k.max(objects.members.len());
+            // Noise is apart from everything.
+            objects.members.retain(|&i| labels[i as usize] != NONE);
+            broken += objects.violated(labels);
+        }
+        (broken > 0).then(|| {
+            format!(
+                "{broken} of {} of --apart {} {} broken; --clusterer cop_kmeans --k {k} keeps all of them, or \
+                 reports why it cannot",
+                count(pairs as usize, "cannot-link"),
+                shell_word(column),
+                form(broken as usize, "is", "are")
+            )
+        })
     }
 
     /// The message about answers that contradict each other or the given constraints: how many, what becomes

@@ -68,10 +68,10 @@ pub(crate) struct JobArgs {
     pub constraints: Option<String>,
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Column of groups whose members must be in different clusters
+    /// Column of groups whose members should be in different clusters
     ///
     /// For example the photo that faces are in, or the recording in which people speak. Empty cells are in no
-    /// group.
+    /// group. Each pair of a group is a cannot-link: cop_kmeans keeps all, auto may break some, with a warning.
     #[arg(long, value_name = "COLUMN")]
     pub apart: Option<String>,
     /// Column that holds how often each object counts

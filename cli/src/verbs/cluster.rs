@@ -269,6 +269,9 @@ impl Made {
         if let Some(wrong) = job.other_k(&clustered.run.clustering) {
             job.context().warn(wrong);
         }
+        if let Some(apart) = job.broken_apart(&clustered.run.clustering) {
+            job.context().warn(apart);
+        }
         let seconds = start.elapsed().as_secs_f64();
         let labels = &clustered.run.clustering.labels;
         let (scores, scored) = Scored::new(job, labels, &clustered.constraints)?;

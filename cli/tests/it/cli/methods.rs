@@ -569,8 +569,19 @@ fn members_of_a_group_are_apart() {
             );
             let summary = bench.run(&line).json();
             assert_eq!(summary["violations"]["cannot"], 0, "{line}: {summary}");
+            assert!(!summary["warnings"].to_string().contains("--apart"), "{summary}");
         }
     }
+    // Three groups of near objects: all pairs of "a" are together. The remedy is tried above.
+    let line =
+        "cluster --data f.csv --apart photo --k 3 --clusterer kmeans --set clusterer.restarts=20";
+    let done = bench.run(&format!("{line} --format json"));
+    let warning = "3 of 4 cannot-links of --apart photo are broken; --clusterer cop_kmeans --k 3 keeps all of them, or \
+                   reports why it cannot";
+    let summary = done.json();
+    assert!(done.err.contains(&format!("warning: {warning}\n")), "{}", done.err);
+    assert!(summary["warnings"].as_array().unwrap().contains(&warning.into()), "{summary}");
+    assert_eq!(summary["violations"]["cannot"], 3);
     let done = bench.run("cluster --data f.csv --apart photo --k 2 --clusterer cop_kmeans");
     assert!(done.err.contains("the 3 members of the group \"a\""), "{}", done.err);
     let done = bench.run("cluster --data f.csv --apart foto --k 3");
