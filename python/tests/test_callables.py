@@ -412,6 +412,52 @@ def test_an_experiment_knows_functions_by_their_names(tmp_path):
     assert rows["ari"]["mine"] != rows["ari"]["name"]
 
 
+def test_an_edited_function_without_a_file_runs_again(tmp_path):
+    """Cells were taken from the function as it was before, because a notebook has no file with its source."""
+    pytest.importorskip("pandas")
+    cell = """
+from mustlink import clusterer, metric
+
+POWER = {power}
+
+def score():
+    return {score}
+
+@clusterer("of_a_notebook")
+def of_a_notebook(X, n_clusters, constraints, seed):
+    "Clusters by position."
+    calls.append(1)
+    return [(i // {step}) % n_clusters ** POWER for i in range(len(X))]
+
+@metric("of_a_notebook_too")
+def of_a_notebook_too(labels_true, labels_pred):
+    "A constant."
+    return score()
+"""
+    file = tmp_path / "own.toml"
+    file.write_text(
+        'experiment.name = "own"\nscoring.metrics = ["ari", "of_a_notebook_too"]\n[[dataset]]\nid = "iris"\n'
+        '[[method]]\nid = "mine"\nclusterer = "of_a_notebook"\n'
+    )
+    calls = []
+
+    def run(above="", **values):
+        text = above + cell.format(**{"step": 1, "power": 1, "score": 0.25, **values})
+        exec(compile(text, f"/tmp/ipykernel_0/{len(above)}.py", "exec"), {"calls": calls, "__name__": "__main__"})
+        made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+        return made.frame()[["ari", "of_a_notebook_too"]].to_numpy().tolist()
+
+    first = run()
+    # The same code in another place of the notebook is the same function.
+    assert run(above="\n\n") == first and len(calls) == 1
+    ((edited, _),) = run(step=50)
+    assert len(calls) == 2 and edited > 0.99 > first[0][0]
+    # Values and functions that it uses count, too.
+    run(step=50, power=0)
+    assert len(calls) == 3
+    assert run(step=50, score=0.75) == [[edited, 0.75]]
+
+
 def test_failed_cells_are_warned_of(tmp_path):
     @clusterer("fails_in_cells")
     def fails_in_cells(X, n_clusters, constraints, seed):

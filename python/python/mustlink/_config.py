@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -18,6 +18,8 @@ PluginLike = Union[str, Mapping[str, Any], Any]
 
 #: Functions that are plugins, by name: their role, their form in a configuration, and their properties.
 CALLABLES: dict[str, tuple[str, Any, Mapping[str, Any]]] = {}
+#: For functions that no file defines, by name: a digest of their code, as it is when it is called.
+WITHOUT_FILE: dict[str, Callable[[], str]] = {}
 
 
 #: Parameters of an estimator that belong to its own run, with their defaults.

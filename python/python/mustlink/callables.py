@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import inspect
 import json
 import operator
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
+from types import CodeType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -68,10 +72,7 @@ def _register(
             f"{name}: the function must begin with {', '.join(taken)}, got {', '.join(found)}"
         )
     defaults = _options(function, taken)
-    try:
-        file = inspect.getsourcefile(function)
-    except TypeError:
-        file = None
+    file = _file_of(function)
     key = {"base_clusterer": "clusterer", "query_selector": "selector", "metric": "metric"}[role]
 
     def config(options: dict[str, Any]) -> dict[str, Any]:
@@ -82,14 +83,77 @@ def _register(
         if role == "metric" and options:
             raise ConfigError(f"{name}.{next(iter(options))}: a metric is called with its defaults alone")
         table: dict[str, Any] = {"type": f"python_{key}", "name": name}
-        if file is not None and os.path.isfile(file):
-            table["source"] = [os.path.abspath(file)]
+        if file is not None:
+            table["source"] = [file]
         if role != "metric":
             table["options"] = {**defaults, **options}
         return table
 
     _mustlink.register(name, json.dumps(facts), adapted)
     _config.CALLABLES[name] = (role, config, facts)
+    _config.WITHOUT_FILE.pop(name, None)
+    if file is None:
+        _config.WITHOUT_FILE[name] = lambda: _digest(function)
+
+
+def _file_of(function: Any) -> str | None:
+    """Return the path of the file that defines a function; None for functions of notebooks and standard input."""
+    try:
+        file = inspect.getsourcefile(function)
+    except TypeError:
+        return None
+    return os.path.abspath(file) if file is not None and os.path.isfile(file) else None
+
+
+def _digest(function: Any) -> str:
+    """Return a digest of the code of a function that has no file.
+
+    It covers the code, the defaults, and the functions and simple values that the code uses from outside. It does not
+    depend on line numbers and file names, so running a notebook again gives the same digest.
+    """
+    return hashlib.sha256(repr(_facts_of(function, set())).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _facts_of(value: Any, seen: set[int]) -> Any:
+    """Return a value for a digest: code in parts, simple values unchanged, and only the type of all others."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return repr(value)
+    if isinstance(value, tuple):
+        return [_facts_of(v, seen) for v in value]
+    if isinstance(value, frozenset):
+        return sorted(repr(_facts_of(v, seen)) for v in value)
+    if isinstance(value, CodeType):
+        names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
+        counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
+        handlers = getattr(value, "co_exceptiontable", b"")
+        return [value.co_code, handlers, names, counts, [_facts_of(v, seen) for v in value.co_consts]]
+    if isinstance(value, functools.partial):
+        return [_facts_of(v, seen) for v in (value.func, value.args, *sorted(value.keywords.items()))]
+    if inspect.ismethod(value):
+        return _facts_of(value.__func__, seen)
+    if not inspect.isfunction(value):
+        call = getattr(type(value), "__call__", None)
+        kind = type(value).__qualname__
+        return [kind, _facts_of(call, seen)] if inspect.isfunction(call) else kind
+    # Functions may call one another. Functions of a file are named by it, because libraries are large.
+    if id(value) in seen or (seen and _file_of(value) is not None):
+        return value.__qualname__
+    seen.add(id(value))
+    outside = {name: value.__globals__.get(name) for name in sorted(_names_in(value.__code__))}
+    cells = dict(zip(value.__code__.co_freevars, value.__closure__ or ()))
+    for name, cell in cells.items():
+        with suppress(ValueError):
+            # A cell is empty until its variable has a value.
+            outside[name] = cell.cell_contents
+    options = sorted((value.__kwdefaults__ or {}).items())
+    parts = (value.__code__, value.__defaults__, *options, *outside.items())
+    return [_facts_of(part, seen) for part in parts]
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Return the names that code and the functions in it may look up outside."""
+    inner = [_names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*inner)
 
 
 _OF_PROBLEM = ("X", "n_clusters", "constraints", "seed")

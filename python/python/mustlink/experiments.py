@@ -161,7 +161,7 @@ def run_experiment(
     }
     watcher = progress if callable(progress) else _bar if progress else None
     table, page, cells, finished, failed = _mustlink.run_experiment(
-        os.fspath(path), os.fspath(out), _config.text(request), watcher, _with_functions(path)
+        os.fspath(path), os.fspath(out), _config.text(request), watcher, _with_functions(path, out)
     )
     if failed:
         first = FailedCell(*failed[0])
@@ -176,10 +176,31 @@ def run_experiment(
     )
 
 
-def _with_functions(path: Path) -> str | None:
+def _with_functions(path: Path, out: Path) -> str | None:
     """Return the file as JSON, with Python functions in the form of the core; None if it uses no Python function."""
     if not _config.CALLABLES:
         return None
     written = json.loads(_mustlink.read_experiment(os.fspath(path)))
     known = _config.plain(written)
+    _add_sources(known, out)
     return None if known == written else json.dumps(known)
+
+
+def _add_sources(tree: Any, out: Path) -> None:
+    """Give each function that no file defines a file with a digest of its code, in the folder of the results.
+
+    The runner uses finished cells again if the files of their plugins have the same content.
+    """
+    if isinstance(tree, list):
+        for part in tree:
+            _add_sources(part, out)
+    if not isinstance(tree, dict):
+        return
+    name = tree.get("name")
+    if str(tree.get("type")).startswith("python_") and name in _config.WITHOUT_FILE:
+        file = Path(os.path.abspath(out), "functions", f"{name}.sha256")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(_config.WITHOUT_FILE[name]())
+        tree["source"] = [os.fspath(file)]
+    for part in tree.values():
+        _add_sources(part, out)
