@@ -149,6 +149,16 @@ def test_whole_numbers_are_counted_as_they_would_be_sorted(dtype):
         assert classes(given, 200).tolist() == wanted.tolist()
 
 
+def test_texts_of_files_are_unknown_classes():
+    """They were classes of their own, which linked all objects whose class was unknown."""
+    texts = ["", "?", "-1", "-1.0", "None", "NA", "na", "N/A", "n/a", "NaN", "nan", "-nan", "+NaN", "null", "NULL"]
+    for y in (["a", "b", *texts], np.array(["a", "b", *texts]), np.array(["a", "b", *texts], object)):
+        known = mustlink.Constraints.from_labels(y)
+        assert (known.n_must_link, known.n_cannot_link) == (0, 1)
+    # These are classes in a file, too.
+    assert mustlink.Constraints.from_labels(["none", "NONE", "n.a.", "unknown", "+1"]).n_cannot_link == 10
+
+
 def test_numbers_are_one_class_whatever_holds_them():
     known = mustlink.Constraints.from_labels(np.array([1, 1.0, "x", None], dtype=object))
     assert (known.n_must_link, known.n_cannot_link) == (1, 2)

@@ -132,7 +132,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Known classes of some objects; -1, NaN and None are unknown. Objects of one class
+            Known classes of some objects; -1, NaN, None and texts such as "NA" are unknown. Objects of one class
             must be together, those of two classes apart. If no class is unknown, ``y`` is ignored, because
             scikit-learn passes the classes that it uses for scoring. To use all of them, pass
             ``Constraints.from_labels(y)`` as ``constraints``.
@@ -303,7 +303,7 @@ class WeightedClusterer(Clusterer):
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Known classes of some objects; -1, NaN and None are unknown. Objects of one class
+            Known classes of some objects; -1, NaN, None and texts such as "NA" are unknown. Objects of one class
             must be together, those of two classes apart. If no class is unknown, ``y`` is ignored, because
             scikit-learn passes the classes that it uses for scoring. To use all of them, pass
             ``Constraints.from_labels(y)`` as ``constraints``.
@@ -479,7 +479,7 @@ class Method(WeightedClusterer):
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Known classes of some objects, which the method may use; -1, NaN and None are unknown.
+            Known classes of some objects, which the method may use; -1, NaN, None and texts such as "NA" are unknown.
             If no class is unknown, ``y`` is ignored.
         constraints : mustlink.Constraints, optional
             Constraints on pairs.

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -321,8 +322,21 @@ def matrix(x: Any, kind: str = "dense", transforms: Any = None) -> Any:
         return parts(check_array(all_pairs(x, kind), accept_sparse=accept, dtype=[np.float64, np.float32]))
 
 
+def _in_any_case(word: str) -> list[str]:
+    return ["".join(letters) for letters in product(*({c.lower(), c.upper()} for c in word))]
+
+
+#: The texts that CSV files use for unknown classes.
+_UNKNOWN_TEXTS = frozenset(["", "?", "-1", "-1.0", "None"]).union(
+    *(_in_any_case(word) for word in ("na", "n/a", "nan", "-nan", "+nan", "null"))
+)
+
+
 def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int64]] | None:
-    """Return classes as numbers; -1, NaN, None and missing values of a frame are unknown and become -1."""
+    """Return classes as numbers; unknown ones become -1.
+
+    Unknown are -1, NaN, None, missing values of a frame, and the texts that CSV files use for unknown classes.
+    """
     if y is None:
         return None
     values: np.ndarray[Any, Any]
@@ -345,6 +359,8 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
         unknown = values == -1
     elif values.dtype.kind in "mM":
         unknown = np.isnat(values)
+    elif values.dtype.kind in "UT":
+        unknown = np.array([v in _UNKNOWN_TEXTS for v in values.tolist()], dtype=bool)
     else:
         unknown = np.zeros(n, dtype=bool)
     out = np.full(n, -1, dtype=np.int64)
@@ -388,8 +404,10 @@ def _text(value: Any) -> str:
 def _missing(value: Any) -> bool:
     if value is None:
         return True
+    if isinstance(value, str):
+        return value in _UNKNOWN_TEXTS
     try:
-        return bool(value != value) or (not isinstance(value, str) and bool(value == -1))
+        return bool(value != value) or bool(value == -1)
     except TypeError:
         return True
 

@@ -53,8 +53,8 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : matrix of shape (n_samples, n_features)
             Numbers, dense or sparse.
         y : array of shape (n_samples,), optional
-            Known classes of some objects, for transforms that use constraints; -1, NaN and
-            None are unknown. If no class is unknown, ``y`` is ignored.
+            Known classes of some objects, for transforms that use constraints; -1, NaN, None
+            and texts such as "NA" are unknown. If no class is unknown, ``y`` is ignored.
         constraints : mustlink.Constraints, optional
             Constraints on pairs.
         sample_id : array of shape (n_samples,), optional

@@ -297,8 +297,11 @@ class Constraints:
     def from_labels(cls, y: Any, ids: Iterable[Any] | None = None) -> Constraints:
         """Make all constraints that follow from known classes, pair by pair.
 
-        -1, NaN and None are unknown classes. With more than 10 000 known objects, use ``fit(X, y)`` instead: it
-        takes ``y`` itself and keeps only constraints from which the others follow.
+        -1, NaN and None are unknown classes, and so are the texts ``""``, ``"?"``, ``"NA"``, ``"N/A"``, ``"NaN"``,
+        ``"null"`` (in upper or lower case), ``"None"`` and ``"-1"``, as in CSV files.
+
+        With more than 10 000 known objects, use ``fit(X, y)`` instead: it takes ``y`` itself and keeps only
+        constraints from which the others follow.
 
         If ``y`` is a pandas Series and ``ids`` are missing, its index contains the ids, unless it is the default one.
 

@@ -272,8 +272,8 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         X : matrix of shape (n_samples, n_features)
             The objects.
         y : array of shape (n_samples,), optional
-            Known classes of some objects, instead of constraints; -1, NaN and None are unknown. If every class is
-            known, ``y`` is ignored.
+            Known classes of some objects, instead of constraints; -1, NaN, None and texts such as "NA" are unknown. If
+            every class is known, ``y`` is ignored.
         constraints : mustlink.Constraints, optional
             Constraints on pairs; required unless ``y`` is given.
         sample_id : array of shape (n_samples,), optional

@@ -131,7 +131,7 @@ def select(
     selector : str, dict
         Selector that chooses the next pair; ``list_plugins("query_selector")`` returns the names.
     y_true : array of shape (n_samples,), optional
-        Classes that answer the questions if no oracle is given; -1, NaN and None are unknown.
+        Classes that answer the questions if no oracle is given; -1, NaN, None and texts such as "NA" are unknown.
     oracle : callable, optional
         ``oracle(i, j)`` returns True if two rows belong together, False if not, and None if unknown.
     n_clusters : int, optional
