@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import mustlink
-from mustlink import ITML, Constraints, PCKMeans, Session, consensus, metrics, select
+from mustlink import ITML, Constraints, PCKMeans, Session, consensus, impute, metrics, select
 from mustlink.exceptions import ConstraintError
 from mustlink.model_selection import ConstraintSearchCV
 
@@ -244,3 +244,28 @@ def test_constraints_become_a_frame_and_come_back():
     assert Constraints.from_frame(frame, ids=given.ids) == given
     plain = Constraints(must_link=[(0, 1)], n=3)
     assert Constraints.from_frame(plain.to_frame(), n=3) == plain
+
+
+def test_constraints_of_a_frame_have_the_ids_of_its_index():
+    """They were by position, so they were other objects in a frame in another order."""
+    made = [
+        select(SHUFFLED, "random_pairs", y_true=pd.Series(CLASS, FRAME.index), budget=9),
+        impute(SHUFFLED, {"type": "random_init", "members": 5}, n_clusters=3, cannot_link=True),
+        Session(SHUFFLED, "random_pairs", budget=9).constraints_,
+    ]
+    for known in made:
+        assert known.ids == tuple(SHUFFLED.index)
+    assert made[0].n_must_link + made[0].n_cannot_link == 9
+    assert PCKMeans(3, weight=100.0).fit(FRAME, constraints=made[0]).violations_ == {"must_link": 0, "cannot_link": 0}
+    twice = SHUFFLED.rename(index={"cell 7": "cell 8"})
+    missing = SHUFFLED.rename(index={"cell 7": None})
+    for X in (FRAME.to_numpy(), FRAME.reset_index(drop=True), twice, missing):
+        assert select(X, "random_pairs", y_true=CLASS, budget=3).ids is None
+
+
+def test_an_index_of_classes_must_identify_the_rows():
+    with pytest.raises(ConstraintError, match="ids: an id occurs twice"):
+        Constraints.from_labels(pd.Series([0, 1, 0], index=["a", "b", "a"]))
+    for name in (None, np.nan):
+        with pytest.raises(ConstraintError, match="ids: the id of row 1 is missing"):
+            Constraints.from_labels(pd.Series([0, 1, 0], index=["a", name, "c"]))

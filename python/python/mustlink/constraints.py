@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _mustlink
-from ._data import classes, doubles, row_names, with_default_index
+from ._data import _absent, classes, doubles, row_names, with_default_index
 from ._given import GROUP, NO_GROUPS, gathered, grouped, is_pair, moment, moments, of_kinds, strength_of, weights_of
 from .exceptions import ConstraintError
 
@@ -149,6 +149,9 @@ class Constraints:
                 self._places = {id_: row for row, id_ in enumerate(own)}
             except TypeError as wrong:
                 raise ConstraintError(f"ids: must be numbers, words or moments, one per row: {wrong}") from None
+            missing = next((row for row, id_ in enumerate(own) if self.ids is not None and _absent(id_)), None)
+            if missing is not None:
+                raise ConstraintError(f"ids: the id of row {missing} is missing; every object needs one of its own")
             if len(self._places) < self.n:
                 raise ConstraintError("ids: an id occurs twice; every object needs one of its own")
         try:
@@ -326,6 +329,8 @@ class Constraints:
         made = cls(n=n) if ids is None else cls(ids=ids)
         if made.n != n:
             raise ConstraintError(f"ids: must be one per row, {n}, got {made.n}")
+        # An index may contain a name twice, or none.
+        made._find([], "ids")
         made._set(pairs, signs, np.ones(len(pairs)), np.zeros(len(pairs), np.int8))
         return made
 
@@ -496,6 +501,24 @@ def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
         f"constraints: their ids must be the index of X, which {what}; give sample_id, the id of each row, or "
         "X.reset_index(drop=True) if the rows are in the order of the ids"
     )
+
+
+def ids_of_result(given: Any, X: Any, names: Any = None) -> Any:
+    """Return the ids for new constraints on the rows of ``X``.
+
+    These are ``names`` if given, otherwise the ids of the given constraints, otherwise the index of ``X`` if it
+    identifies every row. None if the rows have only numbers.
+    """
+    if names is not None:
+        return names
+    if isinstance(given, Constraints) and given.ids is not None:
+        return given.ids
+    index = row_names(X)
+    if index is None or with_default_index(X):
+        return None
+    ids = moments(np.asarray(index)).tolist()
+    unique = len(set(ids)) == len(ids) and not any(_absent(id_) for id_ in ids)
+    return np.fromiter(ids, object, len(ids)) if unique else None
 
 
 def columns(given: Any, n: int, sample_id: Any = None) -> tuple[Any, int]:

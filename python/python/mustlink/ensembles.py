@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _catalogue, _config, _data, _mustlink
 from ._given import strength_of
-from .constraints import Constraints, columns, row_ids
+from .constraints import Constraints, columns, ids_of_result, row_ids
 from .exceptions import ConfigError
 
 Array = np.ndarray[Any, Any]
@@ -234,7 +234,7 @@ def impute(
     given, _ = columns(constraints, n, row_ids(constraints, X))
     pairs, _, warnings = _mustlink.impute(text, _config.text(how), x, given)
     _data.warn(warnings)
-    return Constraints._of(pairs, n, None)
+    return Constraints._of(pairs, n, ids_of_result(constraints, X))
 
 
 def list_plugins(role: str | None = None) -> list[str]:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _config, _data, _mustlink
-from .constraints import Constraints, columns, row_ids
+from .constraints import Constraints, columns, ids_of_result, row_ids
 from .exceptions import DataError, MustlinkError, OracleError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Question:
     j: int
     #: The purpose: ``explore``, ``consolidate`` …
     purpose: str
-    #: The ids of both rows, if the session was given ids.
+    #: The ids of both rows, if the session was given ids or a frame with an index that contains them.
     ids: tuple[Any, Any] | None = None
     #: The texts of both rows, if the session was given texts.
     texts: tuple[Any, Any] | None = None
@@ -72,7 +72,7 @@ class Answer:
     j: int
     #: True (together), False (apart) or None (unknown).
     together: bool | None
-    #: The ids of both rows, if the session was given ids.
+    #: The ids of both rows, if the session was given ids or a frame with an index that contains them.
     ids: tuple[Any, Any] | None = None
 
 
@@ -148,6 +148,7 @@ def select(
         File that stores every question and answer immediately. If it is given again, no question is asked twice.
     ids : array of shape (n_samples,), optional
         The id of each row. Constraints and ledger find their rows by their ids, and the result contains the ids.
+        If absent, the result contains the ids of the index of ``X``, unless it is the default one.
     random_state : int, RandomState or None; default 0
         Seed of every random number. A whole number is used unchanged; None draws one.
     n_jobs : int, optional
@@ -181,7 +182,7 @@ def select(
         None if oracle is None else answering(oracle),
     )
     _data.warn(found.warnings)
-    return Constraints._of(found.constraints, n, _own_ids(constraints, names))
+    return Constraints._of(found.constraints, n, ids_of_result(constraints, X, names))
 
 
 def _names(X: Any, n: int, constraints: Any, ids: Any) -> tuple[Any, list[str] | None]:
@@ -190,10 +191,6 @@ def _names(X: Any, n: int, constraints: Any, ids: Any) -> tuple[Any, list[str] |
     if names is not None and len(names) != n:
         raise DataError(f"ids: must hold one id per row, {n}, got {len(names)}")
     return names, None if ids is None else _config.names(names)
-
-
-def _own_ids(constraints: Constraints | None, names: Any) -> Any:
-    return names if names is not None else None if constraints is None else constraints.ids
 
 
 class Session:
@@ -288,7 +285,7 @@ class Session:
         self._process = os.getpid()
         _OPEN.add(self)
         self._clusters = clusters
-        own = _own_ids(constraints, names)
+        own = ids_of_result(constraints, X, names)
         self._ids = None if own is None else list(own)
         self._texts = None if texts is None else list(texts)
         self._ledger = request["ledger"]
