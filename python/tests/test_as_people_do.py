@@ -370,6 +370,7 @@ def test_answers_outlive_what_they_make_impossible():
         session.close()
 
 
+@pytest.mark.filterwarnings("ignore:constraints. have ids")
 def test_answers_are_of_the_ids_that_were_given():
     """They could not be put together with what was given, and were lost where no clusters hold all of it."""
     rows, given = np.arange(4.0)[:, None], mustlink.Constraints(cannot_link=[("a", "b")], ids="abcd")

@@ -243,6 +243,7 @@ def test_known_classes_are_constraints():
     assert np.array_equal(PCKMeans(3).fit(X, CLASS).labels_, PCKMeans(3).fit(X).labels_)
 
 
+@pytest.mark.filterwarnings("ignore:constraints. have ids")
 def test_errors_name_objects_by_their_ids():
     ids = [f"p{i}" for i in range(N)]
     pairs = Constraints(must_link=[("p1", "p2")], cannot_link=[("p2", "p1")], ids=ids)

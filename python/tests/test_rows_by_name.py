@@ -5,10 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mustlink
 from mustlink import ITML, Constraints, PCKMeans, Session, consensus, impute, metrics, select
-from mustlink.exceptions import ConstraintError
+from mustlink.exceptions import ConstraintError, MustlinkWarning
 from mustlink.model_selection import ConstraintSearchCV
 
 RNG = np.random.default_rng(3)
@@ -35,6 +37,7 @@ def in_order(labels):
     return pd.Series(labels, index=SHUFFLED.index).loc[FRAME.index].to_numpy()
 
 
+@pytest.mark.filterwarnings("ignore:constraints. have ids")
 def test_an_estimator_matches_an_index():
     """They were taken by position: constraints of other objects were obeyed, and no word said so."""
     for weight in (1.0, 100.0):
@@ -112,6 +115,7 @@ class ArrayView(np.ndarray):
         self._view_args = getattr(origin, "_view_args", None)
 
 
+@pytest.mark.filterwarnings("ignore:constraints. have ids")
 def test_a_view_of_cells_knows_their_names():
     """Of the same cells in another order, constraints were taken by position."""
     cells = AnnData(SHUFFLED)
@@ -269,3 +273,18 @@ def test_an_index_of_classes_must_identify_the_rows():
     for name in (None, np.nan):
         with pytest.raises(ConstraintError, match="ids: the id of row 1 is missing"):
             Constraints.from_labels(pd.Series([0, 1, 0], index=["a", name, "c"]))
+
+
+def test_rows_that_lost_their_index_are_warned_of():
+    """A step of a pipeline drops it, and the constraints were then about other rows without a word."""
+    steps = make_pipeline(StandardScaler(), PCKMeans(3))
+    with pytest.warns(MustlinkWarning, match="row 0 is 'cell 0'. Give sample_id.*set_output") as said:
+        steps.fit(SHUFFLED, pckmeans__constraints=KNOWN)
+    assert len(said) == 1
+    with pytest.warns(MustlinkWarning, match="Give ids"):
+        select(FRAME.to_numpy(), "random_pairs", y_true=CLASS, budget=3, constraints=KNOWN)
+    # Not if the rows are known, or if the ids are their numbers.
+    steps.fit(SHUFFLED, pckmeans__constraints=KNOWN, pckmeans__sample_id=SHUFFLED.index)
+    assert steps[-1].violations_ == {"must_link": 0, "cannot_link": 0}
+    steps.set_output(transform="pandas").fit(SHUFFLED, pckmeans__constraints=KNOWN)
+    PCKMeans(3).fit(FRAME.to_numpy(), constraints=Constraints(must_link=[(0, 3)], ids=range(30)))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _catalogue, _config, _data, _mustlink
 from ._nested import Nested
-from .constraints import columns, row_ids
+from .constraints import SAMPLE_ID, columns, row_ids
 from .exceptions import ConfigError, DataError, MissingKError
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight: Any = None,
         **more: Any,
     ) -> Any:
-        sample_id = row_ids(constraints, X, sample_id)
+        sample_id = row_ids(constraints, X, sample_id, SAMPLE_ID)
         y, sample_weight = _data.in_order(y, X), _data.in_order(sample_weight, X)
         X, x = self._matrix(X, reset=True)
         n = X.shape[0]

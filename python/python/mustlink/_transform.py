@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from . import _catalogue, _config, _data, _mustlink
-from .constraints import columns, row_ids
+from .constraints import SAMPLE_ID, columns, row_ids
 from .exceptions import ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        sample_id, y = row_ids(constraints, X, sample_id), _data.in_order(y, X)
+        sample_id, y = row_ids(constraints, X, sample_id, SAMPLE_ID), _data.in_order(y, X)
         X, x = self._matrix(X, reset=True)
         n = X.shape[0]
         pairs, _ = columns(constraints, n, sample_id)

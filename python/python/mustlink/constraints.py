@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _mustlink
-from ._data import _absent, classes, doubles, row_names, with_default_index
+from ._data import _absent, classes, doubles, row_names, warn, with_default_index
 from ._given import GROUP, NO_GROUPS, gathered, grouped, is_pair, moment, moments, of_kinds, strength_of, weights_of
 from .exceptions import ConstraintError
 
@@ -475,15 +475,34 @@ def _listed(ids: Any) -> Any:
     return np.asarray(row_names(ids)) if holds_rows else ids
 
 
-def row_ids(given: Any, X: Any, sample_id: Any = None) -> Any:
+#: What to do about rows without an index, for callers that take the ids of rows and for those that do not.
+SAMPLE_ID = 'Give sample_id, the id of each row; in a pipeline, set_output(transform="pandas") keeps the index'
+IDS = "Give ids, the id of each row"
+FRAME = "Give X as a frame whose index contains the ids"
+
+
+def row_ids(given: Any, X: Any, sample_id: Any = None, remedy: str | None = None) -> Any:
     """Return the id of each row of ``X``: ``sample_id``, otherwise the index of ``X`` if the constraints have ids.
 
-    None if the constraints refer to the rows by position.
+    None if the constraints refer to the rows by position. ``remedy`` says how the caller can give the ids of rows
+    without an index; then a warning is raised if such rows are taken in the order of the ids.
     """
     if sample_id is not None:
         return _listed(sample_id)
     index = row_names(X)
-    if not isinstance(given, Constraints) or given.ids is None or index is None or len(index) != given.n:
+    if not isinstance(given, Constraints) or given.ids is None:
+        return None
+    if index is None:
+        n = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else None
+        if remedy is not None and n == given.n > 0 and given.ids != tuple(range(n)):
+            warn(
+                [
+                    "constraints: have ids, but X has no index, so the rows were taken in the order of the ids: row 0 "
+                    f"is {given.ids[0]!r}. {remedy}"
+                ]
+            )
+        return None
+    if len(index) != given.n:
         return None
     names = moments(np.asarray(index)).tolist()
     if names == list(given.ids):

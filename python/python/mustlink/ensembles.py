@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _catalogue, _config, _data, _mustlink
 from ._given import strength_of
-from .constraints import Constraints, columns, ids_of_result, row_ids
+from .constraints import FRAME, Constraints, columns, ids_of_result, row_ids
 from .exceptions import ConfigError
 
 Array = np.ndarray[Any, Any]
@@ -155,7 +155,7 @@ def generate(
     """
     x = _data.matrix(X, transforms=transforms)
     text = _request(generator, transforms, n_clusters, random_state, n_jobs)
-    pairs, _ = columns(constraints, _data.rows(x), row_ids(constraints, X))
+    pairs, _ = columns(constraints, _data.rows(x), row_ids(constraints, X, remedy=FRAME))
     labels, warnings = _mustlink.generate(text, x, pairs)
     _data.warn(warnings)
     made: Array = labels
@@ -231,7 +231,7 @@ def impute(
     }
     text = _request(generator, transforms, n_clusters, random_state, n_jobs)
     n = _data.rows(x)
-    given, _ = columns(constraints, n, row_ids(constraints, X))
+    given, _ = columns(constraints, n, row_ids(constraints, X, remedy=FRAME))
     pairs, _, warnings = _mustlink.impute(text, _config.text(how), x, given)
     _data.warn(warnings)
     return Constraints._of(pairs, n, ids_of_result(constraints, X))

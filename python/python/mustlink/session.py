@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _config, _data, _mustlink
-from .constraints import Constraints, columns, ids_of_result, row_ids
+from .constraints import IDS, Constraints, columns, ids_of_result, row_ids
 from .exceptions import DataError, MustlinkError, OracleError
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def select(
 
 def _names(X: Any, n: int, constraints: Any, ids: Any) -> tuple[Any, list[str] | None]:
     """Return the ids that constraints use to find their rows, and the ids for the ledger."""
-    names = row_ids(constraints, X, ids)
+    names = row_ids(constraints, X, ids, IDS)
     if names is not None and len(names) != n:
         raise DataError(f"ids: must hold one id per row, {n}, got {len(names)}")
     return names, None if ids is None else _config.names(names)
