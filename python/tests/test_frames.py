@@ -159,3 +159,16 @@ def test_words_go_into_questions_and_ensembles():
         mustlink.generate(rows, two, n_clusters=2, transforms=["z_score"])
     with pytest.raises(mustlink.ConfigError, match="transforms: must be a list"):
         mustlink.generate(X, two, n_clusters=2, transforms="z_score")
+
+
+def test_columns_of_one_name_are_rejected():
+    """They were clustered, or the error was about something else."""
+    frame = pd.DataFrame(np.arange(20.0).reshape(4, 5), columns=["a", "b", "a", "c", "b"])
+    for use in (
+        KMeans(2).fit,
+        mustlink.ZScore().fit,
+        mustlink.OneHot().fit,
+        lambda X: mustlink.select(X, "random_pairs", y_true=[0, 0, 1, 1], budget=2),
+    ):
+        with pytest.raises(DataError, match="more than one column named 'a', 'b'. Rename"):
+            use(frame)

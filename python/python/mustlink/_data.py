@@ -129,6 +129,7 @@ def checked(
     table_too = "table" in accepts
     _refuse_containers(X)
     _refuse_times(X)
+    _refuse_equal_names(X)
     given = X if reset else None
     X = all_pairs(_of_objects(X) if table_too else X, kind)
     with _words_named(X):
@@ -290,6 +291,18 @@ def in_order(values: Any, X: Any) -> Any:
     return values.iloc[order]
 
 
+def _refuse_equal_names(X: Any) -> None:
+    """Reject a pandas frame in which two columns have one name, because options and errors refer to columns by name."""
+    if not (hasattr(X, "iloc") and X.ndim == 2) or X.columns.is_unique:
+        return
+    names = list(dict.fromkeys(X.columns[X.columns.duplicated()].tolist()))
+    listed = ", ".join(repr(name) for name in names[:5]) + (", …" if len(names) > 5 else "")
+    raise DataError(
+        f"X: column names must be different, got more than one column named {listed}. Rename them, or drop the "
+        "repeated ones: X.loc[:, ~X.columns.duplicated()]"
+    )
+
+
 def _refuse_times(X: Any) -> None:
     """Reject times, because only the user knows their start and unit as numbers."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
@@ -312,6 +325,7 @@ def matrix(x: Any, kind: str = "dense", transforms: Any = None) -> Any:
 
     _refuse_containers(x)
     _refuse_times(x)
+    _refuse_equal_names(x)
     if transforms is not None and _catalogue.takes_tables(transforms):
         x = with_categories(x, _config.plain(transforms))
         accept = "csr" if sp.issparse(x) else False
