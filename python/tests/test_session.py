@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from mustlink import Method, MustlinkWarning, OracleError, PCKMeans, Session, generate, select
+from mustlink import DataError, Method, MustlinkWarning, OracleError, PCKMeans, Session, generate, select
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 2)) + 5 * (np.arange(40) % 2)[:, None]
@@ -346,3 +346,16 @@ def session_of(rows, y):
     for question in session:
         session.tell(y[question.i] == y[question.j])
     return session
+
+
+def test_a_ledger_that_this_process_has_open(tmp_path):
+    """A notebook cell that ran twice was told to end its own process."""
+    given = {"selector": "random_pairs", "budget": 3, "ledger": tmp_path / "answers.jsonl"}
+    first = Session(X, **given)
+    first.question()
+    with pytest.raises(DataError, match="another Session of this process has it open. End that session with close"):
+        Session(X, **given).question()
+    with pytest.raises(DataError, match="another Session of this process"):
+        select(X, y_true=CLASS, **given)
+    first.close()
+    assert Session(X, **given).question() is not None

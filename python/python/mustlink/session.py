@@ -7,7 +7,7 @@ import os
 import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -174,15 +174,30 @@ def select(
         selector, clusterer, transforms, n_clusters, budget, ledger, random_state, n_jobs
     )
     names, request["ids"] = _names(X, n, constraints, ids)
-    found = _mustlink.select(
-        _config.text(request),
-        x,
-        columns(constraints, n, names)[0],
-        _data.classes(_data.in_order(y_true, X), n, "y_true"),
-        None if oracle is None else answering(oracle),
-    )
+    with _own_ledger():
+        found = _mustlink.select(
+            _config.text(request),
+            x,
+            columns(constraints, n, names)[0],
+            _data.classes(_data.in_order(y_true, X), n, "y_true"),
+            None if oracle is None else answering(oracle),
+        )
     _data.warn(found.warnings)
     return Constraints._of(found.constraints, n, ids_of_result(constraints, X, names))
+
+
+@contextmanager
+def _own_ledger() -> Iterator[None]:
+    """Replace the remedy in the error about a ledger in use if this process itself uses it."""
+    try:
+        yield
+    except MustlinkError as wrong:
+        place, held, _ = str(wrong).partition(f"is being written by process {os.getpid()};")
+        if not held:
+            raise
+        raise type(wrong)(
+            f"{place}another Session of this process has it open. End that session with close()"
+        ) from None
 
 
 def _names(X: Any, n: int, constraints: Any, ids: Any) -> tuple[Any, list[str] | None]:
@@ -364,7 +379,8 @@ class Session:
         if self._found is None:
             self._here()
             try:
-                self._found = self._session.finish()
+                with _own_ledger():
+                    self._found = self._session.finish()
             except BaseException as failed:
                 self._failed = failed
                 raise
