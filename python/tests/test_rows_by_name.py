@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -288,3 +289,12 @@ def test_rows_that_lost_their_index_are_warned_of():
     assert steps[-1].violations_ == {"must_link": 0, "cannot_link": 0}
     steps.set_output(transform="pandas").fit(SHUFFLED, pckmeans__constraints=KNOWN)
     PCKMeans(3).fit(FRAME.to_numpy(), constraints=Constraints(must_link=[(0, 3)], ids=range(30)))
+
+
+def test_folds_of_a_frame_need_the_ids():
+    """The help said that an index was enough."""
+    how = {"cv": 2, "scoring": "rand_score", "error_score": "raise"}
+    with pytest.raises(ConstraintError, match="give sample_id"):
+        cross_validate(PCKMeans(2), FRAME, CLASS, params={"constraints": KNOWN}, **how)
+    given = {"constraints": KNOWN, "sample_id": FRAME.index.to_numpy()}
+    assert len(cross_validate(PCKMeans(2), FRAME, CLASS, params=given, **how)["test_score"]) == 2

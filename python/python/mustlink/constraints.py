@@ -26,9 +26,10 @@ class Constraints:
     rejects data with another number of rows.
 
     In folds, constraints find their rows by id. Pass ``sample_id`` to ``fit``: an array with the id (or the row
-    number) of each row, which scikit-learn splits like ``X``. Pairs that lose an end are left out and counted. A
-    pandas frame whose index contains the ids does not need ``sample_id``: its rows are matched by the index, in any
-    order.
+    number) of each row, which scikit-learn splits like ``X``. Pairs that lose an end are left out and counted.
+
+    Outside folds, a pandas frame with all rows does not need ``sample_id`` if its index contains the ids: its rows are
+    matched by the index, in any order. In folds it does.
 
     Parameters
     ----------
