@@ -57,7 +57,7 @@ fn standing(session: &Session) -> View {
     view
 }
 
-/// What it shows once the method, which runs beside it, has read that many answers.
+/// The view once the method has read that many answers.
 fn settled(session: &Session, answers: usize) -> View {
     let mut view = standing(session);
     while view.standing.as_ref().is_none_or(|m| m.answers < answers) {

@@ -1,6 +1,6 @@
 //! What a person gave is neither overwritten nor read as something else without a word.
 
-use super::support::Bench;
+use super::support::{Bench, rows};
 
 const FLOWERS: &str = "name,length,width,class\na,1.4,0.2,s\nb,1.3,0.2,s\nc,4.7,1.4,v\nd,4.5,1.5,v\n\
                        e,6.0,2.5,w\nf,5.9,2.1,w\n";
@@ -373,4 +373,38 @@ fn a_file_that_constrains_nothing_is_named() {
     bench.write("p.csv", "id,p,q\na,1,x\nb,1,x\nc,2,y\n");
     let done = bench.run("consensus p.csv --id id --constraints c.csv");
     assert_eq!((done.status, done.err), (0, said("c.csv")));
+}
+
+#[test]
+fn outputs_never_overwrite_inputs() {
+    let bench = Bench::with("f.csv", rows("width,length", |_, a, b, _| format!("{a},{b}")));
+    bench.write("pairs.csv", "i,j,type\n0,1,must_link\n");
+    let before = (bench.read("f.csv"), bench.read("pairs.csv"));
+    for out in ["f.csv", "./f.csv", "pairs.csv"] {
+        let line = format!("cluster --data f.csv --constraints pairs.csv --k 2 --out {out}");
+        let done = bench.run(&line);
+        assert_eq!(done.status, 2, "{}", done.err);
+        assert!(done.err.contains("would overwrite what is read"), "{}", done.err);
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(bench.path("f.csv"), bench.path("link.csv")).unwrap();
+        assert_eq!(bench.run("cluster --data link.csv --k 2 --out f.csv").status, 2);
+        // Links to a file that does not exist yet, one of them through the other.
+        std::os::unix::fs::symlink("later.csv", bench.path("early.csv")).unwrap();
+        std::os::unix::fs::symlink(bench.path("early.csv"), bench.path("chain.csv")).unwrap();
+        for link in ["early.csv", "chain.csv"] {
+            let line = format!("cluster --data f.csv --k 2 --out {link}");
+            let done = bench.run(&format!("{line} --ledger later.csv"));
+            let said = "would overwrite what is read, --ledger later.csv";
+            assert!(done.status == 2 && done.err.contains(said), "{}", done.err);
+            let done = bench.run(&format!("{line} --violations ./later.csv"));
+            assert!(done.status == 2 && done.err.contains("name the same file"), "{}", done.err);
+        }
+    }
+    let twice = bench.run("cluster --data f.csv --k 2 --out l.csv --save-model ./l.csv");
+    assert!(twice.err.contains("name the same file"), "{}", twice.err);
+    let nowhere = bench.run("cluster --data f.csv --k 2 --out no/l.csv");
+    assert!(nowhere.err.contains("its folder does not exist"), "{}", nowhere.err);
+    assert_eq!((bench.read("f.csv"), bench.read("pairs.csv")), before);
 }

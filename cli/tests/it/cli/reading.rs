@@ -344,40 +344,6 @@ fn the_summary_says_what_was_read() {
 }
 
 #[test]
-fn outputs_never_overwrite_inputs() {
-    let bench = Bench::with("f.csv", rows("width,length", |_, a, b, _| format!("{a},{b}")));
-    bench.write("pairs.csv", "i,j,type\n0,1,must_link\n");
-    let before = (bench.read("f.csv"), bench.read("pairs.csv"));
-    for out in ["f.csv", "./f.csv", "pairs.csv"] {
-        let line = format!("cluster --data f.csv --constraints pairs.csv --k 2 --out {out}");
-        let done = bench.run(&line);
-        assert_eq!(done.status, 2, "{}", done.err);
-        assert!(done.err.contains("would overwrite what is read"), "{}", done.err);
-    }
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink(bench.path("f.csv"), bench.path("link.csv")).unwrap();
-        assert_eq!(bench.run("cluster --data link.csv --k 2 --out f.csv").status, 2);
-        // Links to a file that does not exist yet, one of them through the other.
-        std::os::unix::fs::symlink("later.csv", bench.path("early.csv")).unwrap();
-        std::os::unix::fs::symlink(bench.path("early.csv"), bench.path("chain.csv")).unwrap();
-        for link in ["early.csv", "chain.csv"] {
-            let line = format!("cluster --data f.csv --k 2 --out {link}");
-            let done = bench.run(&format!("{line} --ledger later.csv"));
-            let said = "would overwrite what is read, --ledger later.csv";
-            assert!(done.status == 2 && done.err.contains(said), "{}", done.err);
-            let done = bench.run(&format!("{line} --violations ./later.csv"));
-            assert!(done.status == 2 && done.err.contains("name the same file"), "{}", done.err);
-        }
-    }
-    let twice = bench.run("cluster --data f.csv --k 2 --out l.csv --save-model ./l.csv");
-    assert!(twice.err.contains("name the same file"), "{}", twice.err);
-    let nowhere = bench.run("cluster --data f.csv --k 2 --out no/l.csv");
-    assert!(nowhere.err.contains("its folder does not exist"), "{}", nowhere.err);
-    assert_eq!((bench.read("f.csv"), bench.read("pairs.csv")), before);
-}
-
-#[test]
 fn labels_of_some_objects_are_known() {
     let content = rows("width,length,known", |i, a, b, c| {
         format!("{a},{b},{}", if i < 5 { c.to_string() } else { "-1".into() })
