@@ -7,10 +7,12 @@ use mustlink::constraints::{Constraint, Constraints, Group, Kind, Strength};
 use mustlink::data::Words;
 use mustlink::datasets::Classes;
 use mustlink::ndarray::{Array2, ArrayView2};
+use mustlink::roles::Scene;
 use mustlink::{Csr, Data, DataKind, Error, Result};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::interrupt::detached;
 use crate::lent::lent;
@@ -117,6 +119,12 @@ impl Matrix<'_> {
 #[pyfunction]
 pub(crate) fn typing_error(cells: Vec<String>) -> Option<usize> {
     mustlink_datasets::typing_error(&cells)
+}
+
+/// True if a text marks an unknown class, as in a CSV file.
+#[pyfunction]
+pub(crate) fn unknown_class(text: &Bound<'_, PyString>) -> bool {
+    Scene::is_unknown(&text.to_string_lossy())
 }
 
 /// The matrix row by row in memory of its own.

@@ -48,7 +48,7 @@ mod _mustlink {
     #[pymodule_export]
     use super::constraints::{read_constraints, violated, write_constraints};
     #[pymodule_export]
-    use super::data::typing_error;
+    use super::data::{typing_error, unknown_class};
     #[pymodule_export]
     use super::ensembles::{consensus, generate, impute};
     #[pymodule_export]

@@ -298,7 +298,7 @@ fn number_of_clusters(
             let tag = consensus.typetag_name();
             Err(Failure::usage(format!(
                 "k = {k}: {tag} takes no number of clusters as it is set; leave k out, or take another function by \
-                 --consensus, such as hbgf"
+                 --consensus, such as mcla"
             )))
         }
         (None, Some(classes)) if needed => {

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -336,16 +335,6 @@ def matrix(x: Any, kind: str = "dense", transforms: Any = None) -> Any:
         return parts(check_array(all_pairs(x, kind), accept_sparse=accept, dtype=[np.float64, np.float32]))
 
 
-def _in_any_case(word: str) -> list[str]:
-    return ["".join(letters) for letters in product(*({c.lower(), c.upper()} for c in word))]
-
-
-#: The texts that CSV files use for unknown classes.
-_UNKNOWN_TEXTS = frozenset(["", "?", "-1", "-1.0", "None"]).union(
-    *(_in_any_case(word) for word in ("na", "n/a", "nan", "-nan", "+nan", "null"))
-)
-
-
 def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int64]] | None:
     """Return classes as numbers; unknown ones become -1.
 
@@ -374,7 +363,7 @@ def classes(y: Any, n: int, name: str = "y") -> np.ndarray[Any, np.dtype[np.int6
     elif values.dtype.kind in "mM":
         unknown = np.isnat(values)
     elif values.dtype.kind in "UT":
-        unknown = np.array([v in _UNKNOWN_TEXTS for v in values.tolist()], dtype=bool)
+        unknown = np.array([_mustlink.unknown_class(v) for v in values.tolist()], dtype=bool)
     else:
         unknown = np.zeros(n, dtype=bool)
     out = np.full(n, -1, dtype=np.int64)
@@ -419,7 +408,7 @@ def _missing(value: Any) -> bool:
     if value is None:
         return True
     if isinstance(value, str):
-        return value in _UNKNOWN_TEXTS
+        return _mustlink.unknown_class(value)
     try:
         return bool(value != value) or bool(value == -1)
     except TypeError:

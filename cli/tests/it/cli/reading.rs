@@ -495,12 +495,12 @@ fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
     let done = bench.run("consensus p.csv --k 2 --consensus voting");
     assert_eq!(done.status, 2);
     assert!(done.err.contains("voting takes no number of clusters"), "{}", done.err);
-    assert!(done.err.contains("hbgf"), "{}", done.err);
+    assert!(done.err.contains("mcla"), "{}", done.err);
     let lifetime = "{type=\"evidence_accumulation\",cut=\"lifetime\"}";
     bench.run(&format!("consensus p.csv --k 2 --consensus {lifetime}")).failed(
         2,
         "error: k = 2: evidence_accumulation takes no number of clusters as it is set; leave k out, or take another \
-         function by --consensus, such as hbgf\n",
+         function by --consensus, such as mcla\n",
     );
 }
 
