@@ -17,6 +17,7 @@ mod contiguous;
 mod csr;
 mod digest;
 mod magnitudes;
+mod pairwise;
 mod row;
 mod rows;
 pub(crate) mod weights;
@@ -186,13 +187,14 @@ impl Data {
         Data::new(Matrix::Csr(x))
     }
 
-    /// Pairwise distances, n × n, symmetric.
+    /// Pairwise distances, n × n, symmetric, at least 0 and 0 on the diagonal.
     ///
     /// # Errors
-    /// `EmptyData`, `NonFinite`, `NotSymmetric`; `BadParam` for another number of columns.
+    /// `EmptyData`, `NonFinite`, `NotSymmetric`; `BadParam` for another number of columns; `Data` for values that are
+    /// not distances.
     pub fn distances(x: Array2<f64>) -> Result<Self> {
         let x = x.as_standard_layout().into_owned();
-        symmetric(&x)?;
+        pairwise::distances(&x)?;
         Data::new(Matrix::Distances(x))
     }
 
@@ -202,7 +204,7 @@ impl Data {
     /// `EmptyData`, `NonFinite`, `NotSymmetric`; `BadParam` for another number of columns.
     pub fn affinity(x: Array2<f64>) -> Result<Self> {
         let x = x.as_standard_layout().into_owned();
-        symmetric(&x)?;
+        pairwise::symmetric(&x)?;
         Data::new(Matrix::Affinity(x))
     }
 
@@ -446,23 +448,6 @@ fn finite(x: ArrayView2<'_, f64>) -> Result<()> {
         Some(((row, col), _)) => Err(Error::NonFinite { row, col }),
         None => Ok(()),
     }
-}
-
-fn symmetric(x: &Array2<f64>) -> Result<()> {
-    finite(x.view())?;
-    let (n, d) = x.dim();
-    if n != d {
-        return Err(Error::bad_param("data", format!("{n} × {d}"), "n × n, a column for each row"));
-    }
-    let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    for i in 0..n {
-        for j in 0..i {
-            if (x[[i, j]] - x[[j, i]]).abs() > 1e-12 * largest {
-                return Err(Error::NotSymmetric { row: j, col: i });
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

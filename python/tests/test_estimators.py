@@ -426,6 +426,34 @@ def test_distances_in_place_of_rows():
 
 
 @pytest.mark.filterwarnings("ignore::mustlink.MustlinkWarning")
+@pytest.mark.parametrize(
+    "form", [np.asarray, np.float32, sp.csr_matrix], ids=["dense", "single", "sparse"]
+)
+def test_what_is_no_distance_is_refused(form):
+    """Similarities given as distances were clustered upside down, without a word."""
+    far = np.linalg.norm(X[:6, None] - X[None, :6], axis=2)
+    near = np.exp(-far)
+    itself = r"data: entry \(0, 0\): must be 0, the distance of an object to itself, got "
+    minus = np.where(np.add.outer(range(6), range(6)) == 5, -1, 1)
+    refused = [
+        (near, itself + r'1\. .* these are similarities\. Pass 1 - similarity, or use kind "affinity"'),
+        (100 * near, itself + r"100\. .* Pass 100 - similarity"),
+        (near + np.diag(range(6)), itself + r"1\. .* these are similarities\. Use kind"),
+        (far + np.diag([0, 0, 0.5, 0, 0, 0]), r"entry \(2, 2\): .*, got 0\.5\. Set the diagonal to 0"),
+        (far * minus, r"entry \(0, 5\): must be at least 0, got -.* check how the matrix was computed"),
+    ]
+    estimators = (mustlink.Hierarchical(2, kind="distances"), Method("hierarchical", 2, kind="distances"))
+    silhouette = partial(metrics.silhouette, labels_pred=[0, 0, 0, 1, 1, 1], kind="distances")
+    for x, said in refused:
+        for work in (*(estimator.fit for estimator in estimators), silhouette):
+            with pytest.raises(mustlink.exceptions.DataError, match=said):
+                work(form(x))
+    # Rounding is no fault.
+    assert len(estimators[0].fit(form(far + np.diag(np.full(6, 1e-9)))).labels_) == 6
+    assert len(estimators[0].fit(1 - near).labels_) == 6
+
+
+@pytest.mark.filterwarnings("ignore::mustlink.MustlinkWarning")
 def test_words_and_missing_values():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(
