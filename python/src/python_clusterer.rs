@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mustlink::exchange::PlainValue;
 use mustlink::prelude::*;
+use mustlink_kernels::noise::{Noise, with_noise};
 
 use crate::callables::{Callable, Facts, called, told};
 
@@ -12,7 +13,7 @@ use crate::callables::{Callable, Facts, called, told};
 /// # Method
 /// The function is called with the objects and returns one label for each.
 /// # Input and output
-/// The kinds of data that it was registered with. One label per object.
+/// The kinds of data that it was registered with. One label per object, −1 for noise; empty clusters are allowed.
 /// # Errors
 /// `BadParam` for a name that is not registered; `Plugin` for exceptions and for invalid labels.
 /// # Cost and randomness
@@ -56,13 +57,22 @@ impl BaseClusterer for PythonClusterer {
         if labels.len() != problem.n() {
             return Err(broken(format!("{} labels for {} objects", labels.len(), problem.n())));
         }
-        let label = |(i, l): (usize, i64)| {
-            u32::try_from(l).ok().filter(|&l| (l as usize) < problem.n()).ok_or_else(|| {
-                broken(format!("label {l} of object {i} is not between 0 and {}", problem.n() - 1))
-            })
+        let last = problem.n().saturating_sub(1);
+        let group = |(i, label): (usize, i64)| match usize::try_from(label) {
+            Ok(group) if group <= last => Ok(Some(group)),
+            Err(_) if label == -1 => Ok(None),
+            _ => Err(broken(format!(
+                "label of object {i}: must be between 0 and {last}, or -1 for noise, got {label}"
+            ))),
         };
-        let labels = labels.into_iter().enumerate().map(label).collect::<Result<Vec<_>>>()?;
-        let found = Clustering::from_labels(labels);
+        let groups = labels.into_iter().enumerate().map(group).collect::<Result<Vec<_>>>()?;
+        let found = if groups.contains(&None) {
+            with_noise(&groups, Noise::default())
+        } else {
+            Clustering::from_labels(
+                groups.into_iter().flatten().map(|group| group as u32).collect(),
+            )
+        };
         Ok(Clustering { k: problem.k.unwrap_or(0).max(found.k), ..found })
     }
 

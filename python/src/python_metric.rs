@@ -42,11 +42,10 @@ impl Metric for PythonMetric {
         if both.0.is_empty() {
             return Ok(None);
         }
-        let found: Option<f64> = called(&callable, |py| {
+        called(&callable, |py| {
             let (classes, labels) = (both.0.into_pyarray(py), both.1.into_pyarray(py));
             callable.function.call1(py, (classes, labels))?.extract(py)
-        })?;
-        Ok(found.filter(|score| !score.is_nan()))
+        })
     }
 
     fn properties(&self) -> MetricProperties {

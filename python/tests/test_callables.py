@@ -11,8 +11,9 @@ import mustlink
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from mustlink import Method, _config, clusterer, metric, select, selector, testing
+from mustlink import Constraints, Method, _config, clusterer, metric, select, selector, testing
 from mustlink.metrics import score
+from sklearn.model_selection import GridSearchCV
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(30, 2)) + 6 * (np.arange(30) % 3)[:, None]
@@ -219,8 +220,14 @@ def test_an_experiment_names_a_function(tmp_path):
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        (lambda n: np.full(n, 0.7), "labels must be whole numbers, got 0.7"),
-        (lambda n: np.full(n, np.nan), "labels must be whole numbers, got nan"),
+        (lambda n: np.full(n, 0.7), "labels must be whole numbers, got 0.7 for row 0"),
+        (lambda n: np.full(n, np.nan), "labels must be whole numbers, got nan for row 0"),
+        (lambda n: np.full(n, 2**63, np.uint64), "labels must be whole numbers, got 9223372036854775808 for row 0"),
+        (lambda n: [[0]] + [[0, 1]] * (n - 1), "labels must be whole numbers, one for each row, got list"),
+        (lambda n: dict.fromkeys(range(n), 0), "labels must be whole numbers, one for each row, got dict"),
+        (lambda n: [0] * (n - 1) + [n], "label of object 29: must be between 0 and 29, or -1 for noise, got 30"),
+        (lambda n: [-2] * n, "label of object 0: must be between 0 and 29, or -1 for noise, got -2"),
+        (lambda n: np.zeros((n, 2)), "of_no_numbers: 60 labels for 30 objects"),
         (lambda n: None, "labels must be whole numbers, one for each row, got NoneType"),
         (lambda n: ["a"] * n, "labels must be whole numbers, one for each row, got list"),
     ],
@@ -233,6 +240,31 @@ def test_labels_that_are_none_are_named(labels, said):
     assert Method("of_whole_floats", 2).fit(X).labels_[:3].tolist() == [0, 1, 0]
     clusterer("of_objects")(lambda X, n_clusters, constraints, seed: np.array([i % 2 for i in range(len(X))], object))
     assert Method("of_objects", 2).fit(X).labels_[:3].tolist() == [0, 1, 0]
+
+
+@pytest.mark.filterwarnings("ignore::mustlink.MustlinkWarning")
+def test_noise_of_a_function_is_noise():
+    """It was refused, so that a density method of scikit-learn could not be a plugin."""
+
+    @clusterer("with_noise", needs_k=False)
+    def with_noise(X, n_clusters, constraints, seed):
+        """The first rows are noise, the others are in clusters 2 and 7."""
+        return np.where(np.arange(len(X)) < 3, -1, np.where(X[:, 0] < 9, 2, 7))
+
+    known = Constraints(must_link=[(0, 1)], cannot_link=[(0, 2)], n=30)
+    found = Method({"clusterer": "with_noise"}).fit(X).labels_
+    assert found[:3].tolist() == [-1] * 3 and set(found[3:]) == {0, 1}
+    assert mustlink.metrics.ari(X[3:, 0] < 9, found[3:]) > 0.999
+    clusterer("with_noise", needs_k=False, reads_constraints=True)(with_noise)
+    # Each row of noise is apart from all others.
+    assert Method("with_noise").fit(X, constraints=known).violations_ == {"must_link": 1, "cannot_link": 0}
+    generator = {"type": "subsample", "members": 3, "clusterer": "with_noise"}
+    assert len(mustlink.Ensemble(2, generator=generator).fit(X).labels_) == 30
+
+
+def test_labels_of_a_function_may_have_gaps():
+    clusterer("with_gaps", needs_k=False)(lambda X, n_clusters, constraints, seed: 5 + 7 * (np.arange(len(X)) % 3))
+    assert mustlink.metrics.ari(CLASS, Method("with_gaps").fit(X).labels_) > 0.999
 
 
 @pytest.mark.parametrize("pair", [(0.5, 1.7), 3, ("a", "b"), (0, 1, 2), (-1, 2)])
@@ -256,6 +288,50 @@ def test_a_decorator_without_a_name_is_refused():
             decorator(by_first_column)
     clusterer("one_kind", accepts="dense")(lambda X, n_clusters, constraints, seed: np.zeros(len(X), int))
     assert Method("one_kind", 1).fit(X).labels_.max() == 0
+
+
+def _constant(found):
+    return lambda labels_true, labels_pred: found
+
+
+@pytest.mark.parametrize(
+    ("found", "bounds", "said"),
+    [
+        (1.5, {}, r"the score must be at least 0 and at most 1, got 1\.5; correct the function, or declare"),
+        (-2, {"max": None}, r"the score must be at least 0, got -2\.0"),
+        (np.float32(3), {"min": None, "max": 2.5}, r"the score must be at most 2\.5, got 3\.0"),
+        (np.inf, {"min": None, "max": None}, r"the score must be a finite number, .*, got inf \(float\)"),
+        ("0.5", {}, r"the score must be a finite number, or None if it is not defined, got '0\.5' \(str\)"),
+        ([0.5], {}, r"the score must be a finite number, .*, got \[0\.5\] \(list\)"),
+        (np.array([0.5]), {}, r"the score must be a finite number, .* \(ndarray\)"),
+        (0.5 + 1j, {}, r"the score must be a finite number, .* \(complex\)"),
+    ],
+)
+def test_scores_that_are_none_are_named(found, bounds, said, tmp_path):
+    """They stood in tables and means beside those that are."""
+    metric("of_no_score", **bounds)(_constant(found))
+    with pytest.raises(mustlink.PluginError, match=f"of_no_score: ValueError: {said}"):
+        score("of_no_score", {}, CLASS, CLASS)
+    search = GridSearchCV(
+        mustlink.KMeans(3), {"n_init": [1]}, error_score="raise", cv=2,
+        scoring=lambda fitted, X, y: score("of_no_score", {}, fitted.predict(X), y),
+    )
+    with pytest.raises(mustlink.PluginError, match=f"of_no_score: ValueError: {said}"):
+        search.fit(X, CLASS)
+    file = tmp_path / "own.toml"
+    file.write_text(
+        'experiment.name = "own"\nscoring.metrics = ["of_no_score"]\n[[dataset]]\nid = "iris"\n'
+        '[[method]]\nid = "plain"\nclusterer = "kmeans"\n'
+    )
+    with pytest.warns(mustlink.MustlinkWarning, match=f"of_no_score: ValueError: {said}"):
+        made = mustlink.run_experiment(file, tmp_path / "out", progress=False)
+    assert len(made.failed) == 1
+
+
+def test_scores_may_be_undefined_and_rounded():
+    for found, shown in [(None, np.nan), (np.nan, np.nan), (1 + 1e-15, 1 + 1e-15), (True, 1.0), (np.array(0.5), 0.5)]:
+        metric("of_some_score")(_constant(found))
+        assert score("of_some_score", {}, CLASS, CLASS) == pytest.approx(shown, nan_ok=True)
 
 
 def test_options_of_a_metric_are_refused():

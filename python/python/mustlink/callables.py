@@ -6,8 +6,10 @@ import functools
 import hashlib
 import inspect
 import json
+import math
 import operator
 import os
+import reprlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from types import CodeType
@@ -51,16 +53,49 @@ def _named(name: Any, decorator: str) -> None:
 
 def _whole(labels: Any) -> list[int]:
     """Return labels as whole numbers; 0.7 and NaN are not accepted as clusters."""
-    found = np.asarray(labels).ravel()
-    found = np.asarray(found.tolist()) if found.dtype.kind == "O" else found
-    if found.dtype.kind == "f" and not (np.isfinite(found) & (found == np.floor(found))).all():
-        wrong = found[~(np.isfinite(found) & (found == np.floor(found)))][0]
-        raise ValueError(f"labels must be whole numbers, got {wrong}")
+    try:
+        found = np.asarray(labels).ravel()
+        found = np.asarray(found.tolist()) if found.dtype.kind == "O" else found
+    except ValueError:
+        # The rows have lists of different lengths.
+        found = np.empty(0, object)
     if found.dtype.kind not in "biuf":
         got = f"{type(labels).__name__} of {found.dtype}"
         raise ValueError(f"labels must be whole numbers, one for each row, got {got}")
+    # Larger ones are not exact as floats, and are no label of any data.
+    numbers = found.astype(np.float64)
+    is_wrong = (numbers != np.floor(numbers)) | ~(np.abs(numbers) < 2**53)
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
+        raise ValueError(f"labels must be whole numbers, got {found[row]} for row {row}")
     whole: list[int] = found.astype(np.int64).tolist()
     return whole
+
+
+def _score(score: Any, least: float | None, most: float | None) -> float | None:
+    """Return a score as a number, None if it is not defined. A score outside its bounds is an error."""
+    if score is None:
+        return None
+    number = None
+    # Texts are no numbers although float() reads them, and it takes parts of arrays and complex numbers.
+    if not isinstance(score, (str, bytes, complex)) and getattr(score, "shape", ()) == ():
+        with suppress(TypeError, ValueError, OverflowError):
+            number = float(score)
+    if number is None or math.isinf(number):
+        got = f"{reprlib.repr(score)} ({type(score).__name__})"
+        raise ValueError(f"the score must be a finite number, or None if it is not defined, got {got}")
+    if math.isnan(number):
+        return None
+    # The bounds hold up to rounding.
+    slack = 1e-9 * (1 + abs(number))
+    if (least is not None and number < least - slack) or (most is not None and number > most + slack):
+        bounds = [("at least", least), ("at most", most)]
+        legal = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+        raise ValueError(
+            f"the score must be {legal}, got {number}; correct the function, or declare other bounds with min and max "
+            "of the decorator metric"
+        )
+    return number
 
 
 def _register(
@@ -190,9 +225,10 @@ def clusterer(
 ) -> Callable[[F], F]:
     """Make a function a clusterer.
 
-    The function gets ``X``, ``n_clusters``, ``constraints`` and ``seed`` and returns one label per row. If it has a
-    parameter ``eligible``, it also gets one truth value per row: true if the row may be asked about or be a
-    representative. All other parameters are its options, each with a default.
+    The function gets ``X``, ``n_clusters``, ``constraints`` and ``seed`` and returns one label per row: a whole number
+    from 0 to ``len(X) - 1``, or -1 for noise. Numbers may be left out. If the function has a parameter ``eligible``, it
+    also gets one truth value per row: true if the row may be asked about or be a representative. All other parameters
+    are its options, each with a default.
 
     Parameters
     ----------
@@ -334,8 +370,8 @@ def metric(
 ) -> Callable[[F], F]:
     """Make a function a metric for ``mustlink.metrics.score`` and experiments.
 
-    The function gets the classes and the labels of the objects whose class is known. It returns a number, or None if
-    the score is not defined. Its other parameters keep their defaults.
+    The function gets the classes and the labels of the objects whose class is known. It returns a number, or None or
+    NaN if the score is not defined. A score outside its bounds is an error. Its other parameters keep their defaults.
 
     Parameters
     ----------
@@ -364,8 +400,7 @@ def metric(
 
     def decorate(function: F) -> F:
         def adapted(classes: Any, labels: Any) -> float | None:
-            score = function(classes, labels)
-            return None if score is None else float(score)
+            return _score(function(classes, labels), min, max)
 
         facts = {"higher_is_better": higher_is_better, "min": min, "max": max, "waives": _excused(waives)}
         _register("metric", name, function, adapted, ("labels_true", "labels_pred"), facts)
