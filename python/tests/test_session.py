@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from mustlink import DataError, Method, MustlinkWarning, OracleError, PCKMeans, Session, generate, select
+from mustlink import DataError, Method, MustlinkWarning, OracleError, PCKMeans, Session, generate, select, selector
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 2)) + 5 * (np.arange(40) % 2)[:, None]
@@ -100,6 +102,105 @@ time.sleep(0.3)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+class Watched:
+    """The core of a session, with an event that is set when somebody waits for a question."""
+
+    def __init__(self, core, inside):
+        self.core, self.inside = core, inside
+
+    def __getattr__(self, name):
+        return getattr(self.core, name)
+
+    def question(self):
+        self.inside.set()
+        return self.core.question()
+
+
+def waiting(name, ready):
+    """A session with a selector that waits until ``ready()`` is true, and the event of a session that is in use."""
+
+    @selector(name)
+    def waits(X, n_clusters, constraints, seed):
+        """Waits, then asks about the first rows."""
+        while not ready():
+            time.sleep(0.01)
+        yield 0, 1
+
+    session, inside = Session(X, name, clusterer=PCKMeans(), n_clusters=2), threading.Event()
+    session._session = Watched(session._session, inside)
+    return session, inside
+
+
+def test_one_thread_at_a_time_is_inside_a_session():
+    """The others were told "Already mutably borrowed", or mixed their answers with it."""
+    go, asked = threading.Event(), []
+    session, inside = waiting("waits_for_another", go.is_set)
+    thread = threading.Thread(target=lambda: asked.append(session.question()))
+    thread.start()
+    try:
+        assert inside.wait(60)
+        for work in (
+            session.question,
+            lambda: session.tell(True),
+            session.undo,
+            session.close,
+            lambda: next(iter(session)),
+            lambda: session.labels_,
+            lambda: session.constraints_,
+            lambda: session.answers_,
+        ):
+            with pytest.raises(OracleError, match="this Session is in use by another thread. Repeat the call when"):
+                work()
+        assert repr(session) == "<Session on 40 objects: in use>"
+    finally:
+        go.set()
+        thread.join()
+    assert [(question.i, question.j) for question in asked] == [(0, 1)]
+    # Threads in turn are as good as one.
+    session.tell(True)
+    assert len(session.answers_) == 1 and session.constraints_.n_must_link == 1
+
+
+def test_a_selector_that_reads_its_session_does_not_wait_for_itself():
+    told = []
+
+    def read():
+        if not (made and made[0][1].is_set()):
+            return False
+        try:
+            told.append(made[0][0].labels_)
+        except OracleError as wrong:
+            told.append(str(wrong))
+        return True
+
+    made = []
+    made.append(waiting("reads_its_session", read))
+    assert made[0][0].question().i == 0
+    assert told[0].startswith("this Session is in use by another thread")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+def test_a_signal_handler_is_told_that_its_thread_is_inside():
+    go, told = threading.Event(), []
+    session, _ = waiting("waits_for_a_signal", go.is_set)
+
+    def look(*_):
+        try:
+            session.answers_
+        except OracleError as wrong:
+            told.append(str(wrong))
+            go.set()
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    try:
+        assert session.question().i == 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert "this Session is in use by another call of this thread" in told[0]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _config, _data, _mustlink
+from ._turns import alone
 from .constraints import IDS, Constraints, columns, ids_of_result, row_ids
 from .exceptions import DataError, MustlinkError, OracleError
 
@@ -213,7 +215,8 @@ class Session:
 
     At any time you can read the labels and constraints for the answers so far, and take back the last answer with
     ``undo()``. Only ``close()`` and the end of a ``with`` block end the session. A session belongs to the process that
-    made it. With a ledger, another process can continue where it stopped.
+    made it. With a ledger, another process can continue where it stopped. Several threads can use a session in turn. A
+    call is rejected while the call of another thread is running.
 
     Parameters
     ----------
@@ -286,6 +289,7 @@ class Session:
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
+        self._lock = threading.RLock()
         x = _data.matrix(X, transforms=transforms)
         self.n = _data.rows(x)
         request = _asking(
@@ -321,6 +325,7 @@ class Session:
                     "next one, or leave the loop"
                 )
 
+    @alone
     def question(self) -> Question | None:
         """Return the open question: the same one until it is answered, None if no questions are left."""
         if self._found is not None or self._failed is not None:
@@ -338,6 +343,7 @@ class Session:
     def _both(self, i: int, j: int) -> tuple[Any, Any] | None:
         return None if self._ids is None else (self._ids[i], self._ids[j])
 
+    @alone
     def tell(self, answer: Any) -> None:
         """Answer the open question: True (together), False (apart) or None (unknown)."""
         said = reply(answer)
@@ -345,6 +351,7 @@ class Session:
         self._session.tell(said)
         self._forget()
 
+    @alone
     def undo(self) -> Answer:
         """Take back the last answer and return it. Its question is open again, and the ledger records this."""
         self._here()
@@ -362,6 +369,7 @@ class Session:
         self._open = None
         self._looked = {}
 
+    @alone
     def close(self) -> None:
         """End the questions; all answers so far count."""
         self._closed = True
@@ -413,7 +421,10 @@ class Session:
                 self._session.leave()
 
     def __repr__(self) -> str:
-        count = len(self._session.answers)
+        try:
+            count = len(self.answers_)
+        except OracleError:
+            return f"<Session on {self.n} objects: in use>"
         told = f"{count} answer{'' if count == 1 else 's'}"
         over = self._found is not None or self._failed is not None
         state = "over" if over else "waits for one" if self._open is not None else "open"
@@ -432,12 +443,14 @@ class Session:
             self.close()
 
     @property
+    @alone
     def answers_(self) -> list[Answer]:
         """The answers so far, including those of the ledger."""
         words = {1: True, -1: False}
         return [Answer(i, j, words.get(said), self._both(i, j)) for i, j, said in self._session.answers]
 
     @property
+    @alone
     def constraints_(self) -> Constraints:
         """The constraints given and answered so far.
 
@@ -455,6 +468,7 @@ class Session:
         return Constraints._of(found, self.n, self._ids)
 
     @property
+    @alone
     def labels_(self) -> Any:
         """The clusters for the answers so far."""
         if not self._clusters:
