@@ -5,11 +5,12 @@ import doctest
 import importlib
 import inspect
 import re
+import typing
 from pathlib import Path
 
 import mustlink
 import pytest
-from mustlink import model_selection
+from mustlink import metrics, model_selection
 
 MODULES = ["_base", "callables", "constraints", "ensembles", "model_selection", "pairs", "session"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
@@ -35,6 +36,12 @@ def test_every_parameter_is_documented():
         text = inspect.getdoc(shown)
         for parameter in inspect.signature(shown).parameters:
             assert re.search(rf"\b{parameter}\b", text), f"{name}: {parameter}"
+
+
+def test_types_of_metrics_are_known():
+    """A metric with a metric as its option named a type that was imported nowhere."""
+    for name in metrics.__all__:
+        assert typing.get_type_hints(getattr(metrics, name))["return"] is float
 
 
 def test_the_typed_program_runs():

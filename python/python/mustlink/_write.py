@@ -259,7 +259,7 @@ def metrics() -> str:
         f'{NOTE}\n"""How good is a clustering? One function per metric.\n\n'
         "A class of -1, NaN or None is unknown and leaves the object out; so does a label of -1.\n"
         '"""\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal\n\n'
-        "from ._score import score\nfrom .constraints import Constraints\n"
+        "from ._config import PluginLike\nfrom ._score import score\nfrom .constraints import Constraints\n"
     )
     names = "".join(f'    "{p.tag}",\n' for p in plugins)
     functions = "\n\n".join(_function(p) for p in plugins)
