@@ -224,8 +224,11 @@ def test_sparse_pairs_are_taken_where_dense_ones_are():
     assert dense == sparse
     with pytest.raises(mustlink.exceptions.MemoryLimitError, match="10000000 × 10000000 numbers need .* GiB"):
         mustlink.ConstrainedSpectral(3, kind="affinity").fit(sp.identity(10**7, format="csr"))
-    with pytest.raises(mustlink.exceptions.DataError, match="distances are missing"):
-        mustlink.Hierarchical(3, kind="distances").fit(sp.csr_matrix(np.where(far < 5, far, 0)))
+    far[[2, 20], [20, 2]] = 0
+    with pytest.raises(mustlink.exceptions.DataError, match=r"row 2, column 20: .* no distance here.* \(2 of 870"):
+        mustlink.Hierarchical(3, kind="distances").fit(sp.csr_matrix(far))
+    with pytest.raises(mustlink.exceptions.DataError, match='are missing.* similarities with kind="affinity"'):
+        mustlink.Hierarchical(3, kind="distances").fit(sp.csr_matrix(near))
 
 
 def test_a_pair_is_of_two_objects():

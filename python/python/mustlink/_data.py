@@ -243,11 +243,15 @@ def all_pairs(x: Any, kind: str) -> Any:
     if kind == "distances":
         entries = sp.coo_matrix(x)
         stored = np.unique(entries.row.astype(np.int64) * n + entries.col)
-        missing = n * (n - 1) - int(np.count_nonzero(stored // n != stored % n))
+        stored = stored[stored // n != stored % n]
+        missing = n * (n - 1) - len(stored)
         if missing:
+            row = int(np.argmin(np.bincount(stored // n, minlength=n) == n - 1))
+            column = np.setdiff1d(np.delete(np.arange(n), row), stored[stored // n == row] % n)[0]
             raise DataError(
-                f"X: {missing} distances are missing from the sparse matrix, which may mean 0 or far; store all of "
-                'them, or give similarities with kind="affinity"'
+                f"X: row {row}, column {column}: the sparse matrix has no distance here, which may mean 0 or far "
+                f"({missing} of {n * (n - 1)} are missing). Store all of them, or give similarities with "
+                'kind="affinity"'
             )
     return x.toarray()
 
