@@ -122,6 +122,10 @@ def test_generator(tag, files, tmp_path):
     arguments += ["--seed", SEED, "--kappa-must", 0.9, "--kinds", "both"]
     command("impute", *arguments, "--out", out)
     assert pairs_of(found) == pairs_of(Constraints.from_csv(out, n=N))
+    # Nothing may follow from what an ensemble guesses.
+    found.to_csv(tmp_path / "found.csv")
+    for file in (out, tmp_path / "found.csv"):
+        assert all(row.endswith(",soft") for row in file.read_text().splitlines()[1:])
     members = generate(X, generator, n_clusters=K, random_state=SEED)
     together = np.mean([m[:, None] == m[None, :] for m in members if (m >= 0).all()], axis=0)
     if len(members) and (members >= 0).all():

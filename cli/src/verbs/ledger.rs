@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
-use mustlink::constraints::Constraints;
+use mustlink::constraints::{Constraints, Strength};
 use mustlink::roles::Reply;
 use mustlink::{Constraint, Context, Kind, Problem};
 use mustlink_datasets::Dataset;
@@ -47,10 +47,10 @@ struct Merge {
     /// Rule that decides the answer of a pair
     #[arg(long, value_enum, default_value = "majority")]
     rule: Rule,
-    /// File of constraints i,j,type,weight to write
+    /// File of constraints i,j,type,weight,strength to write
     ///
     /// The weight is the lead of the winner as a share of the votes; with --rule weighted it is 2p − 1, where
-    /// p is the probability of the answer.
+    /// p is the probability of the answer. A weight below 1 is marked soft.
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
     /// CSV of the pairs with different answers
@@ -126,8 +126,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let pairs = votes.iter().filter_map(|(&(i, j), votes)| {
         let (must, weight) = args.rule.decided(votes, &errors);
         let kind = if must { Kind::MustLink } else { Kind::CannotLink };
-        let pair = Constraint::new(i as usize, j as usize, kind);
-        (weight > 0.0).then(|| pair.weighing(weight))
+        let pair = Constraint::new(i as usize, j as usize, kind).weighing(weight);
+        // Nothing may follow from an answer that can be wrong.
+        let strength = (weight < 1.0).then_some(Strength::Soft);
+        (weight > 0.0).then_some(Constraint { strength, ..pair })
     });
     let made = Constraints::new(set.n(), pairs)?;
     mustlink_datasets::write_constraints(&args.out, &made, &set, args.columns.id.is_some())?;

@@ -182,6 +182,8 @@ def impute(
 ) -> Constraints:
     """Make constraints on which nearly all members of an ensemble agree.
 
+    They are marked soft, because the members may be wrong.
+
     Parameters
     ----------
     X : matrix of shape (n_samples, n_features)

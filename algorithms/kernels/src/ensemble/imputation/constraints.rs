@@ -1,5 +1,6 @@
 //! The imputed constraints themselves.
 
+use mustlink_core::constraints::{Origin, Strength};
 use mustlink_core::{Constraint, Constraints, Context, Error, Kind, Result};
 
 use super::blocks::must_links_by_blocks;
@@ -7,9 +8,9 @@ use super::tally::{SignatureGroups, impute};
 use super::thresholds::Thresholds;
 use crate::ensemble::co_association::CoAssociation;
 
-/// The imputed constraints themselves, in order of their objects, of origin `Imputed`. Without a matrix, and
-/// for must-links alone, they are found by blocks of members, so that pairs that agree
-/// in no block are never visited.
+/// The imputed constraints themselves, in order of their objects, of origin `Imputed`. They are marked soft, because an
+/// ensemble may be wrong. Without a matrix, and for must-links alone, they are found by blocks of members, so that
+/// pairs that agree in no block are never visited.
 ///
 /// # Errors
 /// `BadParam` when there are more than `max_pairs`; cancellation.
@@ -21,8 +22,8 @@ pub fn imputed_constraints(
     ctx: &Context,
 ) -> Result<Constraints> {
     let constraint = |(i, j, kind): (u32, u32, Kind)| {
-        let c = Constraint::new(i as usize, j as usize, kind);
-        c.from(mustlink_core::constraints::Origin::Imputed)
+        let c = Constraint::new(i as usize, j as usize, kind).from(Origin::Imputed);
+        Constraint { strength: Some(Strength::Soft), ..c }
     };
     let refuse_above = |wanted: u64| {
         if wanted > max_pairs {

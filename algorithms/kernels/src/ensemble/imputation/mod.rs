@@ -61,6 +61,7 @@ mod tests {
                 let listed = imputed_constraints(&co, &t, &all, 100, &context()).unwrap();
                 assert_eq!(listed.count(Kind::MustLink) as u64, m.selected);
                 assert_eq!(listed.count(Kind::CannotLink) as u64, c.selected);
+                assert!(listed.facts().is_empty(), "nothing follows from a guess");
                 assert!(imputed_constraints(&co, &t, &all, 10, &context()).is_err());
             }
         }

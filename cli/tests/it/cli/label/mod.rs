@@ -127,6 +127,17 @@ fn ledgers_of_several_people_become_constraints() {
     assert_eq!((wrong("w.csv"), wrong("m.csv")), (0, 0), "no two err on one pair");
     let disputed = bench.read("d.csv");
     assert!(disputed.starts_with("i,j,ann,bob,eve\n"), "{disputed}");
+    // Nothing follows from answers that may be wrong: pairs with different answers, and all estimated ones.
+    for (file, of_disputed) in [("m.csv", true), ("w.csv", false)] {
+        let rows = bench.read(file);
+        assert!(rows.starts_with("i,j,type,weight,strength\n"), "{rows}");
+        for row in rows.lines().skip(1) {
+            let cells: Vec<&str> = row.split(',').collect();
+            let pair = format!("{},{}", cells[0], cells[1]);
+            let differ = disputed.lines().any(|line| line.starts_with(&format!("{pair},")));
+            assert_eq!(cells[4] == "soft", differ || !of_disputed, "{file}: {row}");
+        }
+    }
     assert!(disputed.lines().count() > 50, "{disputed}");
     let lone = bench.run("ledger merge ann.jsonl --data iris");
     assert_eq!((lone.status, lone.out.lines().count()), (0, 201), "{}", lone.err);
