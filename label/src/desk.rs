@@ -1,5 +1,6 @@
 //! Where the driver's questions meet a person's answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
@@ -41,6 +42,8 @@ pub(crate) struct Change {
     pub purpose: &'static str,
     pub new: Vec<Statement>,
     pub note: Option<String>,
+    /// Answers by pair that another ledger recorded, whose annotators and times stay.
+    pub recorded: BTreeMap<(u32, u32), Answer>,
     /// In the place of what was paid for already.
     pub free: bool,
     /// The answer to the open question that was given with them.

@@ -31,7 +31,7 @@ pub use server::{Server, serve};
 pub use session::{Act, Session, Trouble};
 pub use show::{Objects, Shown};
 pub use sorting::Statement;
-pub use state::{is_later, is_own};
+pub use state::{annotator, is_later, is_own};
 pub use terminal::{converse, is_there};
 pub use view::{Clusters, Counts, Entry, Open, Standing, View, Written};
 pub use work::{Imported, Work};

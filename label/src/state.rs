@@ -1,6 +1,7 @@
 //! A session as it stands: what was answered, what is open, what follows.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -251,6 +252,12 @@ impl Shared {
 /// Whether a person gave it: what follows from earlier answers is answered by itself.
 pub fn is_own(answer: &Answer) -> bool {
     answer.annotator.as_deref() != Some(ENTAILED)
+}
+
+/// The annotator of an answer: the recorded one, otherwise the ledger stands for its annotator.
+pub fn annotator(answer: &Answer, ledger: &Path) -> String {
+    let file = || format!("ledger {}", ledger.file_name().unwrap_or_default().display());
+    answer.annotator.clone().unwrap_or_else(file)
 }
 
 /// Whether it sets its question aside.

@@ -40,8 +40,8 @@ impl Drop for Closes<'_> {
     }
 }
 
-/// A statement of a file, with its place there.
-pub type Imported = (String, Statement);
+/// A statement of a file, with its place there, and with the answer if the file is a ledger.
+pub type Imported = (String, Statement, Option<Answer>);
 
 impl Work {
     /// Runs the selector of `single` until the person quits, and gives what was selected. Every answer is on
@@ -162,25 +162,27 @@ fn import(
         .collect();
     let sure: BTreeSet<(u32, u32)> = imported
         .iter()
-        .filter(|(_, s)| s.reply.kind().is_some())
-        .map(|(_, s)| pair(s.i, s.j))
+        .filter(|(_, s, _)| s.reply.kind().is_some())
+        .map(|(_, s, _)| pair(s.i, s.j))
         .collect();
     let unsure = |s: &Statement| {
         let of = pair(s.i, s.j);
         let silent = s.reply.kind().is_none() && !sure.contains(&of);
         silent.then(|| answered.get(&of).copied()).flatten()
     };
-    if let Some((place, kind)) = imported.iter().find_map(|(at, s)| Some((at, unsure(s)?))) {
+    if let Some((place, kind)) = imported.iter().find_map(|(at, s, _)| Some((at, unsure(s)?))) {
         let message = format!(
             "unsure of a pair that was answered ({}); take that answer back first: \"mustlink label\", undo",
             kind.name()
         );
         return Err(Error::Data { place: place.clone(), message });
     }
-    let said: Vec<Statement> = imported.iter().map(|(_, statement)| *statement).collect();
+    let said: Vec<Statement> = imported.iter().map(|(_, statement, _)| *statement).collect();
     let new = sorting::fresh(&mut known, &said)
         .map_err(|(at, chain)| clash(&imported[at].0, &chain, name))?;
-    rewrite(ledger, given, &Change { purpose: "import", new, ..Change::default() })
+    let recorded = |(_, s, answer): &Imported| Some((pair(s.i, s.j), answer.clone()?));
+    let recorded = imported.iter().filter_map(recorded).collect();
+    rewrite(ledger, given, &Change { purpose: "import", new, recorded, ..Change::default() })
 }
 
 /// Takes answers back, and before them every reply that followed from them and no longer follows. Then writes the
@@ -199,7 +201,10 @@ fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<
         }
         back.extend(old.map(|r| r.id));
         let (cost, note) = (if change.free { 0.0 } else { 1.0 }, change.note.clone());
-        new.push(((s.i, s.j), Answer { cost, note, at: now(), ..Answer::of(s.reply) }));
+        let recorded = change.recorded.get(&pair(s.i, s.j)).filter(|a| a.reply == s.reply);
+        let (annotator, at) =
+            recorded.map_or((None, now()), |a| (a.annotator.clone(), a.at.clone()));
+        new.push(((s.i, s.j), Answer { cost, note, annotator, at, ..Answer::of(s.reply) }));
     }
     let left = standing(&answers).filter(|r| !back.contains(&r.id));
     let mut left = known(ledger.header().n, given, left);

@@ -11,7 +11,7 @@ use mustlink_core::selection::Selection;
 use mustlink_core::{Constraints, Kind};
 use mustlink_datasets::{Dataset, OpenOptions, open};
 use mustlink_experiments::{Asked, Single};
-use mustlink_label::{Act, Cluster, Session, Statement, Trouble, View};
+use mustlink_label::{Act, Cluster, Imported, Session, Statement, Trouble, View};
 use serde_json::json;
 
 const BUDGET: usize = 20;
@@ -393,15 +393,15 @@ fn what_nobody_was_asked_is_known_and_served() {
     let asked = session(&single, &dir.path().join("plain"), |s| answer(&single, s, 6));
     let (view, on_conflict) = Default::default();
     let known = asked.constraints(6, view, on_conflict, &Constraints::default()).unwrap();
-    let imported: Vec<(String, Statement)> = known
+    let imported: Vec<Imported> = known
         .listed()
         .iter()
         .map(|c| {
             let reply = if c.kind == Kind::MustLink { Reply::MustLink } else { Reply::CannotLink };
-            ("pairs.csv".to_string(), Statement { i: c.i, j: c.j, reply })
+            ("pairs.csv".to_string(), Statement { i: c.i, j: c.j, reply }, None)
         })
         .collect();
-    let import = |more: &[(String, Statement)]| {
+    let import = |more: &[Imported]| {
         let all = [&imported[..], more].concat();
         let (session, work) = Session::new(&seen, Some(8));
         std::thread::scope(|scope| {
@@ -424,7 +424,7 @@ fn what_nobody_was_asked_is_known_and_served() {
         Reply::MustLink => Reply::CannotLink,
         _ => Reply::MustLink,
     };
-    let other = ("pairs.csv, line 9".to_string(), Statement { reply, ..first });
+    let other = ("pairs.csv, line 9".to_string(), Statement { reply, ..first }, None);
     let refused = import(&[other]).unwrap_err().to_string();
     assert!(refused.contains("pairs.csv, line 9: contradicts"), "{refused}");
 }

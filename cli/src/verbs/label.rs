@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use mustlink::roles::Event;
+use mustlink::roles::{Answer, Event};
 use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
 use mustlink_datasets::{FileAnswer, shell_word};
 use mustlink_experiments::io;
 use mustlink_label::{
-    Imported, Keys, Looks, Objects, Server, Session, Statement, Work, Written, called, converse,
-    find, is_later, is_own, is_there, serve, shown,
+    Imported, Keys, Looks, Objects, Server, Session, Statement, Work, Written, annotator, called,
+    converse, find, is_later, is_own, is_there, serve, shown,
 };
 
 use crate::broken;
@@ -225,10 +225,11 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
         of_ledger(file, job)?
     } else {
         let by_id = args.job.columns.id.is_some();
-        mustlink_datasets::read_answers(file, &job.original, by_id)?
+        let read = mustlink_datasets::read_answers(file, &job.original, by_id)?;
+        read.into_iter().map(|answer| (answer, None)).collect()
     };
-    let of = |a: FileAnswer| match (job.object(a.i), job.object(a.j)) {
-        (Some(i), Some(j)) if i != j => Some((a.place, Statement { i, j, reply: a.reply })),
+    let of = |(a, answer): (FileAnswer, _)| match (job.object(a.i), job.object(a.j)) {
+        (Some(i), Some(j)) if i != j => Some((a.place, Statement { i, j, reply: a.reply }, answer)),
         // Rows that the first transforms dropped, or made one object of.
         _ => {
             job.context().warn(format!("{}: says nothing of the objects that are left", a.place));
@@ -239,7 +240,7 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
 }
 
 /// What a person said in another ledger, by the rows that were read.
-fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<FileAnswer>> {
+fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<(FileAnswer, Option<Answer>)>> {
     let (by_id, ctx) = (job.original.ids.is_some(), job.context().clone());
     // Without ids, objects are known by their numbers after the first transforms.
     let scene = if by_id { job.original.scene(ctx) } else { job.scene(&job.set.data, ctx) };
@@ -247,11 +248,11 @@ fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<FileAnswer>> {
     let (said, notices) = mustlink_ledger::answers(Path::new(file), &scene)?;
     notices.into_iter().for_each(|text| job.context().warn(text));
     let said = said.into_iter().filter(|r| is_own(&r.answer) && !is_later(&r.answer));
-    let answer = |r: Recorded| FileAnswer {
-        place: format!("{file}, line {}", r.line),
-        i: row(r.subject),
-        j: row(r.reference),
-        reply: r.answer.reply,
+    let answer = |r: Recorded| {
+        let place = format!("{file}, line {}", r.line);
+        let (i, j, reply) = (row(r.subject), row(r.reference), r.answer.reply);
+        let annotator = Some(annotator(&r.answer, Path::new(file)));
+        (FileAnswer { place, i, j, reply }, Some(Answer { annotator, ..r.answer }))
     };
     Ok(said.map(answer).collect())
 }

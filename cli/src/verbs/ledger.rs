@@ -1,15 +1,17 @@
 //! What several people answered, put together.
 
 use mustlink::text::count;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
 use mustlink::constraints::{Constraints, Strength};
 use mustlink::roles::Reply;
+use mustlink::selection::Recorded;
 use mustlink::{Constraint, Context, Kind, Problem};
 use mustlink_datasets::Dataset;
 use mustlink_kernels::agreement::annotators::{Cast, error_rates, log_odds};
+use mustlink_label::{annotator, is_own};
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs, same};
@@ -107,20 +109,28 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
     let (people, scene) = (names(&args.ledgers), set.scene(Context::new(0)));
-    let (mut votes, mut given) = (Votes::new(), vec![0; people.len()]);
+    let (mut votes, mut given, mut said) = (Votes::new(), vec![0; people.len()], Vec::new());
     for (person, ledger) in args.ledgers.iter().enumerate() {
-        let (said, notices) = mustlink_ledger::answers(ledger, &scene)?;
+        let (answers, notices) = mustlink_ledger::answers(ledger, &scene)?;
         notices.iter().for_each(|text| term::tell(&format!("warning: {text}")));
-        for r in said {
-            // What followed from other answers of theirs is no vote of its own.
-            let own = mustlink_label::is_own(&r.answer);
-            let pair = (r.subject.min(r.reference), r.subject.max(r.reference));
-            if own && r.answer.reply != Reply::DontKnow {
-                votes.entry(pair).or_default().push((person, r.answer.reply == Reply::MustLink));
-                given[person] += 1;
-            }
+        // An answer that follows from other answers is not a vote.
+        let own = |r: &Recorded| is_own(&r.answer) && r.answer.reply != Reply::DontKnow;
+        said.extend(answers.into_iter().filter(own).map(|r| (person, r)));
+    }
+    // An answer that another ledger imported counts once. It names its annotator, whose own ledger comes first.
+    said.sort_by_key(|(_, r)| r.answer.annotator.is_some());
+    let mut seen = BTreeSet::new();
+    for (person, Recorded { subject, reference, answer, .. }) in said {
+        let (pair, must) =
+            ((subject.min(reference), subject.max(reference)), answer.reply == Reply::MustLink);
+        let by = annotator(&answer, &args.ledgers[person]);
+        let is_first = seen.insert((by, pair, answer.at.clone(), must));
+        if is_first || answer.annotator.is_none() || answer.at.is_none() {
+            votes.entry(pair).or_default().push((person, must));
+            given[person] += 1;
         }
     }
+    votes.values_mut().for_each(|votes| votes.sort_unstable());
     let all: Vec<Vec<Cast>> = votes.values().cloned().collect();
     let errors = error_rates(&all, people.len(), None);
     let pairs = votes.iter().filter_map(|(&(i, j), votes)| {

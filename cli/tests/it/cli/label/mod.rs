@@ -185,6 +185,33 @@ fn objects_are_named_by_what_people_saw() {
 }
 
 #[test]
+fn an_answer_that_another_ledger_imported_counts_once() {
+    let bench = Bench::with("cars.csv", CARS);
+    let session = |name: &str, import: &str| {
+        let line = format!("label --data cars.csv {OF_CARS} --ledger {name} --import {import}");
+        let done = bench.run(&line);
+        assert_eq!(done.status, 0, "{}", done.err);
+    };
+    for (name, answer) in [("ann", "different"), ("bob", "same"), ("eve", "different")] {
+        bench.write(&format!("{name}.csv"), format!("i,j,answer\n0,1,{answer}\n"));
+        session(&format!("{name}.jsonl"), &format!("{name}.csv"));
+    }
+    session("all.jsonl", "ann.jsonl");
+    session("more.jsonl", "all.jsonl");
+    let merged = |ledgers: &str| {
+        let done = bench.run(&format!("ledger merge {ledgers} --data cars.csv --name model"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        done.out
+    };
+    let left_out = "i,j,type,weight\n";
+    for ledgers in ["ann.jsonl bob.jsonl all.jsonl more.jsonl", "more.jsonl bob.jsonl all.jsonl"] {
+        assert_eq!(merged(ledgers), left_out, "{ledgers}: one answer of each of two people");
+    }
+    // The same answer of another person is another answer.
+    assert!(merged("ann.jsonl bob.jsonl eve.jsonl").contains("\n0,1,cannot_link,0.333"));
+}
+
+#[test]
 fn a_ledger_goes_on_if_rows_were_appended() {
     let bench = Bench::with("cars.csv", CARS);
     bench.write("more.csv", format!("{CARS}vw,5,5\n"));
