@@ -29,7 +29,8 @@ impl Classes {
         (k > 2).then(|| format!("{name} is one of {k} classes: is the column a measurement?"))
     }
 
-    /// Classes from one name per object, `None` where it is unknown. Names that are equal numbers are one class.
+    /// Classes from one name per object, `None` where it is unknown. Names that are equal numbers are one class
+    /// ([`Scene::label_key`]).
     pub fn from_values<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut met: HashMap<&str, u32> = HashMap::new();
         let mut met_as = |name| {
@@ -475,9 +476,13 @@ mod tests {
     /// Regression test: 1 and 1.0 used to be two classes.
     #[test]
     fn equal_numbers_are_one_class() {
-        let c = Classes::from_values(["1.0", "10", "1", "2.0", "+1", "02.0", "010"].map(Some));
-        assert_eq!(c.names, ["1", "10", "2.0"]);
-        assert_eq!(*c.labels, [0, 1, 0, 2, 0, 2, 1].map(Some));
+        let c = Classes::from_values(["1.0", "10", "1", "2.0", "+1", "2.00", "0", "0.0"].map(Some));
+        assert_eq!(c.names, ["0", "1", "10", "2.0"]);
+        assert_eq!(*c.labels, [1, 2, 1, 3, 1, 3, 0, 0].map(Some));
+        // As ids are compared: codes with zeros in front are text.
+        let c = Classes::from_values(["01234", "1234", "1234.0", "007", "07"].map(Some));
+        assert_eq!(c.k(), 4);
+        assert_eq!((c.of(0), c.of(1), c.of(2)), (Some("01234"), Some("1234"), Some("1234")));
         // If each number is written in only one way, names and their order stay the same. Words are not numbers.
         let c = Classes::from_values(["10.0", "9.0", "v1.0", "v1", "1e1", "-1.5", "1.5"].map(Some));
         assert_eq!(c.names, ["-1.5", "1.5", "10.0", "1e1", "9.0", "v1", "v1.0"]);

@@ -27,7 +27,7 @@ pub struct TruthMulti {
     pub target: Option<String>,
 }
 
-#[plugin("truth_multi", version = 3)]
+#[plugin("truth_multi", version = 4)]
 impl Oracle for TruthMulti {
     fn open(&self, scene: &Scene) -> Result<Box<dyn Respondent>> {
         let labels = match (&self.labels, &self.target) {

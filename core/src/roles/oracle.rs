@@ -55,17 +55,18 @@ impl Scene {
             || missing.iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
-    /// A text that is the same for all cells with one label: equal numbers, such as 1 and 1.0, are one label.
+    /// A text that is the same for all cells with one label: equal numbers, such as 1 and 1.0, are one label. Digits
+    /// with a zero in front, as in the postal code 01234, are text and not a number.
     pub fn label_key(cell: &str) -> Cow<'_, str> {
         let unsigned = cell.strip_prefix(['+', '-']).unwrap_or(cell);
         let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, ""));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-        if whole.is_empty() || !digits(whole) || !digits(decimals) {
+        let is_code = whole.len() > 1 && whole.starts_with('0');
+        if whole.is_empty() || is_code || !digits(whole) || !digits(decimals) {
             return cell.into();
         }
         let sign = if cell.starts_with('-') { "-" } else { "" };
-        let (whole, decimals) = (whole.trim_start_matches('0'), decimals.trim_end_matches('0'));
-        format!("{sign}{whole}.{decimals}").into()
+        format!("{sign}{whole}.{}", decimals.trim_end_matches('0')).into()
     }
 }
 

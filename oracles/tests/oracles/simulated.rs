@@ -397,6 +397,9 @@ fn one_of_several_classifications_answers() {
     // Equal numbers are one class.
     std::fs::write(&file, "person\n1\n1.0\n2\n").unwrap();
     assert_eq!(replies(&by(Some("person")), &scene), [MustLink, CannotLink, CannotLink]);
+    // Codes with zeros in front are not numbers.
+    std::fs::write(&file, "person\n01234\n1234\n1234\n").unwrap();
+    assert_eq!(replies(&by(Some("person")), &scene), [CannotLink, CannotLink, MustLink]);
     std::fs::write(&file, "id,person,pose\nc,ann,up\na,ann,up\nb,bob,\n").unwrap();
     scene.ids = Some(["a", "b", "c"].map(String::from).to_vec().into());
     assert_eq!(replies(&by(Some("person")), &scene), [CannotLink, MustLink, CannotLink]);
