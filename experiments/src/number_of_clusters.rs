@@ -78,8 +78,8 @@ pub struct Selected {
 /// at a time as there are threads.
 ///
 /// # Errors
-/// `BadParam` for a range without numbers or beyond the objects of a subsample, and for fewer than two objects;
-/// those of the clusterer.
+/// `BadParam` for a range without numbers or beyond the objects of a subsample, and for fewer than two objects; `Data`
+/// if all objects are identical; those of the clusterer.
 pub fn select_k(
     clusterer: &dyn BaseClusterer,
     problem: &Problem,
@@ -97,6 +97,11 @@ pub fn select_k(
     let sample = Problem::new(problem.data.subset(&rows));
     let n = sample.n();
     let (drawn, to) = limits(tries, n)?;
+    // Every partition is then equally good, and stable if a method breaks ties in one way.
+    if (1..n).all(|i| sample.data.row(i) == sample.data.row(0)) {
+        let message = format!("all {n} objects are identical, so they are 1 cluster");
+        return Err(Error::Data { place: "data".into(), message });
+    }
     // Before the references are drawn, whose values are those of nobody's data.
     run::check_magnitude(&sample.data)?;
     let subsamples: Vec<Vec<usize>> = (0..tries.draws)
@@ -382,6 +387,13 @@ mod tests {
             (found.gap, found.found[2].within, found.found[2].gap),
             (Some(3), Some(0.0), None)
         );
+    }
+
+    #[test]
+    fn identical_objects_are_refused() {
+        let same = Problem::new(Data::dense(Array2::from_elem((9, 2), 1.5)).unwrap());
+        let refused = select_k(&*kmeans(), &same, &Tries::default(), &Context::new(1)).unwrap_err();
+        assert_eq!(refused.to_string(), "data: all 9 objects are identical, so they are 1 cluster");
     }
 
     #[test]
