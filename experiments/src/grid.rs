@@ -186,11 +186,13 @@ impl Grid {
                 ));
             }
             let mut tests = self.tests[at].iter().flatten().flatten();
-            let alone = |test: &Arc<[bool]>| test.iter().filter(|held| **held).count() < 2;
+            let scored = |i: usize| set.labels().is_none_or(|labels| labels[i].is_some());
+            let alone =
+                |test: &Arc<[bool]>| (0..test.len()).filter(|&i| test[i] && scored(i)).count() < 2;
             if experiment.scores_test_objects() && tests.any(alone) {
                 notes.push(format!(
-                    "{}: test sets of one object, which agrees with its class whatever the clusters are: choose \
-                     fewer folds or a larger test_fraction",
+                    "{}: test sets with fewer than 2 objects to score, whose scores do not depend on the clusters: \
+                     choose fewer folds or a larger test_fraction",
                     set.id
                 ));
             }
@@ -231,14 +233,17 @@ impl Grid {
     /// Note about a curve with `last` questions if the data set has fewer pairs.
     fn beyond_all_pairs(&self, dataset: usize, last: usize) -> Option<String> {
         let set = &self.datasets[dataset];
-        let asks = self.methods[dataset].iter().any(|m| m.resolved.method.selector.is_some());
-        let kept = |test: &Mask| match test {
-            Some(test) => test.iter().filter(|held| !**held).count(),
-            None => set.set.n(),
-        };
+        let methods = self.methods[dataset].iter().map(|m| &m.resolved.method);
+        let asking: Vec<&Method> = methods.filter(|m| m.selector.is_some()).collect();
+        // Classes answer about some objects, another oracle may answer about all.
+        let by_classes = asking.iter().all(|m| m.is_answered_by_classes());
+        let known = set.set.answerable().filter(|_| by_classes);
+        let known = known.unwrap_or_else(|| vec![true; set.set.n()]);
+        let is_kept = |test: &Mask, i: usize| known[i] && test.as_ref().is_none_or(|test| !test[i]);
+        let kept = |test: &Mask| (0..known.len()).filter(|&i| is_kept(test, i)).count();
         let objects = self.tests[dataset].iter().flatten().map(kept).max()?;
         let pairs = objects * objects.saturating_sub(1) / 2;
-        (asks && last > pairs).then(|| {
+        (!asking.is_empty() && last > pairs).then(|| {
             format!(
                 "{}: the curve goes on to {last} questions, but {objects} objects to ask about make {pairs} pairs: \
                  from there on it is flat",

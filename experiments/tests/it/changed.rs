@@ -230,7 +230,7 @@ fn test_sets_of_one_object_are_named_beforehand() {
         let study = Study::new(&TEXT.replace("type = \"all\"", split));
         plan(&study.experiment(), &RunOptions::to(".").source, None).unwrap().notes.join("\n")
     };
-    let one = "two: test sets of one object";
+    let one = "two: test sets with fewer than 2 objects to score";
     assert!(said("type = \"kfold\"\nfolds = 60").contains(one));
     assert!(said("type = \"holdout\"\ntest_fraction = 0.001").contains(one));
     assert!(!said("type = \"kfold\"\nfolds = 30").contains(one));
@@ -247,6 +247,32 @@ fn curves_beyond_all_pairs_are_named_beforehand() {
         "two: the curve goes on to 1771 questions, but 60 objects to ask about make 1770 pairs";
     assert!(said("[0, 1771]").contains(beyond), "{}", said("[0, 1771]"));
     assert!(!said("[0, 1770]").contains("the curve goes on"));
+}
+
+#[test]
+fn objects_without_a_class_are_neither_asked_about_nor_scored() {
+    let folds = |folds: usize| format!("type = \"kfold\"\nfolds = {folds}\nstratified = true");
+    let said = |split: &str, points: &str| {
+        let text = TEXT.replace("[0, 4]", points).replace("type = \"all\"", split);
+        let study = Study::new(&text);
+        // A third of the objects has a class, 10 in each cloud.
+        let partly = |(at, line): (usize, &str)| match (at % 3, line.rsplit_once(',')) {
+            (2, Some((cells, _))) | (0, Some((cells, _))) if at > 0 => format!("{cells},\n"),
+            _ => format!("{line}\n"),
+        };
+        let rows: String = cloud(|_| "").lines().enumerate().map(partly).collect();
+        study.write("two.csv", &rows);
+        plan(&study.experiment(), &RunOptions::to(".").source, None).unwrap().notes.join("\n")
+    };
+    let pairs = "but 20 objects to ask about make 190 pairs";
+    assert!(said("type = \"all\"", "[0, 191]").contains(pairs));
+    // Each of 5 folds holds out 4 of them.
+    let pairs =
+        "two: the curve goes on to 121 questions, but 16 objects to ask about make 120 pairs";
+    assert!(said(&folds(5), "[0, 121]").contains(pairs), "{}", said(&folds(5), "[0, 121]"));
+    assert!(!said(&folds(5), "[0, 120]").contains("two: the curve goes on"));
+    let few = "two: test sets with fewer than 2 objects to score";
+    assert!(said(&folds(12), "[0, 4]").contains(few) && !said(&folds(10), "[0, 4]").contains(few));
 }
 
 #[test]
