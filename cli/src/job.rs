@@ -57,6 +57,7 @@ impl Deref for Job {
 impl Job {
     /// Reads data set, method and constraints.
     pub fn open(args: &JobArgs, selecting: bool) -> std::result::Result<Self, Failure> {
+        args.check_set_once()?;
         if args.data == "-" && args.constraints.as_deref() == Some("-") {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap_complete::ArgValueCompleter;
+use mustlink::Error;
 use mustlink::registry::Role;
 
 use crate::files::{ColumnArgs, Named};
@@ -130,7 +131,42 @@ impl std::str::FromStr for TimeLimit {
     }
 }
 
+/// The part of a method or study that `--set` replaces: `clusterer` for clusterer=x and for clusterer.type=x.
+fn part_of(set: &str) -> &str {
+    let path = set.split_once('=').map_or(set, |(path, _)| path).trim();
+    path.strip_suffix(".type").unwrap_or(path)
+}
+
+/// Refuses `--set` of a part that another option gives. For each option: its name, its part, and whether it is given.
+pub(crate) fn check_set_once(
+    options: &[(&str, &str, bool)],
+    sets: &[String],
+) -> mustlink::Result<()> {
+    for set in sets {
+        let part = part_of(set);
+        if let Some((option, ..)) = options.iter().find(|(_, of, given)| *given && *of == part) {
+            let message =
+                format!("{option} and --set {set} both set {part}; leave one of them out");
+            return Err(Error::Usage(message));
+        }
+    }
+    Ok(())
+}
+
 impl JobArgs {
+    /// Refuses `--set` of what another option gives.
+    pub fn check_set_once(&self) -> mustlink::Result<()> {
+        let options = [
+            ("--clusterer", "clusterer", self.clusterer.is_some()),
+            ("--selector", "selector", self.selector.is_some()),
+            ("--oracle", "oracle", self.oracle.is_some()),
+            ("--k", "k", self.k.is_some()),
+            ("--seed", "seed", self.seed.is_some()),
+            ("--time", "clusterer.time_budget_seconds", self.time.is_some()),
+        ];
+        check_set_once(&options, &self.sets)
+    }
+
     /// The files it reads, by option; the ledger is written too, and by nothing else.
     pub fn inputs(&self) -> [Named<'_>; 4] {
         [
@@ -156,7 +192,10 @@ impl JobArgs {
             "--ledger" => self.ledger.is_some(),
             other => unreachable!("{other} is not an option that a command rejects"),
         };
-        options.split(' ').find(is_given)
+        let is_set = |option: &&str| {
+            self.sets.iter().any(|set| option.strip_prefix("--") == Some(part_of(set)))
+        };
+        options.split(' ').find(|option| is_given(option) || is_set(option))
     }
 
     /// Where relative paths in options start: at the method file.

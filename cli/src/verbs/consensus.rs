@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::file_kind;
 use crate::files::check_outputs_and_plot;
 use crate::job::{nothing_said, read_constraints};
+use crate::job_args::check_set_once;
 use crate::method_file::{ConsensusFile, as_written, set_options};
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Spinner, duration};
@@ -153,6 +154,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let plot = (args.plot.as_deref(), &args.formats);
     let outputs = [("--out", args.out.as_deref()), ("--violations", args.violations.as_deref())];
     check_outputs_and_plot(&outputs, plot, "consensus", &inputs)?;
+    let options = [
+        ("--consensus", "consensus", args.consensus.is_some()),
+        ("--k", "k", args.k.is_some()),
+        ("--seed", "seed", args.seed.is_some()),
+    ];
+    check_set_once(&options, &args.sets)?;
     let (own, of_data, header) = columns_of(args)?;
     let limit = args.memory_limit.or_else(crate::memory::default_limit);
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(

@@ -11,6 +11,7 @@ use mustlink_report::Report;
 
 use crate::failure::Failure;
 use crate::file_kind;
+use crate::job_args::check_set_once;
 use crate::options::{self, DataDir};
 use crate::progress::{duration, watched};
 use crate::verbs::report::stale;
@@ -198,6 +199,12 @@ fn folder_of(experiment: &Experiment) -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let options = [
+        ("--cell-timeout", "run.cell_timeout_s", args.cell_timeout.is_some()),
+        ("--cell-memory", "run.cell_memory_bytes", args.cell_memory.is_some()),
+        ("--threads", "run.threads", args.how.threads.is_some()),
+    ];
+    check_set_once(&options, &args.sets)?;
     let limits = limits(args.cell_timeout, args.cell_memory);
     let sets: Vec<String> = args.sets.iter().cloned().chain(limits).collect();
     let experiment = file_kind::experiment(&args.file, &sets)?;

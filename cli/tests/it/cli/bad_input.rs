@@ -110,6 +110,34 @@ fn values_of_a_size_that_transforms_do_not_take() {
     }
 }
 
+/// One of the two was ignored.
+#[test]
+fn an_option_and_set_cannot_both_give_a_value() {
+    let bench = Bench::with("p.csv", "one,two\n0,0\n0,1\n1,1\n");
+    bench.write("e.toml", "[experiment]\nname = \"e\"\n");
+    for (verb, option, set, part) in [
+        ("cluster --data iris", "--clusterer kmeans", "clusterer=pck_means", "clusterer"),
+        ("cluster --data iris", "--clusterer kmeans", "clusterer.type=pck_means", "clusterer"),
+        ("select --data iris", "--selector random_pairs", "selector=min_max_selection", "selector"),
+        ("select --data iris", "--oracle truth", "oracle=none", "oracle"),
+        ("cluster --data iris", "--k 3", "k=4", "k"),
+        ("cluster --data iris", "--seed 3", "seed=4", "seed"),
+        ("consensus p.csv", "--consensus voting", "consensus=mcla", "consensus"),
+        ("consensus p.csv", "--k 2", "k=3", "k"),
+        ("run e.toml", "--threads 1", "run.threads=2", "run.threads"),
+        ("run e.toml", "--cell-timeout 1", "run.cell_timeout_s=2", "run.cell_timeout_s"),
+    ] {
+        let name = option.split(' ').next().unwrap();
+        let said =
+            format!("error: {name} and --set {set} both set {part}; leave one of them out\n");
+        bench.run(&format!("{verb} {option} --set {set}")).failed(2, &said);
+    }
+    let done = bench.run("cluster --data iris --k 3 --clusterer kmeans --set clusterer.restarts=2");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let done = bench.run("select-k --data iris --set k=4");
+    assert!(done.err.starts_with("error: --k: select-k looks at the data alone"), "{}", done.err);
+}
+
 #[test]
 fn constraints_about_nobody() {
     let bench = Bench::with("d.csv", CSV);
