@@ -23,40 +23,52 @@ pub(crate) struct Broken {
     source: String,
 }
 
-/// The first [`MOST`] pairs for a summary, and the number of the others.
-pub(crate) fn first(mut all: Vec<Broken>) -> (Vec<Broken>, usize) {
-    let left_out = all.len().saturating_sub(MOST);
-    all.truncate(MOST);
-    (all, left_out)
-}
-
 /// The constraints that `labels` violate, followed by all `overruled` ones, with the ids of rows of `set`.
-pub(crate) fn broken(
-    constraints: &Constraints,
-    labels: &[u32],
-    overruled: &[Constraint],
-    sources: &Sources<'_>,
-    set: &Dataset,
-) -> Vec<Broken> {
-    let of = |status| {
-        move |c: Constraint| {
-            let (source, rows) = sources.of(&c);
-            let [i, j] = rows.map(|row| set.id(row as usize));
-            Broken { i, j, r#type: c.kind.name(), weight: c.weight, status, source }
-        }
-    };
-    let left_out = overruled.iter().copied().map(of("overruled"));
-    constraints.violated(labels).map(of("broken")).chain(left_out).collect()
+pub(crate) fn broken<'a>(
+    constraints: &'a Constraints,
+    labels: &'a [u32],
+    overruled: &'a [Constraint],
+    sources: Sources<'a>,
+    set: &'a Dataset,
+) -> impl Iterator<Item = Broken> + 'a {
+    let left_out = overruled.iter().map(|c| ("overruled", *c));
+    let all = constraints.violated(labels).map(|c| ("broken", c)).chain(left_out);
+    all.map(move |(status, c)| {
+        let (source, rows) = sources.of(&c);
+        let [i, j] = rows.map(|row| set.id(row as usize));
+        Broken { i, j, r#type: c.kind.name(), weight: c.weight, status, source }
+    })
 }
 
-/// Writes the pairs as CSV.
-pub(crate) fn write(path: &str, all: &[Broken]) -> mustlink::Result<()> {
-    let head = ["i", "j", "type", "weight", "status", "source"].map(String::from);
-    let row = |b: &Broken| {
-        let [kind, status] = [b.r#type, b.status].map(String::from);
-        [b.i.clone(), b.j.clone(), kind, b.weight.to_string(), status, b.source.clone()]
-    };
-    write_rows(path, std::iter::once(head).chain(all.iter().map(row)))
+/// Writes the pairs as CSV, if a file is given. Returns the first [`MOST`] for a summary, and the number of the others.
+/// Groups can have more pairs than fit into memory, so no others are kept.
+pub(crate) fn write(
+    path: Option<&str>,
+    all: impl Iterator<Item = Broken>,
+) -> mustlink::Result<(Vec<Broken>, usize)> {
+    let (mut first, mut left_out) = (Vec::new(), 0);
+    let mut keep = |b: Broken| if first.len() < MOST { first.push(b) } else { left_out += 1 };
+    match path {
+        None => all.for_each(keep),
+        Some(path) => {
+            let head = ["i", "j", "type", "weight", "status", "source"].map(String::from);
+            let row = |b: Broken| {
+                let [kind, status] = [b.r#type, b.status].map(String::from);
+                let cells = [
+                    b.i.clone(),
+                    b.j.clone(),
+                    kind,
+                    b.weight.to_string(),
+                    status,
+                    b.source.clone(),
+                ];
+                keep(b);
+                cells
+            };
+            write_rows(path, std::iter::once(head).chain(all.map(row)))?;
+        }
+    }
+    Ok((first, left_out))
 }
 
 /// The sources of constraints.

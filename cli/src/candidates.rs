@@ -141,7 +141,6 @@ pub(crate) const FILES: [&str; 3] = ["candidates.csv", "labels.csv", "method.tom
 pub(crate) fn write(folder: &Path, tried: &[Tried], job: &Job, k: usize) -> Result<()> {
     make_folder(folder)?;
     let path = |name: &str| folder.join(name).display().to_string();
-    let put = |name: &str, rows: &[Vec<String>]| write_rows(&path(name), rows);
     let order = in_order(tried);
     let number = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
     let mut table = vec![
@@ -161,25 +160,24 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], job: &Job, k: usize) -> Resu
             t.outcome.clone(),
         ]
     }));
-    put(FILES[0], &table)?;
+    write_rows(&path(FILES[0]), &table)?;
     // Rows that were merged or dropped first stand in it, too.
-    let finished: Vec<(usize, Vec<Option<u32>>)> = order
+    let finished = order
         .iter()
         .enumerate()
-        .filter_map(|(at, t)| {
-            let labels = t.labels.as_ref().filter(|l| l.len() == job.set.n())?;
-            Some((at, job.labels(labels)))
-        })
-        .collect();
-    let mut head = vec!["id".to_string()];
-    head.extend(finished.iter().map(|(at, _)| at.to_string()));
-    let mut table = vec![head];
-    table.extend((0..job.original.n()).map(|i| {
-        let label = |l: Option<u32>| l.map_or(String::new(), |l| l.to_string());
-        let labels = finished.iter().map(|(_, labels)| label(labels[i]));
+        .filter_map(|(at, t)| Some((at, t.labels.as_ref().filter(|l| l.len() == job.set.n())?)));
+    let finished: Vec<(usize, &Vec<u32>)> = finished.collect();
+    let head = finished.iter().map(|(at, _)| at.to_string());
+    let head: Vec<String> = std::iter::once("id".to_string()).chain(head).collect();
+    let row = |i: usize| -> Vec<String> {
+        let label = |labels: &[u32]| {
+            let label = job.object(i).map(|object| labels[object as usize]);
+            label.filter(|&l| l != NONE).map_or(String::new(), |l| l.to_string())
+        };
+        let labels = finished.iter().map(|(_, labels)| label(labels));
         std::iter::once(job.original.id(i)).chain(labels).collect()
-    }));
-    put(FILES[1], &table)?;
+    };
+    write_rows(&path(FILES[1]), std::iter::once(head).chain((0..job.original.n()).map(row)))?;
     write_text(&path(FILES[2]), &method(&order, &job.config, k))
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mustlink::clustering::{Clustering, NONE};
 use mustlink::config;
-use mustlink::constraints::{Constraints, Group};
+use mustlink::constraints::{Constraint, Constraints, Group};
 use mustlink::method::Method;
 use mustlink::roles::Transform;
 use mustlink::selection::{Contradicting, Selection};
@@ -250,25 +250,24 @@ impl Job {
         error.render_with_sources(&|i| self.called(i), &|c| sources.of(c).0)
     }
 
+    /// The answers that were left out because other answers contradict them.
+    pub fn overruled(&self, selection: &Selection, given: &Constraints) -> Result<Vec<Constraint>> {
+        let asked = selection.asked();
+        let answered = selection.answered(asked);
+        let out = selection.left_out(asked, self.method.on_conflict, given)?;
+        let mut out: Vec<_> = out.into_iter().collect();
+        out.sort_unstable();
+        Ok(out.iter().filter_map(|id| answered.get(id)).copied().collect())
+    }
+
     /// The constraints that `clustered` violates, and the answers that were overruled.
-    pub fn broken(
-        &self,
-        clustered: &Clustered,
-        selection: Option<&Selection>,
-        given: &Constraints,
-    ) -> Result<Vec<Broken>> {
-        let mut overruled = Vec::new();
-        if let Some(selection) = selection {
-            let asked = selection.asked();
-            let answered = selection.answered(asked);
-            let out = selection.left_out(asked, self.method.on_conflict, given)?;
-            let mut out: Vec<_> = out.into_iter().collect();
-            out.sort_unstable();
-            overruled.extend(out.iter().filter_map(|id| answered.get(id)).copied());
-        }
+    pub fn broken<'a>(
+        &'a self,
+        clustered: &'a Clustered,
+        overruled: &'a [Constraint],
+    ) -> impl Iterator<Item = Broken> + 'a {
         let labels = &clustered.run.clustering.labels;
-        let (constraints, sources) = (&clustered.constraints, self.sources());
-        Ok(broken(constraints, labels, &overruled, &sources, &self.original))
+        broken(&clustered.constraints, labels, overruled, self.sources(), &self.original)
     }
 
     /// An error in the user's names.

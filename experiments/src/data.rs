@@ -24,6 +24,8 @@ pub struct Source {
     pub data_dirs: Vec<PathBuf>,
     /// Data sets in memory, by id; they come before any other.
     pub memory: BTreeMap<String, Dataset>,
+    /// Maximum size in bytes of a data set that is read, and of its constraints. Absent: no limit.
+    pub memory_limit: Option<u64>,
 }
 
 /// A data set, opened and after its own steps.
@@ -87,6 +89,11 @@ impl Prepared {
         row.map_or_else(|| self.set.id(i), usize::to_string)
     }
 
+    /// Bytes of its data and its constraints.
+    pub fn bytes(&self) -> u64 {
+        self.set.data.bytes().saturating_add(self.given.bytes())
+    }
+
     /// The class of each object, if classes are known. `None` inside: the class is unknown.
     pub fn labels(&self) -> Option<&[Option<u32>]> {
         self.set.classes.as_ref().map(|c| &*c.labels)
@@ -114,7 +121,9 @@ fn steps(experiment: &Experiment, spec: &DatasetEntry, source: &Source) -> Resul
     let given = match &spec.constraints {
         Some(file) => {
             let file = relative(experiment.base(), file);
-            mustlink_datasets::read_constraints(&file, &raw, raw.ids.is_some()).map_err(of_file)?
+            let (by_id, limit) = (raw.ids.is_some(), source.memory_limit);
+            let read = mustlink_datasets::read_constraints_and_unused(&file, &raw, by_id, limit);
+            read.map_err(of_file)?.0
         }
         None => Constraints::default(),
     };
@@ -201,6 +210,9 @@ fn of_file(error: Error) -> Error {
         }
         Error::Named { message, source } => {
             Error::Named { message: in_file_words(&message), source }
+        }
+        Error::At { place, source } if matches!(*source, Error::Memory { .. }) => {
+            Error::Named { message: format!("{place}: {source}"), source }
         }
         Error::At { place, source } => Error::At { place, source: Box::new(of_file(*source)) },
         other => other,
@@ -293,6 +305,7 @@ fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {
         separator: spec.sep,
         decimal: spec.decimal,
         missing: spec.na.clone(),
+        memory_limit: source.memory_limit,
         ..OpenOptions::default()
     }
 }

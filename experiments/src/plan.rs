@@ -172,7 +172,7 @@ fn largest(grid: &Grid) -> (u64, String) {
     let mut most = (0, String::new());
     for (row, set) in grid.methods.iter().zip(&grid.datasets) {
         for method in row {
-            let memory = method.costs.memory.saturating_add(set.set.data.bytes());
+            let memory = method.costs.memory.saturating_add(set.bytes());
             if memory > most.0 {
                 let who = format!("method \"{}\" on data set \"{}\"", method.resolved.id, set.id);
                 most = (memory, who);

@@ -18,6 +18,7 @@ use mustlink_datasets::data_error;
 use crate::cell;
 use crate::cell_file::{CellFile, Wanted, has_failed};
 use crate::config::{Experiment, stored};
+use crate::data::Prepared;
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
@@ -315,9 +316,9 @@ impl Runner<'_> {
         });
     }
 
-    /// Bytes of all data sets.
+    /// Bytes of all data sets and their constraints.
     fn data(&self) -> u64 {
-        self.grid.datasets.iter().map(|d| d.set.data.bytes()).sum()
+        self.grid.datasets.iter().map(Prepared::bytes).sum()
     }
 
     fn memory_of(&self, task: Task) -> u64 {

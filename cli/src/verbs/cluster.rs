@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use mustlink::Result;
 use mustlink::clustering::{Clustering, Geometry, NONE, Status};
-use mustlink::constraints::{Constraints, Kind};
+use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::selection::Selection;
 use mustlink::text::count;
 use mustlink_datasets::Dataset;
@@ -246,7 +246,7 @@ pub(crate) struct Violations {
 struct Made {
     selection: Option<Selection>,
     clustered: Clustered,
-    broken: Vec<Broken>,
+    overruled: Vec<Constraint>,
     scores: Scores,
     scored: Scored,
     validation: Option<Validation>,
@@ -275,14 +275,17 @@ impl Made {
         let seconds = start.elapsed().as_secs_f64();
         let labels = &clustered.run.clustering.labels;
         let (scores, scored) = Scored::new(job, labels, &clustered.constraints)?;
-        let wanted = args.violations.is_some() || args.format == Format::Json;
-        let given = &seen.problem.constraints;
-        let broken = match wanted {
-            true => job.broken(&clustered, selection.as_ref(), given)?,
-            false => Vec::new(),
+        let overruled = match &selection {
+            Some(s) if lists_violations(args) => job.overruled(s, &seen.problem.constraints)?,
+            _ => Vec::new(),
         };
-        Ok(Made { selection, clustered, broken, scores, scored, validation, seconds })
+        Ok(Made { selection, clustered, overruled, scores, scored, validation, seconds })
     }
+}
+
+/// True if violated constraints go to a file or into the summary.
+fn lists_violations(args: &Args) -> bool {
+    args.violations.is_some() || args.format == Format::Json
 }
 
 /// The files that the options name.
@@ -330,7 +333,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let made = in_pool(args.job.threads, || Made::new(args, &job))?;
     let warnings = job.finish(&args.job);
-    let Made { selection, clustered, broken, scores, scored, validation, seconds } =
+    let Made { selection, clustered, overruled, scores, scored, validation, seconds } =
         made.map_err(|e| job.named(&e))?;
     let clustering = &clustered.run.clustering;
     // What is known to the method says more than what it is judged by.
@@ -338,10 +341,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let of_rows = job.labels(&clustering.labels);
     let crosstab = classes.map(|c| Crosstab::new(&of_rows, clustering.k, c));
     write(args, &job, &clustered, crosstab.as_ref())?;
-    if let Some(path) = &args.violations {
-        broken::write(path, &broken)?;
-    }
-    let (broken, broken_left_out) = broken::first(broken);
+    let (broken, broken_left_out) = match lists_violations(args) {
+        true => broken::write(args.violations.as_deref(), job.broken(&clustered, &overruled))?,
+        false => (Vec::new(), 0),
+    };
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
         data: DataSummary::of(&job.original),

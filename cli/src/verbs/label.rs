@@ -190,7 +190,8 @@ fn write(
         job.context().warn(clash);
     }
     if let Some(path) = &args.violations {
-        broken::write(path, &job.broken(&clustered, Some(selection), given)?)?;
+        let overruled = job.overruled(selection, given)?;
+        broken::write(Some(path.as_str()), job.broken(&clustered, &overruled))?;
     }
     let violated = clustered.run.violations.total();
     if violated > 0 {

@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 use mustlink::text::{count, form};
 use mustlink_datasets::shell_word;
 use mustlink_experiments::slurm::{self, SlurmOptions};
-use mustlink_experiments::{self as experiments, Experiment, Keep, Outcome, RunOptions, Shard, io};
+use mustlink_experiments::{
+    self as experiments, Experiment, Keep, Outcome, RunOptions, Shard, Source, io,
+};
 use mustlink_report::Report;
 
 use crate::failure::Failure;
@@ -238,13 +240,14 @@ pub(crate) fn carry_out(
     shard: Option<Shard>,
     work: impl FnOnce(&RunOptions) -> mustlink::Result<Outcome>,
 ) -> Result<u8, Failure> {
+    let memory_limit = how.memory_limit.or_else(crate::memory::default_limit);
     let options = RunOptions {
         threads: how.threads,
-        memory_limit: how.memory_limit.or_else(crate::memory::default_limit),
+        memory_limit,
         max_fails: how.max_fails.or(how.fail_fast.then_some(1)),
         finish: how.finish,
         shard,
-        source: how.data.source(),
+        source: Source { memory_limit, ..how.data.source() },
         ..RunOptions::to(out)
     };
     let outcome = watched(how.quiet, options, work)?;

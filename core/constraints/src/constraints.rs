@@ -218,6 +218,12 @@ impl Constraints {
         self.pairs.get_or_init(|| self.listed.iter().copied().chain(grouped()).collect())
     }
 
+    /// Bytes of the listed pairs and of the members of groups.
+    pub fn bytes(&self) -> u64 {
+        let members = self.groups.iter().map(|group| size_of_val(&group.members[..]));
+        (size_of_val(&self.listed[..]) + members.sum::<usize>()) as u64
+    }
+
     /// The pairs that are listed one by one.
     pub fn listed(&self) -> &[Constraint] {
         &self.listed

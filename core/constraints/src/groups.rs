@@ -100,16 +100,20 @@ impl Group {
 
     /// The pairs of the group that `labels` put into one cluster, found without visiting all pairs. An object without
     /// a label (`u32::MAX`) is apart from all others.
-    pub fn violated_pairs(&self, labels: &[u32]) -> Vec<Constraint> {
+    pub fn violated_pairs(&self, labels: &[u32]) -> impl Iterator<Item = Constraint> {
         let mut own: Vec<(u32, u32)> =
             self.members.iter().map(|&i| (labels[i as usize], i)).collect();
         own.retain(|(label, _)| *label != u32::MAX);
         own.sort_unstable();
         let of_cluster = |same: &[(u32, u32)]| {
+            let &Group { weight, strength, origin, .. } = self;
             let members = same.iter().map(|(_, i)| *i).collect();
-            Group { members, ..self.clone() }.pairs().collect::<Vec<_>>()
+            Group { name: String::new(), members, weight, strength, origin }
         };
-        own.chunk_by(|a, b| a.0 == b.0).flat_map(of_cluster).collect()
+        let clusters: Vec<Group> = own.chunk_by(|a, b| a.0 == b.0).map(of_cluster).collect();
+        // One pair at a time, as there may be too many for memory.
+        let pairs = |of: Group| (0..of.pair_count() as usize).map(move |rank| of.at_rank(rank));
+        clusters.into_iter().flat_map(pairs)
     }
 
     /// The group after its objects were renumbered; `None` = the object is gone.

@@ -153,6 +153,20 @@ fn texts_and_constraints_beyond_the_limit_are_refused() {
 }
 
 #[test]
+fn constraints_of_an_experiment_beyond_the_limit_are_refused() {
+    let bench = Bench::with(
+        "e.toml",
+        "[experiment]\nname = \"e\"\n[[dataset]]\nid = \"iris\"\nconstraints = \"pairs.csv\"\n\
+         [[method]]\nid = \"means\"\nclusterer = \"pck_means\"\n",
+    );
+    bench.write("pairs.csv", format!("i,j,type\n{}", "0,1,must_link\n".repeat(100_000)));
+    let done = bench.run("run e.toml --out results --quiet --memory-limit 1MiB");
+    let place = done.err.starts_with("error: dataset iris: ");
+    let said = place && done.err.contains("pairs.csv: memory: about ");
+    assert!(done.status == 2 && said, "{}", done.err);
+}
+
+#[test]
 fn the_limit_counts_data_transforms_and_method_together() {
     let bench = Bench::with("many.csv", numbers(60_001));
     let cluster = |limit: f64, more: &str| {
@@ -231,4 +245,19 @@ fn predictions_are_written_without_memory_for_each_object() {
     let more = peak(&bench, &format!("{predict} --classes --distances"));
     // Texts of two more columns took 112 bytes for each object.
     assert!(more < label + 40 * n as u64, "{label}, {more}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn violations_are_written_without_memory_for_each_pair() {
+    // Each of two clusters breaks the pairs inside it, half of the 719 400 of the group.
+    let row = |i: usize| format!("{}.5,{}.5,one\n", i % 2 * 100, i % 7);
+    let bench =
+        Bench::with("g.csv", "a,b,photo\n".to_string() + &(0..1200).map(row).collect::<String>());
+    let cluster = "cluster --data g.csv --apart photo --clusterer kmeans --k 2 --quiet";
+    let alone = peak(&bench, cluster);
+    let listed = peak(&bench, &format!("{cluster} --violations v.csv"));
+    assert_eq!(bench.read("v.csv").lines().count(), 1 + 2 * (600 * 599 / 2));
+    // Each pair took more than 100 bytes.
+    assert!(listed < alone + (20 << 20), "{alone}, {listed}");
 }
