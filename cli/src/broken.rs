@@ -48,26 +48,19 @@ pub(crate) fn write(
 ) -> mustlink::Result<(Vec<Broken>, usize)> {
     let (mut first, mut left_out) = (Vec::new(), 0);
     let mut keep = |b: Broken| if first.len() < MOST { first.push(b) } else { left_out += 1 };
-    match path {
-        None => all.for_each(keep),
-        Some(path) => {
-            let head = ["i", "j", "type", "weight", "status", "source"].map(String::from);
-            let row = |b: Broken| {
-                let [kind, status] = [b.r#type, b.status].map(String::from);
-                let cells = [
-                    b.i.clone(),
-                    b.j.clone(),
-                    kind,
-                    b.weight.to_string(),
-                    status,
-                    b.source.clone(),
-                ];
-                keep(b);
-                cells
-            };
-            write_rows(path, std::iter::once(head).chain(all.map(row)))?;
-        }
-    }
+    let Some(path) = path else {
+        all.for_each(keep);
+        return Ok((first, left_out));
+    };
+    let head = ["i", "j", "type", "weight", "status", "source"].map(String::from);
+    let row = |b: Broken| {
+        let (weight, [kind, status]) =
+            (b.weight.to_string(), [b.r#type, b.status].map(String::from));
+        let cells = [b.i.clone(), b.j.clone(), kind, weight, status, b.source.clone()];
+        keep(b);
+        cells
+    };
+    write_rows(path, std::iter::once(head).chain(all.map(row)))?;
     Ok((first, left_out))
 }
 

@@ -246,7 +246,7 @@ pub(crate) struct Violations {
 struct Made {
     selection: Option<Selection>,
     clustered: Clustered,
-    overruled: Vec<Constraint>,
+    overruled: Option<Vec<Constraint>>,
     scores: Scores,
     scored: Scored,
     validation: Option<Validation>,
@@ -275,17 +275,10 @@ impl Made {
         let seconds = start.elapsed().as_secs_f64();
         let labels = &clustered.run.clustering.labels;
         let (scores, scored) = Scored::new(job, labels, &clustered.constraints)?;
-        let overruled = match &selection {
-            Some(s) if lists_violations(args) => job.overruled(s, &seen.problem.constraints)?,
-            _ => Vec::new(),
-        };
+        let given = &seen.problem.constraints;
+        let overruled = selection.as_ref().map(|s| job.overruled(s, given)).transpose()?;
         Ok(Made { selection, clustered, overruled, scores, scored, validation, seconds })
     }
-}
-
-/// True if violated constraints go to a file or into the summary.
-fn lists_violations(args: &Args) -> bool {
-    args.violations.is_some() || args.format == Format::Json
 }
 
 /// The files that the options name.
@@ -341,10 +334,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let of_rows = job.labels(&clustering.labels);
     let crosstab = classes.map(|c| Crosstab::new(&of_rows, clustering.k, c));
     write(args, &job, &clustered, crosstab.as_ref())?;
-    let (broken, broken_left_out) = match lists_violations(args) {
-        true => broken::write(args.violations.as_deref(), job.broken(&clustered, &overruled))?,
-        false => (Vec::new(), 0),
-    };
+    let wanted = args.violations.is_some() || args.format == Format::Json;
+    let all = wanted.then(|| job.broken(&clustered, overruled.as_deref().unwrap_or_default()));
+    let (broken, broken_left_out) =
+        broken::write(args.violations.as_deref(), all.into_iter().flatten())?;
     let counts = selection.as_ref().map(|s| s.counts(s.asked())).unwrap_or_default();
     let summary = Summary {
         data: DataSummary::of(&job.original),

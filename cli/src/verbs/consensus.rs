@@ -221,15 +221,13 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
         mustlink_datasets::write_labels(out, &objects, &labels)?;
     }
-    let (broken, broken_left_out) = match args.violations.is_some() || args.format == Format::Json {
-        true => {
-            let (file, given) = (args.constraints.as_deref(), &problem.constraints);
-            let sources = Sources::default().of_file(file, given, &Some);
-            let all = broken(given, labels, &[], sources, &objects);
-            broken::write(args.violations.as_deref(), all)?
-        }
-        false => (Vec::new(), 0),
-    };
+    let all = (args.violations.is_some() || args.format == Format::Json).then(|| {
+        let (file, given) = (args.constraints.as_deref(), &problem.constraints);
+        let sources = Sources::default().of_file(file, given, &Some);
+        broken(given, labels, &[], sources, &objects)
+    });
+    let (broken, broken_left_out) =
+        broken::write(args.violations.as_deref(), all.into_iter().flatten())?;
     let scores = match &objects.classes {
         Some(classes) => agreement(labels, classes, None)?,
         None => Scores::default(),

@@ -118,6 +118,17 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             magnitudes::far_objects_stand_alone,
         ),
         Law::when(
+            "far_objects_change_no_cluster",
+            // A method that tries others may choose another one.
+            |p| {
+                let facts = p.properties();
+                !facts.needs_k
+                    && facts.accepts.contains(&DataKind::Dense)
+                    && p.attempts(&noise(p, 1).shape()).is_empty()
+            },
+            magnitudes::far_objects_change_no_cluster,
+        ),
+        Law::when(
             "equal_rows_are_near",
             |p| p.properties().accepts.contains(&DataKind::Dense),
             magnitudes::equal_rows_are_near,

@@ -7,6 +7,7 @@ use super::fixtures;
 use super::law::Verdict;
 use crate::ensure;
 use mustlink_core::clustering::{Clustering, Geometry, canonical};
+use mustlink_core::constraints::Constraints;
 use mustlink_core::data::{Data, DataKind};
 use mustlink_core::problem::Problem;
 use mustlink_core::registry::Catalogue;
@@ -113,30 +114,40 @@ fn centres(c: &Clustering, plain: &Clustering, back: impl Fn(f64) -> f64) -> Ver
     Ok(())
 }
 
-/// One object that is 10^18 times farther off than the others, as fill values are, has a cluster of its own,
-/// and the others are in the same clusters as without it, if these are the groups.
-pub(super) fn far_objects_stand_alone(p: &Plugin) -> Verdict {
+/// Three groups, the same with one object that is 10^18 times farther off than the others, as fill values are, and the
+/// classes of the groups.
+fn near_and_far() -> Result<(Problem, Problem, Vec<u32>), String> {
     // The order of the rows does not repeat the groups, so that row numbers alone do not find them.
     let (near, classes) = fixtures::groups(8, 3, 0.2, 5);
-    let n = near.nrows();
-    let mut order: Vec<usize> = (0..n).collect();
+    let mut order: Vec<usize> = (0..near.nrows()).collect();
     order.sort_by_key(|&i| (i * i * 5 % 29, i));
     let near = near.select(ndarray::Axis(0), &order);
-    let classes: Vec<u32> = order.iter().map(|&i| classes[i]).collect();
-    let alone = Data::dense(near.clone()).map_err(|e| e.to_string())?;
-    let alone = Problem::new(alone).with_k(3);
-    let found = run::cluster(p, &alone, &fixtures::context(3)).map_err(|e| e.to_string())?;
-    if canonical(&found.clustering.labels) != canonical(&classes) {
+    let classes = order.iter().map(|&i| classes[i]).collect();
+    let far = Array2::from_elem((1, 3), 1e18);
+    let all = ndarray::concatenate![ndarray::Axis(0), near, far];
+    let problem = |x| Data::dense(x).map(Problem::new).map_err(|e| e.to_string());
+    Ok((problem(near)?, problem(all)?, classes))
+}
+
+/// Checks that `p` finds the groups with the far object as well, and puts it into none of them. A method that does not
+/// find them without it is not judged.
+fn finds_groups_beside_far(
+    p: &Plugin,
+    near: &Problem,
+    all: &Problem,
+    classes: Vec<u32>,
+) -> Verdict {
+    let labels = |problem: &Problem| {
+        let run = run::cluster(p, problem, &fixtures::context(3)).map_err(|e| e.to_string())?;
+        Ok::<_, String>(canonical(&run.clustering.labels))
+    };
+    if labels(near)? != canonical(&classes) {
         return Ok(());
     }
-    let far = Array2::from_elem((1, 3), 1e18);
-    let x = ndarray::concatenate![ndarray::Axis(0), near, far];
-    let data = Data::dense(x).map_err(|e| e.to_string())?;
-    let problem = Problem::new(data).with_k(4);
-    fixtures::tried(&problem);
-    let run = run::cluster(p, &problem, &fixtures::context(3)).map_err(|e| e.to_string())?;
+    fixtures::tried(all);
+    let labels = labels(all)?;
+    let n = classes.len();
     let expected: Vec<u32> = classes.into_iter().chain([3]).collect();
-    let labels = canonical(&run.clustering.labels);
     ensure!(
         labels == canonical(&expected),
         "beside an object at 10^18, {n} objects in three groups are in clusters {labels:?}"
@@ -144,22 +155,50 @@ pub(super) fn far_objects_stand_alone(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// Equal rows are nearer than any length: whatever an option in the unit of the data says, they are
-/// together.
-pub(super) fn equal_rows_are_near(p: &Plugin) -> Verdict {
+/// A far object has a cluster of its own, and the others are in the same clusters as without it.
+pub(super) fn far_objects_stand_alone(p: &Plugin) -> Verdict {
+    let (near, all, classes) = near_and_far()?;
+    finds_groups_beside_far(p, &near.with_k(3), &all.with_k(4), classes)
+}
+
+/// Without k a far object changes no cluster of the others either, if lengths are fixed: a default may depend on it.
+pub(super) fn far_objects_change_no_cluster(p: &Plugin) -> Verdict {
+    let (near, all, classes) = near_and_far()?;
+    // Objects of one group are nearer to each other, those of two groups are not.
+    let plugin = with_length(p, &lengths(p)?, 2.0)?;
+    let given = match p.properties().reads_constraints {
+        true => fixtures::true_constraints(&classes, 20, 1),
+        false => Constraints::default(),
+    };
+    let (near, all) = (near.with_constraints(given.clone()), all.with_constraints(given));
+    finds_groups_beside_far(&*plugin, &near, &all, classes)
+}
+
+/// The options in the unit of the data.
+fn lengths(p: &Plugin) -> Result<Vec<String>, String> {
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
     let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
     let options = descriptor.schema_value().get("properties").and_then(Value::as_object);
+    let is_length = |option: &Value| option.get("x-units").and_then(Value::as_i64) == Some(1);
+    let lengths = options.into_iter().flatten().filter(|(_, option)| is_length(option));
+    Ok(lengths.map(|(name, _)| name.clone()).collect())
+}
+
+/// The plugin with these options set to `length`.
+fn with_length(p: &Plugin, options: &[String], length: f64) -> Result<Box<Plugin>, String> {
+    let mut config = p.to_value();
+    options.iter().for_each(|name| config[name] = length.into());
+    <Plugin as RoleObject>::from_value(config)
+}
+
+/// Equal rows are nearer than any length: whatever an option in the unit of the data says, they are
+/// together.
+pub(super) fn equal_rows_are_near(p: &Plugin) -> Verdict {
     let same = Data::dense(Array2::from_elem((20, 3), 2.5)).map_err(|e| e.to_string())?;
     let problem = fixtures::cut(Problem::new(same));
-    for (name, option) in options.into_iter().flatten() {
-        if option.get("x-units").and_then(Value::as_i64) != Some(1) {
-            continue;
-        }
+    for name in lengths(p)? {
         for length in [1e-9, 100.0] {
-            let mut config = p.to_value();
-            config[name] = length.into();
-            let plugin = <Plugin as RoleObject>::from_value(config)?;
+            let plugin = with_length(p, std::slice::from_ref(&name), length)?;
             fixtures::tried(&problem);
             let run = run::cluster(&*plugin, &problem, &fixtures::context(1));
             let k = run.map_err(|e| e.to_string())?.clustering.k;

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::shared::Mutant;
 
 const ROUNDS: &str = "keeps equal rows apart by rounding";
+const DIGITS: &str = "keeps twelve digits of the largest distance";
 
 /// Objects not farther apart than a length are together.
 #[options]
@@ -19,8 +20,12 @@ pub struct FlawedNeighbours {
 }
 
 pub fn mutants() -> Vec<Mutant> {
-    let config = json!({ "type": "flawed_neighbours", "flaw": ROUNDS });
-    vec![Mutant { config, law: "equal_rows_are_near" }]
+    let mutant = |(flaw, law): (&str, &'static str)| {
+        let config = json!({ "type": "flawed_neighbours", "flaw": flaw });
+        Mutant { config, law }
+    };
+    let flaws = [(ROUNDS, "equal_rows_are_near"), (DIGITS, "far_objects_change_no_cluster")];
+    flaws.map(mutant).into()
 }
 
 #[plugin("flawed_neighbours")]
@@ -32,14 +37,17 @@ impl BaseClusterer for FlawedNeighbours {
         let distance = |a: ndarray::ArrayView1<'_, f64>, b: ndarray::ArrayView1<'_, f64>| {
             (&a - &b).mapv(|v| v * v).sum().sqrt()
         };
-        let spread = (0..n).map(|i| distance(x.row(i), mean.view())).sum::<f64>() / n as f64;
+        let off: Vec<f64> = (0..n).map(|i| distance(x.row(i), mean.view())).collect();
+        let spread = off.iter().sum::<f64>() / n as f64;
+        let unit = 1e-12 * off.iter().fold(f64::MIN_POSITIVE, |most, v| v.max(most));
+        let kept = |d: f64| if self.flaw == DIGITS { (d / unit).round() * unit } else { d };
         let length = self.length.unwrap_or(spread);
         let rounding = if self.flaw == ROUNDS { 1e-6 } else { 0.0 };
         let mut groups = UnionFind::new(n);
         for i in 0..n {
             ctx.check()?;
             for j in 0..i {
-                if distance(x.row(i), x.row(j)) + rounding <= length {
+                if kept(distance(x.row(i), x.row(j))) + rounding <= length {
                     groups.union(i as u32, j as u32);
                 }
             }
