@@ -1,4 +1,4 @@
-//! What is left of the answers of a selection?
+//! The log of a selection, and the constraints that its answers give.
 //!
 //! The log is the truth about what was asked: counts and constraints at any point of a learning curve
 //! are a replay of it.

@@ -1,4 +1,4 @@
-//! What does a method give back? Labels, the objective it minimised, and how it got there.
+//! The result of a method: labels, the objective that it minimised, and how it ended.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

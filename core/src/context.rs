@@ -1,4 +1,4 @@
-//! What does a plugin know about the run it is part of?
+//! The context of a run, which every plugin gets.
 //!
 //! The seed path, a place to report progress and warnings, the cancel flag and the memory limit.
 //! There is no global state: two runs in one process share nothing.

@@ -1,4 +1,4 @@
-//! What do the numbers look like that a method sees?
+//! The data that a method clusters.
 //!
 //! Dense rows, sparse rows, distances or affinities, shared behind an `Arc` with an optional list
 //! of rows: a subsample copies nothing. Values are checked once, when the data is made; a method
@@ -242,7 +242,7 @@ impl Data {
         }
     }
 
-    /// Which kind of numbers this is.
+    /// The kind of these data.
     pub fn kind(&self) -> DataKind {
         match &self.store.matrix {
             Matrix::Dense(_) => DataKind::Dense,

@@ -1,4 +1,4 @@
-//! What is a set of base clusterings of the same objects?
+//! Ensembles: many partitions of the same objects.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

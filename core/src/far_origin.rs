@@ -1,9 +1,9 @@
-//! How do methods see data that lie far from the origin?
+//! Dense data far from the origin are centred before a method gets them.
 //!
-//! Of values around 1e12 that differ by 4, a squared norm keeps nothing. Where dense data lie so far
-//! out, and only there, methods see them around their middle, and what they give is moved back. A
-//! plugin to which the origin matters (`#[options(origin = true)]`, `#[option(origin = true)]`: angles) sees
-//! them where they are, and so does a plugin that holds one, also by default.
+//! A squared norm of values around 1e12 loses differences of 4. So methods get dense data that are this
+//! far out relative to their middle, and centres are moved back in the result. A plugin to which the origin
+//! matters, such as for angles (`#[options(origin = true)]`, `#[option(origin = true)]`), gets the original
+//! data. So does a plugin that holds such a plugin, also by default.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which features of a data set are those that a method sees, and how much does each count?
+//! The features of a data set that a method gets, and the weight of each.
 
 use crate::error::Error;
 

@@ -1,4 +1,4 @@
-//! What does a selection know so far, and what follows from it?
+//! The answers of a selection so far, and the pairs that follow from them.
 //!
 //! Union–find over must-links, cannot-link edges between components, pairs asked. Relations
 //! are looked up in near-constant time; on union the smaller edge set moves into the larger.

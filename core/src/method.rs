@@ -1,4 +1,4 @@
-//! What is a method? A small tree of plugins.
+//! A whole method: a small tree of plugins.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which objects are nearest to one?
+//! The nearest neighbours of an object.
 
 use crate::data::Data;
 

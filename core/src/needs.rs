@@ -1,4 +1,4 @@
-//! Does an ensemble have what a consensus function needs?
+//! Checks that an ensemble contains the parts that a consensus function needs.
 
 use crate::clustering::NONE;
 use crate::ensemble::{Ensemble, Member};

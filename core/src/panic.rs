@@ -1,4 +1,4 @@
-//! What did a panic say?
+//! The message of a panic.
 
 use std::any::Any;
 

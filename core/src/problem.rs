@@ -1,4 +1,4 @@
-//! What is a method asked to solve? Data, constraints, k, and never labels.
+//! The problem that a method solves: data, constraints and k, but never the true classes.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};

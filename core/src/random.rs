@@ -1,4 +1,4 @@
-//! Where does every random number come from?
+//! Streams of random numbers: one for each purpose, all from one seed.
 //!
 //! A run has one seed. Every use of randomness names its path (run seed, data set, repeat, fold,
 //! then the slots of the config tree and indexes) and its purpose; the BLAKE3 hash of those parts

@@ -1,4 +1,4 @@
-//! Where in a schema does the range of an option stand?
+//! The range of an option in a JSON Schema.
 
 use serde_json::{Map, Value};
 

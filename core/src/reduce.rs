@@ -1,4 +1,4 @@
-//! How are sums over objects taken so that every number of threads gives the same bits?
+//! Sums over objects that are the same bit for bit with any number of threads.
 //!
 //! Rows are summed in fixed blocks of 1024, each in index order; block sums are added in a fixed
 //! binary tree over block numbers. Threads only decide who computes a block. Sums over the features of

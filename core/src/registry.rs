@@ -1,4 +1,4 @@
-//! Which plugins exist?
+//! The catalogue of all plugins.
 //!
 //! typetag builds a plugin from its tag; the catalogue here describes it: role, summary, options
 //! with ranges, references, source file. One [`register!`](crate::register) line per plugin feeds
@@ -29,7 +29,7 @@ pub struct Descriptor {
     pub type_name: &'static str,
     /// Citation keys into the manual's bibliography.
     pub references: &'static [&'static str],
-    /// Which of them are cited only where an option has a certain value: key, option, value.
+    /// Keys that are cited only if an option has a certain value: key, option, value.
     pub cited_if: &'static [(&'static str, &'static str, &'static str)],
     /// Changes when the same input may give another result.
     pub version: u32,

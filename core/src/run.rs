@@ -1,4 +1,4 @@
-//! How is a clusterer or a consensus function run so that its result can be trusted?
+//! Runs a clusterer or a consensus function, and checks its result.
 //!
 //! The framework checks what a plugin declares about itself before the run and what it returns after:
 //! labels, hard promises, violations. It counts; the method does not.

@@ -1,4 +1,4 @@
-//! How do questions reach an oracle?
+//! The driver that passes questions to an oracle and answers to a selector.
 //!
 //! One driver moves messages between an inquiry and a respondent and writes the log.
 

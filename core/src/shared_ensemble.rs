@@ -1,4 +1,4 @@
-//! How do methods of one run share an ensemble?
+//! Ensembles that the methods of one run share.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which vertices of a graph belong together, when parts may not grow at will?
+//! Partitioners: they cut a graph or a hypergraph into k parts.
 //!
 //! A [`CutGraph`] has whole-number weights; an [`Engine`] cuts it into k parts. `metis` and `multilevel`
 //! keep the parts of about equal weight, `spectral` and `greedy_ncut` look at the normalised cut

@@ -1,4 +1,4 @@
-//! Which pair is worth asking about next? One selector per file; what several share is in `parts`.
+//! Query selectors: they choose the pair to ask about next. One selector per file; `parts` has shared code.
 //!
 //! Options of several selectors: how objects are asked about ([`Asking`], [`Member`], [`Tie`]), who votes
 //! in a committee ([`Voting`]), who represents a super-instance ([`Medoid`], [`Reference`]), and how much

@@ -1,4 +1,4 @@
-//! Which steps can change the data before it is clustered? One file each, named like its tag.
+//! Transforms: steps that change the data before clustering. One file each, named like its tag.
 //!
 //! A step is fitted to all rows of a data set and then applied to them. Nothing is scaled unless a
 //! configuration names the step.

@@ -1,4 +1,4 @@
-//! Where do the rows of a subset stand?
+//! The places of the rows of a subset in memory.
 
 use std::sync::{Arc, OnceLock};
 

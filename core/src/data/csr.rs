@@ -1,4 +1,4 @@
-//! What do sparse rows look like?
+//! Sparse rows in compressed form (CSR).
 
 use super::row::Row;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! When is data the same?
+//! A digest of data: equal data have equal digests.
 
 use super::{Data, DataKind, Matrix, Row};
 

@@ -1,4 +1,4 @@
-//! How large are the values of data?
+//! The sizes of the values of data.
 
 use std::ops::Range;
 

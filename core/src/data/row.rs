@@ -1,4 +1,4 @@
-//! What does one object look like, and what is computed with it?
+//! One object as a row of numbers, and arithmetic with it.
 
 use crate::reduce;
 

@@ -1,4 +1,4 @@
-//! Where do dense rows stand in memory?
+//! The places of dense rows in memory.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How much does each object count?
+//! Weights of objects.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What groups objects?
+//! The role of base clusterers: they group objects.
 
 use serde::Serialize;
 

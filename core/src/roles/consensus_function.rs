@@ -1,4 +1,4 @@
-//! What combines many partitions into one?
+//! The role of consensus functions: they combine many partitions into one.
 
 use serde::Serialize;
 

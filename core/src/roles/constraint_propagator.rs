@@ -1,4 +1,4 @@
-//! What spreads a few constraints to many pairs?
+//! The role of constraint propagators: they spread a few constraints to many pairs.
 
 use ndarray::Array2;
 use serde::Serialize;

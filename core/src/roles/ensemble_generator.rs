@@ -1,4 +1,4 @@
-//! What makes many base clusterings of one set of objects?
+//! The role of ensemble generators: they make many partitions of the same objects.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How good is a clustering?
+//! The role of metrics: they score a clustering.
 
 use serde::Serialize;
 

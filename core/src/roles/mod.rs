@@ -1,4 +1,4 @@
-//! Which parts can a method be made of? One trait per role, one required method each.
+//! The roles of plugins: one trait per role, with one required method each.
 
 mod base_clusterer;
 mod consensus_function;

@@ -1,4 +1,4 @@
-//! Who answers "same cluster or not?"
+//! The role of oracles: they answer whether two objects belong to the same cluster.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub struct Answer {
     /// Time to answer, if a person answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
-    /// When a person gave it, UTC.
+    /// The time at which a person gave it, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// Note of the annotator.

@@ -1,4 +1,4 @@
-//! What every plugin is, whatever its role.
+//! Properties of every plugin, independent of its role.
 
 use crate::options::Options;
 

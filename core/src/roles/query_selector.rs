@@ -1,4 +1,4 @@
-//! What decides which pair to ask about next?
+//! The role of query selectors: they choose the pair to ask about next.
 //!
 //! A selector starts an [`Inquiry`], a state machine that gives its next [`Step`] and takes replies.
 //! It has access neither to labels nor to an oracle: a driver passes the messages, so a person, a

@@ -1,4 +1,4 @@
-//! What changes the data before it is clustered?
+//! The role of transforms: they change the data before clustering.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

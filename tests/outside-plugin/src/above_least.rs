@@ -1,4 +1,4 @@
-//! How far is every value above the least of its feature?
+//! Values above the least value of their feature.
 
 use mustlink::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What do neighbours in the list of objects tell?
+//! Questions about objects that are neighbours in the list.
 
 use mustlink::prelude::*;
 

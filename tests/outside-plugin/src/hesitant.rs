@@ -1,4 +1,4 @@
-//! What if some pairs are beyond everybody?
+//! An oracle that cannot answer about some pairs.
 
 use mustlink::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Is there one cluster that holds nearly everything?
+//! The share of the objects that are in the largest cluster.
 
 use std::collections::BTreeMap;
 

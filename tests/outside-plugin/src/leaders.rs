@@ -1,4 +1,4 @@
-//! Which k objects do the members of an ensemble take for most different?
+//! A consensus around the k objects that the members of an ensemble separate most.
 
 use mustlink::clustering::NONE;
 use mustlink::prelude::*;

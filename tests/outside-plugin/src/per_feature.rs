@@ -1,4 +1,4 @@
-//! What does each feature say by itself?
+//! An ensemble with one member for each feature.
 
 use mustlink::prelude::*;
 

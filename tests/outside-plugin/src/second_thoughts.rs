@@ -1,4 +1,4 @@
-//! Which objects would leave their cluster if every broken constraint had a price?
+//! Objects that leave their cluster if every broken constraint has a price.
 
 use mustlink::prelude::*;
 

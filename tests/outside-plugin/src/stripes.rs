@@ -1,4 +1,4 @@
-//! How far do equal slices get?
+//! Slices of about equal size along one feature.
 
 use mustlink::prelude::*;
 

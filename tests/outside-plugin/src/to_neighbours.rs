@@ -1,4 +1,4 @@
-//! What if the nearest neighbour of an object is under the same constraints?
+//! Constraints that spread to the nearest neighbours of their objects.
 
 use std::collections::BTreeMap;
 
