@@ -1,4 +1,4 @@
-//! How does text become a method, and how are mistakes in it shown?
+//! The loader of configurations: it builds a method from text, and reports mistakes with their lines.
 //!
 //! A file is read into a tree of [`Node`]s that remember where they stand. The tree is checked
 //! against the JSON Schemas of the types and of the plugins named in it, slot by slot, so that every

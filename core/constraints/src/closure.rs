@@ -1,4 +1,4 @@
-//! What follows from the constraints, and do they contradict each other?
+//! The closure: everything that follows from a set of constraints, and its contradictions.
 //!
 //! The closure is held in component form: must-link components and the cannot-link edges between
 //! them. It costs O(n + m α(n)); pairs are enumerated only when asked for.

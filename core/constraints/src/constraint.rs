@@ -1,4 +1,4 @@
-//! What does one statement about a pair say?
+//! One constraint: a pair of objects, its kind, weight and strength.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

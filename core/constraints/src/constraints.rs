@@ -1,4 +1,4 @@
-//! What is known about pairs of objects, and in which form do methods get it?
+//! A set of constraints on the objects of a data set.
 //!
 //! A constraint says that two objects belong together (must-link) or apart (cannot-link). A
 //! [`Constraints`] is canonical: i < j, one entry per pair and kind, no trivial or inert entries,

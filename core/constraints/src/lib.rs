@@ -1,7 +1,7 @@
-//! What is known of a clustering: must-links, cannot-links, groups, what follows from them, why they cannot hold.
+//! Constraints on a clustering: must-links, cannot-links, groups, their closure, and why they may contradict.
 //!
-//! Below everything else, so the errors of mustlink are here as well, which tell of contradictions, and the
-//! trait of checked options. The core hands all of it on under its own name.
+//! All other crates depend on this one. So it also contains the errors of mustlink, which report contradictions,
+//! and the trait of checked options. The core re-exports all of it.
 
 pub mod closure;
 mod colours;

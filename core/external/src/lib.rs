@@ -1,4 +1,4 @@
-//! How does a program in another language take part?
+//! Plugins that are programs in another language.
 //!
 //! Its plugin here, one file per role, speaks to it as a child process in lines of JSON
 //! ([`parts::child`]), gives it arrays as NumPy files ([`parts::exchange`]) and keeps it from one task

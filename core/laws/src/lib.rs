@@ -1,4 +1,4 @@
-//! Which laws does every plugin of a role keep?
+//! The laws: conformance tests that every plugin of a role must pass.
 //!
 //! One file per role holds its laws: small named checks, chosen by what a plugin declares about
 //! itself. They run over the whole registry, one test per role, plugin and law; a crate with

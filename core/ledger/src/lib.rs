@@ -1,4 +1,4 @@
-//! What was asked, and what was answered, so that no crash can lose it?
+//! The ledger: a file of questions and answers that survives a crash.
 //!
 //! A ledger is a file of JSON lines, written one event at a time and never changed. A reply is on
 //! disk before a selector sees it. Resuming is replaying: the selector runs again, its questions are
