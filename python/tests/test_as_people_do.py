@@ -242,9 +242,9 @@ def test_a_number_of_clusters_that_is_needed_is_asked_for_by_its_name():
     ):
         with pytest.raises(mustlink.MissingKError, match="needs the number of clusters; give n_clusters$"):
             asked()
-    with pytest.raises(mustlink.MissingKError, match="y knows every class, so it is not looked at"):
+    with pytest.raises(mustlink.MissingKError, match="all classes in y are known, so y is ignored"):
         mustlink.Method("pck_means").fit(X, np.arange(40) % 2)
-    with pytest.raises(mustlink.MissingKError, match=r"give n_clusters \(y knows no class\)"):
+    with pytest.raises(mustlink.MissingKError, match=r"give n_clusters \(no class in y is known\)"):
         mustlink.Method("pck_means").fit(X, np.full(40, -1))
 
 
@@ -262,7 +262,7 @@ def test_a_class_has_as_many_clusters_as_those_of_scikit_learn():
     assert len(set(mustlink.Hierarchical(max_distance=1e6).fit(X).labels_)) == 1
     assert len(set(mustlink.Hierarchical().fit(X).labels_)) == 8
     for y in (np.arange(40) % 2, np.full(40, -1)):
-        with pytest.warns(mustlink.MustlinkWarning, match="n_clusters: not given, so 8 .*; y does not count"):
+        with pytest.warns(mustlink.MustlinkWarning, match="n_clusters: not given, so there are 8 .*; y is ignored"):
             mustlink.PCKMeans().fit(X, y)
 
 
@@ -463,7 +463,7 @@ def test_names_are_found():
 
 
 def test_classes_that_a_transform_does_not_look_at_are_said():
-    with pytest.warns(mustlink.MustlinkWarning, match="no must-link: .* \\(y knows every class or none"):
+    with pytest.warns(mustlink.MustlinkWarning, match="no must-link: .* \\(y is ignored, because all of its classes"):
         mustlink.RCA().fit(X, np.arange(40) % 2)
 
 

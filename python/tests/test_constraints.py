@@ -91,7 +91,7 @@ def test_a_search_over_a_pipeline_keeps_the_right_pairs(m):
 @pytest.mark.parametrize("m", [7, N - 20, N])
 def test_without_ids_folds_refuse(m):
     params = {"constraints": true_constraints(m, n=N)}
-    with pytest.raises(ValueError, match="speak of 60 rows, and X has 40"):
+    with pytest.raises(ValueError, match="made for 60 rows, but X has 40. If rows are split"):
         cross_validate(
             PCKMeans(3), X, CLASS, cv=3, params=params, scoring="rand_score", error_score="raise"
         )

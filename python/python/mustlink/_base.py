@@ -213,8 +213,8 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if y is not None and known is None and self._facts()["reads_constraints"]:
             _data.warn(
                 [
-                    f"n_clusters: not given, so {_CLUSTERS} clusters are made; y does not count, since it knows every "
-                    "class or none; give n_clusters, or mark unknown classes by -1"
+                    f"n_clusters: not given, so there are {_CLUSTERS} clusters; y is ignored, because all of its "
+                    "classes are known or none is. Give n_clusters, or mark unknown classes with -1"
                 ]
             )
         return _CLUSTERS
@@ -417,7 +417,7 @@ class Method(WeightedClusterer):
             raise missing
         codes = _data.classes(y, n)
         every = codes is not None and (codes >= 0).all()
-        why = "y knows every class, so it is not looked at" if every else "y knows no class"
+        why = "all classes in y are known, so y is ignored" if every else "no class in y is known"
         raise MissingKError(f"{missing} ({why})") from None
 
     def _part(self, name: str, path: str) -> Any:

@@ -108,7 +108,7 @@ def find(tag: str) -> Plugin:
     for plugin in catalogue():
         if plugin.tag == tag:
             return plugin
-    raise ConfigError(f'no plugin {tag!r}; "mustlink list" names all')
+    raise ConfigError(f'no plugin {tag!r}; run "mustlink list"')
 
 
 def takes_tables(transforms: Any) -> bool:

@@ -81,7 +81,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         except ConfigError as wrong:
             raise _catalogue.renamed(wrong, "transforms[0]") from None
         unread = reads and y is not None and classes is None and constraints is None
-        why = " (y knows every class or none, so it is not looked at)" if unread else ""
+        why = " (y is ignored, because all of its classes are known or none is)" if unread else ""
         _data.warn(text + why for text in self._steps.warnings)
         return self
 

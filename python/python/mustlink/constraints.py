@@ -559,7 +559,7 @@ def columns(given: Any, n: int, sample_id: Any = None) -> tuple[Any, int]:
         return given._columns, dropped
     if given.n != n:
         raise ConstraintError(
-            f"constraints: speak of {given.n} rows, and X has {n}; where rows are split, as in "
-            "cross-validation, give sample_id, the id or row number of each row"
+            f"constraints: made for {given.n} rows, but X has {n}. If rows are split, as in cross-validation, "
+            "pass sample_id: the id or row number of each row"
         )
     return given._columns, 0
