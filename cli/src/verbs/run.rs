@@ -292,9 +292,17 @@ fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report
         }
     }
     for (what, cells) in [("failed", &outcome.failed), ("lost", &outcome.lost)] {
-        for cell in cells.iter().take(5) {
+        let mut left: Vec<_> = cells.iter().collect();
+        for _ in 0..5 {
+            let Some(cell) = left.first().copied() else { break };
+            let before = left.len();
+            left.retain(|other| other.message != cell.message);
+            let more = match before - left.len() {
+                1 => String::new(),
+                same => format!(" (same error in {})", count(same - 1, "more cell")),
+            };
             term::tell(&format!(
-                "{what}: {}, {}, repeat {}, fold {}: {}",
+                "{what}: {}, {}, repeat {}, fold {}: {}{more}",
                 cell.dataset, cell.method, cell.repeat, cell.fold, cell.message
             ));
         }

@@ -85,7 +85,7 @@ fn failed_cells_end_with_1() {
     assert!(
         run.err.starts_with(
             "failed: iris, plain, repeat 0, fold 0: clusterer: k: must be between 1 and 150 (the number of \
-             objects), got 151\n"
+             objects), got 151 (same error in 3 more cells)\n4 cells failed"
         ),
         "{}",
         run.err

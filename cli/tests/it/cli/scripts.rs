@@ -233,6 +233,27 @@ fn results_of_two_copies_of_a_script_are_compared() {
 }
 
 #[test]
+fn a_traceback_is_shown_once_for_all_cells() {
+    let script = r#"while read l; do case "$l" in
+*hello*) echo '{"v":1,"type":"hello","name":"fails"}';;
+*) printf 'Traceback (most recent call last):\n  File "p.py", line 3\nKeyError: 1\n' >&2; exit 1;;
+esac; done
+"#;
+    let bench = Bench::with("fails.sh", script);
+    bench.write(
+        "e.toml",
+        "experiment.name = \"e\"\n[[dataset]]\nid = \"iris\"\n[split]\ntype = \"all\"\nrepeats = 3\n\
+         [[method]]\nid = \"a\"\nclusterer = { type = \"external_clusterer\", needs_k = false, \
+         command = [\"sh\", \"fails.sh\"] }\n",
+    );
+    let done = bench.run("run e.toml --out out");
+    assert_eq!(done.status, 1, "{}", done.err);
+    let shown = done.err.lines().filter(|line| line.starts_with("Traceback")).count();
+    assert_eq!(shown, 1, "{}", done.err);
+    assert!(done.err.contains("KeyError: 1 (same error in 2 more cells)\n"), "{}", done.err);
+}
+
+#[test]
 fn paths_start_at_the_file_that_names_them() {
     let bench = bench(SCRIPT);
     let command = "type = \"external_clusterer\", needs_k = false, options = { first = 3 }, \

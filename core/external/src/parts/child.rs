@@ -1,11 +1,11 @@
 //! How does a program in another language take part?
 //!
 //! As a child process that exchanges JSON lines: one object per line, UTF-8, on its standard input
-//! and output. What it writes to its standard error is passed through. A [`Child`] never outlives its
-//! handle, nor do the processes it started (on Unix, where it leads a process group of its own);
+//! and output. What it writes to its standard error is passed through, each traceback of Python once.
+//! A [`Child`] never outlives its handle, nor do the processes it started (on Unix, where it leads a process group of its own);
 //! waiting for it respects the time limit and the cancel flag of the run.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
@@ -452,10 +452,17 @@ fn shown(message: Value) -> Value {
     }
 }
 
-/// Passes standard error on, and keeps the beginnings of its last lines. A bar that is drawn over and over
-/// (`\r`) is many lines here.
+/// The beginning of a traceback of Python.
+const TRACEBACK: &[u8] = b"Traceback (most recent call last)";
+/// Number of tracebacks that are remembered.
+const MOST_TRACES: usize = 100;
+/// Tracebacks that were passed on. Many cells of an experiment may end with the same one, which is shown once.
+static SHOWN: Mutex<BTreeSet<Vec<u8>>> = Mutex::new(BTreeSet::new());
+
+/// Passes standard error on, each traceback once, and keeps the beginnings of its last lines. A bar that is drawn
+/// over and over (`\r`) is many lines here.
 fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
-    let mut open = Vec::new();
+    let (mut open, mut trace) = (Vec::new(), Vec::new());
     let mut buffer = [0; 4096];
     let keep = |line: &[u8]| {
         let text = String::from_utf8_lossy(line).trim_end().to_string();
@@ -467,18 +474,37 @@ fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
             tail.pop_front();
         }
     };
+    // A closed standard error is no error.
+    let pass = |text: &[u8]| drop(std::io::stderr().write_all(text));
+    let pass_once = |trace: &mut Vec<u8>| {
+        let text = std::mem::take(trace);
+        let is_new = SHOWN
+            .lock()
+            .is_ok_and(|mut shown| shown.len() >= MOST_TRACES || shown.insert(text.clone()));
+        if is_new {
+            pass(&text);
+        }
+    };
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {
-        // A closed standard error is no error.
-        let _ = std::io::stderr().write_all(&buffer[..read]);
         for part in buffer[..read].split_inclusive(|b| matches!(b, b'\n' | b'\r')) {
+            if !trace.is_empty() || open.is_empty() && part.starts_with(TRACEBACK) {
+                trace.extend_from_slice(part);
+            } else {
+                pass(part);
+            }
             let room = LONGEST_WORDS.saturating_sub(open.len());
             open.extend_from_slice(&part[..part.len().min(room)]);
             if part.ends_with(b"\n") || part.ends_with(b"\r") {
+                // The lines of a traceback between its first and its last one are indented.
+                if !open.starts_with(b" ") && !open.starts_with(TRACEBACK) {
+                    pass_once(&mut trace);
+                }
                 keep(&open);
                 open.clear();
             }
         }
     }
+    pass_once(&mut trace);
     keep(&open);
 }
 
