@@ -1,6 +1,7 @@
 //! What does each candidate make of the objects, and which pairs that it was not told does it meet?
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use mustlink_core::clustering;
@@ -185,7 +186,11 @@ fn run_all(
     clock: &Clock,
     ctx: &Context,
 ) -> Result<()> {
-    let done = AtomicU64::new(0);
+    let standing = Standing {
+        done: AtomicU64::new(0),
+        of: jobs.len() as u64,
+        met: Mutex::new(vec![(0, 0); trials.len()]),
+    };
     let mut ordered = jobs.to_vec();
     if clock.can_run_out() {
         // No fold is before the first.
@@ -194,9 +199,40 @@ fn run_all(
     }
     let same_round = |a: &Job, b: &Job| !clock.can_run_out() || a.1 == b.1;
     for round in ordered.chunk_by(same_round) {
-        run_round(trials, round, tests, clock, (&done, jobs.len()), ctx)?;
+        run_round(trials, round, tests, clock, &standing, ctx)?;
     }
     Ok(())
+}
+
+/// How far the jobs of a run are.
+struct Standing {
+    /// Jobs that are over.
+    done: AtomicU64,
+    /// All jobs.
+    of: u64,
+    /// Held-back pairs that each trial meets, and those that it was tested on.
+    met: Mutex<Vec<(usize, usize)>>,
+}
+
+impl Standing {
+    /// Counts a job of `trials[t]` and reports it with the best trial so far. `met` are the held-back pairs that the
+    /// job meets, and all of them.
+    fn report(&self, trials: &[Trial<'_>], t: usize, met: (usize, usize), ctx: &Context) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut all = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        all[t] = (all[t].0 + met.0, all[t].1 + met.1);
+        let tested = all.iter().enumerate().filter(|(_, m)| m.1 > 0);
+        let best = tested.max_by(|(_, a), (_, b)| (a.0 * b.1).cmp(&(b.0 * a.1)));
+        let place = match best {
+            Some((t, (met, of))) => {
+                let name = trials[t].name;
+                format!("methods, best so far {name} ({met} of {of} held-back pairs met)")
+            }
+            None => "methods".to_string(),
+        };
+        drop(all);
+        ctx.child(&place).progress(done, Some(self.of));
+    }
 }
 
 fn run_round(
@@ -204,7 +240,7 @@ fn run_round(
     jobs: &[Job],
     Tests { problem, prepared, folds }: &Tests<'_>,
     clock: &Clock,
-    (done, of): (&AtomicU64, usize),
+    standing: &Standing,
     ctx: &Context,
 ) -> Result<()> {
     let pairs = problem.constraints.pairs();
@@ -223,8 +259,11 @@ fn run_round(
         }
         let limited = clock.limited(&place(ctx, trial.place));
         let made = fit(trial.candidate, &prepared[trial.place], &trial.put(seen), &limited);
-        let after = done.fetch_add(1, Ordering::Relaxed) + 1;
-        ctx.child(trial.name).progress(after, Some(of as u64));
+        let tested = fold.map_or(&[][..], |f| &folds[f].tested[..]);
+        let is_met =
+            |labels: &[u32]| tested.iter().filter(|p| !pairs[**p].is_violated(labels)).count();
+        let met = made.as_ref().map_or((0, 0), |(labels, _)| (is_met(labels), tested.len()));
+        standing.report(trials, t, met, ctx);
         match made {
             Err(Error::Cancelled) if stopped() => Ok(None),
             Err(Error::TimedOut { .. }) if ctx.check().is_ok() => Ok(None),
