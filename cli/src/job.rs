@@ -25,7 +25,7 @@ use crate::file_kind;
 use crate::interrupt;
 pub(crate) use crate::job_args::JobArgs;
 use crate::method_file::{categories, method_file};
-use crate::progress::Spinner;
+use crate::progress::Meter;
 
 /// One method on one data set, as the command line says.
 pub(crate) struct Job {
@@ -38,7 +38,7 @@ pub(crate) struct Job {
     ledger: Option<PathBuf>,
     /// True if the command line names the oracle.
     own_oracle: bool,
-    spinner: Arc<Spinner>,
+    meter: Arc<Meter>,
     warnings: Vec<String>,
     /// The name of the constraints file, and its constraints.
     file: Option<(String, Constraints)>,
@@ -110,10 +110,10 @@ impl Job {
         config::own_names(&mut config);
         let method = file.method;
         let person = args.answered_by_hand || asks_a_person(&method);
-        let spinner = Spinner::start(!args.quiet && !person);
+        let meter = Meter::start(!args.quiet && !person);
         let ctx = Single::context_of(&original, seed)
             .cancel(interrupt::flag())
-            .progress(spinner.clone())
+            .progress(meter.clone())
             .memory_limit(open.memory_limit)
             .base(args.base());
         let ctx = if args.keep_best { ctx.keep_best() } else { ctx }.build();
@@ -139,7 +139,7 @@ impl Job {
             budget,
             ledger,
             own_oracle,
-            spinner,
+            meter,
             warnings,
             file,
             columns,
@@ -386,7 +386,7 @@ impl Job {
 
     /// Ends the progress display, shows the warnings of the plugins, and gives them all.
     pub fn finish(&self, args: &JobArgs) -> Vec<String> {
-        self.spinner.finish();
+        self.meter.finish();
         let new = self.context().warnings();
         new.iter().for_each(|w| args.warn(w));
         self.warnings.iter().cloned().chain(new).collect()

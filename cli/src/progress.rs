@@ -1,15 +1,17 @@
 //! How is it shown that work goes on? A bar on a terminal, now and then a line elsewhere.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use mustlink::context::Progress;
 use mustlink::text::count;
+pub(crate) use mustlink_experiments::duration;
 use mustlink_experiments::{ProgressSnapshot, RunOptions, RunProgress, Standing};
 
 use crate::{interrupt, term};
@@ -18,93 +20,87 @@ use crate::{interrupt, term};
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINES: Duration = Duration::from_secs(30);
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+/// The part of the work that is done, and the seconds that were left at that time.
+type Stood = Option<(String, Option<f64>, Instant)>;
+
+/// What is done after `elapsed`, and the time left.
+fn line(stood: &Stood, elapsed: Duration) -> String {
+    let so_far = duration(elapsed.as_secs_f64());
+    let Some((done, left, at)) = stood else { return format!("at work, {so_far} so far") };
+    let left = left.map(|left| left - at.elapsed().as_secs_f64()).filter(|left| *left > 0.0);
+    let left = left.map_or_else(String::new, |left| format!(", about {} left", duration(left)));
+    format!("{done}, {so_far} so far{left}")
 }
 
-/// Lines that are printed now and then if standard error is not a terminal.
-struct Lines(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
-
-impl Lines {
-    /// Tells what `text` makes of the time since now, where `told`.
-    fn start(told: bool, text: impl Fn(Duration) -> Option<String> + Send + 'static) -> Self {
-        Lines(Mutex::new(told.then(|| {
-            let (stop, stopped) = mpsc::channel();
-            let start = Instant::now();
-            let told = std::thread::spawn(move || {
-                let mut wait = FIRST_LINE;
-                while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                    wait = NEXT_LINES;
-                    if let Some(text) = text(start.elapsed()) {
-                        term::tell(&text);
-                    }
-                }
-            });
-            (stop, told)
-        })))
-    }
-
-    fn finish(&self) {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, told)) = lines {
-            drop(stop);
-            // It only waits and prints: there is nothing to learn from how it ended.
-            let _ = told.join();
-        }
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where an experiment stood, and when that was.
-type Stood = Arc<Mutex<Option<(ProgressSnapshot, Instant)>>>;
-
-/// The last snapshot, and the text that follows the number of cells.
-fn now(last: &Stood) -> Option<(ProgressSnapshot, String)> {
-    let (snapshot, at) = (*last.lock().unwrap_or_else(PoisonError::into_inner))?;
-    Some((snapshot, rest(&snapshot, at.elapsed())))
-}
-
-/// Shows where an experiment stands.
-struct Cells {
-    quiet: bool,
+/// Shows how far an experiment or a single method is.
+pub(crate) struct Meter {
+    shown: bool,
     bar: Option<ProgressBar>,
-    last: Stood,
-    lines: Lines,
+    stood: Arc<Mutex<Stood>>,
+    /// The first count of each part of a method, and its time.
+    begun: Mutex<BTreeMap<String, (u64, Instant)>>,
+    /// Ends the thread that prints lines.
+    lines: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
-impl Cells {
-    /// Shows nothing when `quiet`.
-    fn start(quiet: bool) -> Arc<Self> {
+impl Meter {
+    /// Shows nothing unless `shown`, which is false if it is not wanted or if a person answers in the terminal.
+    pub fn start(shown: bool) -> Arc<Self> {
         let terminal = std::io::stderr().is_terminal();
-        let last = Stood::default();
-        let told = last.clone();
-        let bar = (!quiet && terminal).then(|| {
+        let stood: Arc<Mutex<Stood>> = Arc::default();
+        let last = stood.clone();
+        let bar = (shown && terminal).then(|| {
+            let text = move |state: &ProgressState, to: &mut dyn Write| {
+                // A terminal that takes no text has no bar.
+                let _ = to.write_str(&line(&locked(&last), state.elapsed()));
+            };
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            let template = style("{bar:30} {pos}/{len} cells, {elapsed}{rest}");
-            bar.set_style(template.with_key(
-                "rest",
-                move |_: &ProgressState, to: &mut dyn Write| {
-                    // A terminal that takes no text has no bar.
-                    let _ = to.write_str(&now(&told).map_or_else(String::new, |(_, rest)| rest));
-                },
-            ));
+            let style = ProgressStyle::with_template("{spinner} {bar:20} {text}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.with_key("text", text));
             bar.enable_steady_tick(Duration::from_millis(500));
             bar
         });
-        let told = last.clone();
-        let lines = Lines::start(!quiet && !terminal, move |elapsed| {
-            let (s, rest) = now(&told)?;
-            let so_far = duration(elapsed.as_secs_f64());
-            Some(format!("{} of {} cells, {so_far} so far{rest}", s.done, s.total))
+        let last = stood.clone();
+        let lines = (shown && !terminal).then(|| {
+            let (stop, stopped) = mpsc::channel();
+            let start = Instant::now();
+            let printing = std::thread::spawn(move || {
+                let mut wait = FIRST_LINE;
+                while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    wait = NEXT_LINES;
+                    term::tell(&line(&locked(&last), start.elapsed()));
+                }
+            });
+            (stop, printing)
         });
-        Arc::new(Cells { quiet, bar, last, lines })
+        let (begun, lines) = (Mutex::default(), Mutex::new(lines));
+        Arc::new(Meter { shown, bar, stood, begun, lines })
     }
 
     /// Takes the bar away, ends the lines.
-    fn finish(&self) {
+    pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        self.lines.finish();
+        let lines = locked(&self.lines).take();
+        if let Some((stop, printing)) = lines {
+            drop(stop);
+            // It only waits and prints: there is nothing to learn from how it ended.
+            let _ = printing.join();
+        }
+    }
+
+    fn set(&self, (done, total): (u64, Option<u64>), text: String, left: Option<f64>) {
+        *locked(&self.stood) = Some((text, left, Instant::now()));
+        if let Some(bar) = &self.bar {
+            total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
+            bar.set_position(done);
+        }
     }
 
     /// Tells something above the bar, where there is one.
@@ -122,45 +118,20 @@ pub(crate) fn watched<T>(
     options: RunOptions,
     work: impl FnOnce(&RunOptions) -> T,
 ) -> T {
-    let cells = Cells::start(quiet);
-    let done = work(&RunOptions { progress: cells.clone(), cancel: interrupt::flag(), ..options });
-    cells.finish();
+    let meter = Meter::start(!quiet);
+    let done = work(&RunOptions { progress: meter.clone(), cancel: interrupt::flag(), ..options });
+    meter.finish();
     done
 }
 
-/// Failed cells and the time left, from a snapshot that is `ago` old.
-fn rest(s: &ProgressSnapshot, ago: Duration) -> String {
-    let failed = match s.failed {
-        0 => String::new(),
-        failed => format!(", {failed} failed"),
-    };
-    let left = match s.seconds_left {
-        Some(left) if s.done < s.total && left > ago.as_secs_f64() => {
-            format!(", about {} left", duration(left - ago.as_secs_f64()))
-        }
-        _ => String::new(),
-    };
-    failed + &left
-}
-
-/// A duration for people.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 10.0 => format!("{s:.1} s"),
-        s if s < 100.0 => format!("{s:.0} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.0} h", s / 3600.0),
-    }
-}
-
-impl RunProgress for Cells {
+impl RunProgress for Meter {
     fn read(&self, id: &str, summary: &str) {
         self.note(&format!("{id}: {summary}"));
     }
 
     fn start(&self, standing: &Standing) {
         let mut text = String::new();
-        if self.quiet {
+        if !self.shown {
             // What is damaged is no progress, and is said in any case.
             text = standing.damaged.iter().map(|d| format!("{d}\n")).collect();
         } else {
@@ -178,65 +149,39 @@ impl RunProgress for Cells {
     }
 
     fn note(&self, text: &str) {
-        if !self.quiet {
+        if self.shown {
             self.above(|| term::tell(text));
         }
     }
 
-    fn update(&self, snapshot: &ProgressSnapshot) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((*snapshot, Instant::now()));
-        if let Some(bar) = &self.bar {
-            bar.set_length(snapshot.total as u64);
-            bar.set_position(snapshot.done as u64);
+    fn update(&self, s: &ProgressSnapshot) {
+        let mut text = format!("{} of {}", s.done, count(s.total, "cell"));
+        if s.failed > 0 {
+            text += &format!(", {} failed", s.failed);
         }
+        let left = s.seconds_left.filter(|_| s.done < s.total);
+        self.set((s.done as u64, Some(s.total as u64)), text, left);
     }
 }
 
-/// Shows what a single method is at.
-pub(crate) struct Spinner {
-    bar: Option<ProgressBar>,
-    last: Arc<Mutex<String>>,
-    lines: Lines,
-}
-
-impl Spinner {
-    /// Shows nothing unless `shown`, which is false if it is not wanted or if a person answers in the terminal.
-    pub fn start(shown: bool) -> Arc<Self> {
-        let terminal = std::io::stderr().is_terminal();
-        let last: Arc<Mutex<String>> = Arc::default();
-        let told = last.clone();
-        let lines = Lines::start(shown && !terminal, move |elapsed| {
-            let last = told.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = if last.is_empty() { "at work" } else { &last };
-            Some(format!("{at}, {} so far", duration(elapsed.as_secs_f64())))
-        });
-        let bar = (shown && terminal).then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(style("{spinner} {elapsed} {msg}"));
-            bar.enable_steady_tick(Duration::from_millis(200));
-            bar
-        });
-        Arc::new(Spinner { bar, last, lines })
-    }
-
-    /// Takes the line away, ends the lines.
-    pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-        self.lines.finish();
-    }
-}
-
-impl Progress for Spinner {
+impl Progress for Meter {
     fn report(&self, place: &str, done: u64, total: Option<u64>) {
-        let total = total.map(|t| format!(" of {t}")).unwrap_or_default();
-        let text = format!("{place} {done}{total}");
-        if let Some(bar) = &self.bar {
-            bar.set_message(text.clone());
-        }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        // The best so far may follow the name of a part.
+        let (part, best) = place.split_at(place.find(", ").unwrap_or(place.len()));
+        let now = Instant::now();
+        let (first, since) = {
+            let mut begun = locked(&self.begun);
+            let first = begun.entry(part.into()).or_insert((done, now));
+            if done <= first.0 {
+                *first = (done, now);
+            }
+            *first
+        };
+        let each = (now - since).as_secs_f64() / done.saturating_sub(first).max(1) as f64;
+        let left = total.filter(|_| done > first);
+        let left = left.map(|total| each * total.saturating_sub(done) as f64);
+        let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+        self.set((done, total), format!("{part} {done}{of}{best}"), left);
     }
 }
 
@@ -245,12 +190,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_it_stands() {
-        let s = ProgressSnapshot { done: 3, total: 9, failed: 1, seconds_left: Some(61.0) };
-        let now = Duration::ZERO;
-        assert_eq!(rest(&s, now), ", 1 failed, about 61 s left");
-        assert_eq!(rest(&s, Duration::from_secs(20)), ", 1 failed, about 41 s left");
-        assert_eq!(rest(&s, Duration::from_secs(61)), ", 1 failed");
-        assert_eq!(rest(&ProgressSnapshot { done: 9, failed: 0, ..s }, now), "");
+    fn a_line_has_what_is_done_and_what_is_left() {
+        let meter = Meter::start(false);
+        let text = |meter: &Meter| line(&locked(&meter.stood), Duration::from_secs(20));
+        assert_eq!(text(&meter), "at work, 20 s so far");
+        let s = ProgressSnapshot { done: 3, total: 9, failed: 1, seconds_left: Some(7200.0) };
+        meter.update(&s);
+        assert_eq!(text(&meter), "3 of 9 cells, 1 failed, 20 s so far, about 2 h left");
+        meter.update(&ProgressSnapshot { done: 9, failed: 0, ..s });
+        assert_eq!(text(&meter), "9 of 9 cells, 20 s so far");
+        meter.report("auto, best so far kmeans .9", 1, Some(4));
+        assert_eq!(text(&meter), "auto 1 of 4, best so far kmeans .9, 20 s so far");
     }
 }

@@ -76,7 +76,7 @@ pub use journal::{io, remove, write_whole};
 pub use merge::{Merged, merge};
 pub use number_of_clusters::{Criteria, Selected, Tries, select_k};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};
-pub use plan::{Plan, PlannedDataset, plan};
+pub use plan::{Plan, PlannedDataset, duration, plan};
 pub use row::{Row, RowStatus};
 pub use run::{retry, retry_cell, run};
 pub use shard::Shard;

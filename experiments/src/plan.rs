@@ -182,9 +182,10 @@ fn largest(grid: &Grid) -> (u64, String) {
     most
 }
 
-fn duration(seconds: f64) -> String {
+/// A duration for people.
+pub fn duration(seconds: f64) -> String {
     match seconds {
-        s if s < 1.0 => "a second or less".into(),
+        s if s < 10.0 => format!("{s:.1} s"),
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.0} h", s / 3600.0),

@@ -23,7 +23,7 @@ use crate::job::{nothing_said, read_constraints};
 use crate::job_args::check_set_once;
 use crate::method_file::{ConsensusFile, as_written, set_options};
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
-use crate::progress::{Spinner, duration};
+use crate::progress::{Meter, duration};
 use crate::verbs::cluster::{Violations, sizes};
 use crate::verbs::score::{Scores, agreement, shown};
 use crate::{complete, interrupt, term};
@@ -187,11 +187,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     // It names the place itself.
     check_needs(&ensemble, &**consensus).map_err(|e| named(&e))?;
-    let spinner = Spinner::start(!args.quiet);
+    let meter = Meter::start(!args.quiet);
     let seed = args.seed.or(own.seed).unwrap_or(0);
     let ctx = Context::builder(objects.seed_path(seed, &objects.name))
         .cancel(interrupt::flag())
-        .progress(spinner.clone())
+        .progress(meter.clone())
         .base(args.method.as_deref().and_then(Path::parent).unwrap_or(Path::new("")))
         .memory_limit(limit)
         .build()
@@ -210,7 +210,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let work = || combined(args, &**consensus, (&ensemble, &objects), &problem, &ctx);
     let made = in_pool(args.threads, work)?;
-    spinner.finish();
+    meter.finish();
     let warnings = ctx.warnings();
     if !args.quiet {
         warnings.iter().for_each(|w| term::tell(&format!("warning: {w}")));
