@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::files::make_folder;
 use crate::job::Job;
 use crate::toml_text::as_toml;
+use crate::verbs::cluster::counted;
 use crate::verbs::score::shown;
 
 /// A candidate in a summary.
@@ -59,31 +60,23 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
     }
     let of = |name: &str| made.extras.diagnostics.get(name).copied();
     let order = in_order(tried);
-    let failed = tried.iter().filter(|t| t.outcome.starts_with("failed")).count();
-    let failed = match failed {
-        0 => String::new(),
-        some => format!(", {some} of them failed"),
-    };
-    let what = match (order[0].score, constraints) {
-        (Some(_), 0) => "no constraint, so scored by how well they agree with one another",
-        (Some(_), _) => "scored by constraints that were held back from them",
-        (None, _) => "nothing to choose by",
-    };
-    let late = tried.iter().filter(|t| t.outcome.ends_with("no time left")).count();
-    let late = match late {
-        0 => String::new(),
-        some => format!(", {some} left out for time"),
-    };
     let ks: BTreeSet<usize> = tried.iter().map(|t| t.k).collect();
     let names: BTreeSet<&str> = tried.iter().map(|t| &*t.name).collect();
-    let range = match (ks.first(), ks.last()) {
-        (Some(first), Some(last)) if first != last => {
-            format!(", for {first} to {last} clusters")
-        }
-        _ => String::new(),
+    let mut text = count(names.len(), "method");
+    if let (Some(first), Some(last)) = (ks.first(), ks.last())
+        && first != last
+    {
+        text += &format!(", for {first} to {last} clusters");
+    }
+    let failed = tried.iter().filter(|t| t.outcome.starts_with("failed")).count();
+    let late = tried.iter().filter(|t| t.outcome.ends_with("no time left")).count();
+    text += &counted(&[(failed, "of them failed"), (late, "left out for time")]);
+    text += match (order[0].score, constraints) {
+        (Some(_), 0) => "; no constraint, so scored by how well they agree with one another",
+        (Some(_), _) => "; scored by constraints that were held back from them",
+        (None, _) => "; nothing to choose by",
     };
-    let mut lines =
-        vec![("tried", format!("{}{range}{failed}{late}; {what}", count(names.len(), "method")))];
+    let mut lines = vec![("tried", text)];
     if constraints > 0
         && let (Some(score), Some(error)) = (of("score"), of("score_error"))
     {
@@ -94,25 +87,19 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
         );
         lines.push(("score", held_out));
     }
-    let combined: Vec<&&Tried> = order.iter().filter(|t| t.weight > 0.0).collect();
-    let most = 6;
-    for (at, t) in combined.iter().take(most).enumerate() {
-        let score = match (t.score, t.error) {
-            (Some(score), Some(error)) => {
-                format!("  {} ± {}", shown(Some(score)), shown(Some(error)))
-            }
-            _ => String::new(),
-        };
-        let name = match (at, combined.len()) {
-            (0, 1) => "chosen",
-            (0, _) => "combined",
-            _ => "",
-        };
-        lines.push((name, format!("{}{score}", t.name)));
+    let combined = order.iter().filter(|t| t.weight > 0.0).map(|t| match (t.score, t.error) {
+        (Some(score), Some(error)) => {
+            format!("{} {} ± {}", t.name, shown(Some(score)), shown(Some(error)))
+        }
+        _ => t.name.clone(),
+    });
+    let combined: Vec<String> = combined.collect();
+    let name = if combined.len() == 1 { "chosen" } else { "combined" };
+    let mut names = combined[..combined.len().min(6)].join(", ");
+    if combined.len() > 6 {
+        names += &format!(" and {} more", combined.len() - 6);
     }
-    if combined.len() > most {
-        lines.push(("", format!("and {} more", combined.len() - most)));
-    }
+    lines.push((name, names));
     lines
 }
 

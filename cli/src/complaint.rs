@@ -2,10 +2,8 @@
 
 use std::io::IsTerminal;
 
-use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
 use mustlink::Error;
 use mustlink::error::Diagnostic;
-use mustlink::text::visible;
 
 use crate::failure::Failure;
 use crate::term;
@@ -17,54 +15,45 @@ pub(crate) fn tell(failure: &Failure) -> u8 {
             match error {
                 Error::Config(complaints) => complaints.iter().for_each(complain),
                 Error::Cancelled => term::tell("interrupted"),
-                _ => term::tell(&format!("error: {error}")),
+                _ => show(&error.to_string(), None),
             }
             error.exit_status()
         }
         Failure::Message { message, status } => {
-            term::tell(&format!("error: {message}"));
+            show(message, None);
             *status
         }
         Failure::ClosedPipe => 0,
     }
 }
 
-/// One line; on a terminal with the place in the source under it.
-fn complain(complaint: &Diagnostic) {
-    let text = if std::io::stderr().is_terminal() {
-        std::fs::read_to_string(&complaint.source).ok()
-    } else {
-        None
-    };
-    match text.and_then(|text| with_source(complaint, &text, term::colour())) {
-        Some(shown) => term::tell_coloured(shown.trim_end()),
-        None => term::tell(&format!("error: {complaint}")),
+/// The beginnings of a next step at the end of a message.
+const STEPS: [&str; 6] =
+    ["; did you mean ", "; run \"", "; mustlink ", "; give ", "; name ", "; leave "];
+
+/// Writes an error as clap does, with the line of the file, if there is one, and the next step as a tip.
+pub(crate) fn show(message: &str, source: Option<String>) {
+    let at = STEPS.iter().filter_map(|step| message.find(step)).min();
+    let (wrong, tip) = message.split_at(at.unwrap_or(message.len()));
+    term::tell(&format!("error: {wrong}"));
+    source.iter().for_each(|lines| term::tell(lines));
+    if let Some(tip) = tip.strip_prefix("; ") {
+        term::tell(&format!("\n  tip: {tip}"));
     }
 }
 
-/// The complaint with its line of the source.
-fn with_source(complaint: &Diagnostic, text: &str, colour: bool) -> Option<String> {
-    let span = complaint.span.clone()?;
-    if span.is_empty() || span.end > text.len() {
-        return None;
-    }
-    let source = complaint.source.as_str();
-    let head = if complaint.path.is_empty() { source } else { &complaint.path };
-    let (head, message) = (visible(head), visible(&complaint.message));
-    // As many bytes as before, so that places stay: a control character of two is left out of it.
-    let text: String = text
-        .chars()
-        .map(|c| if c.is_ascii_control() && !c.is_ascii_whitespace() { '?' } else { c })
-        .collect();
-    let mut out = Vec::new();
-    Report::build(ReportKind::Error, (source, span.clone()))
-        .with_config(Config::default().with_color(colour).with_index_type(IndexType::Byte))
-        .with_message(head)
-        .with_label(Label::new((source, span)).with_message(message))
-        .finish()
-        .write((source, Source::from(text)), &mut out)
-        .ok()?;
-    String::from_utf8(out).ok()
+/// An error in a file; on a terminal with the line of the file.
+fn complain(complaint: &Diagnostic) {
+    let is_seen = std::io::stderr().is_terminal();
+    let text = is_seen.then(|| std::fs::read_to_string(&complaint.source).ok()).flatten();
+    show(&complaint.to_string(), text.and_then(|text| excerpt(complaint, &text)));
+}
+
+/// The line of `text` that a complaint is about, with a mark below the place.
+fn excerpt(complaint: &Diagnostic, text: &str) -> Option<String> {
+    let (line, column) = complaint.position?;
+    let shown = text.lines().nth(line.checked_sub(1)?)?.replace('\t', " ");
+    Some(format!("\n  {shown}\n  {:>column$}", "^"))
 }
 
 #[cfg(test)]
@@ -81,12 +70,9 @@ mod tests {
             path: "clusterer".into(),
             message: "no such thing".into(),
         };
-        let shown = with_source(&complaint, text, false).unwrap();
-        assert!(shown.contains("Error: clusterer\n"), "{shown}");
-        assert!(shown.contains("m.toml:2:13"), "{shown}");
-        assert!(shown.contains("2 │ clusterer = \"kmens\""), "{shown}");
-        assert!(shown.contains("── no such thing"), "{shown}");
-        let nowhere = Diagnostic { span: None, ..complaint };
-        assert!(with_source(&nowhere, text, false).is_none());
+        let shown = excerpt(&complaint, text).unwrap();
+        assert_eq!(shown, "\n  clusterer = \"kmens\"\n              ^");
+        let nowhere = Diagnostic { position: None, ..complaint };
+        assert!(excerpt(&nowhere, text).is_none());
     }
 }

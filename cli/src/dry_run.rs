@@ -2,7 +2,7 @@
 
 use mustlink::error::bytes;
 use mustlink::roles::{Attempt, OPERATIONS_PER_SECOND, cost_of_steps};
-use mustlink::{Shape, text::count};
+use mustlink::{Shape, text::count, text::visible};
 use mustlink_experiments::estimate;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub(crate) fn show(job: &Job, args: &JobArgs, format: Format) -> Result<u8, Fail
         attempts: attempts.into_iter().map(row).collect(),
     };
     job.finish(args);
-    term::print_summary(&estimated, format, false, || text(&estimated))?;
+    term::print_summary(&estimated, format, false, || visible(&text(&estimated)))?;
     Ok(0)
 }
 

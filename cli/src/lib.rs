@@ -48,7 +48,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Arg, ColorChoice, CommandFactory, FromArgMatches, Parser};
 use clap_complete::CompleteEnv;
 use mustlink::kept_children::Keep;
 use mustlink::registry::Catalogue;
@@ -92,6 +92,7 @@ pub fn main() -> ExitCode {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     program::started_as(args.first());
+    term::set_colours(&args);
     // A shell that wants to complete a command gets that and nothing else.
     if std::env::var_os(complete::VARIABLE).is_some() {
         trust::begin(false, &args);
@@ -140,7 +141,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(Err(failure)) => complaint::tell(&failure),
         Err(_) => {
             let place = PANIC.lock().ok().and_then(|mut p| p.take()).unwrap_or_default();
-            term::tell(&format!("error: a defect of mustlink, please report it: {place}"));
+            complaint::show(&format!("a defect of mustlink, please report it: {place}"), None);
             4
         }
     })
@@ -148,7 +149,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 
 /// The command line, with its help arranged.
 fn command() -> clap::Command {
-    help::arranged(CommandLine::command())
+    // It is read before the command line is, so that errors in it have the same colours.
+    let colour = Arg::new("color").long("color").value_name("WHEN").global(true);
+    let colour = colour.value_parser(clap::value_parser!(ColorChoice)).default_value("auto");
+    let colour = colour.help("When to use colours").hide_short_help(true);
+    help::arranged(CommandLine::command().arg(colour))
 }
 
 /// Names the option --data if an argument without an option looks like a data set.

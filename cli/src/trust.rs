@@ -13,17 +13,32 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::term;
 
-/// The flag `--trust`, and the arguments of this command.
-static GIVEN: Mutex<(bool, String)> = Mutex::new((false, String::new()));
+/// The flag `--trust`, and the arguments of this command as words of a shell.
+static GIVEN: Mutex<(bool, Vec<String>)> = Mutex::new((false, Vec::new()));
 
 /// Stores the command line, and sets the cache for descriptions of programs.
 pub(crate) fn begin(trust: bool, args: &[OsString]) {
     let words = args.iter().skip(1).map(|word| shell_word(&word.to_string_lossy()).to_string());
-    let words = words.collect::<Vec<_>>().join(" ");
-    *GIVEN.lock().unwrap_or_else(|e| e.into_inner()) = (trust, words);
+    *GIVEN.lock().unwrap_or_else(|e| e.into_inner()) = (trust, words.collect());
     if let Some(folder) = user_folder("XDG_CACHE_HOME", ".cache") {
         scripts::keep_answers_in(folder.join("plugins"));
     }
+}
+
+/// This command again, as a command to paste: without the options `left_out` and their values, and with `more`.
+pub(crate) fn again(left_out: &[&str], more: &str) -> String {
+    let (_, words) = GIVEN.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let mut text = String::from("mustlink");
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let option = word.split('=').next().unwrap_or_default();
+        if !left_out.contains(&option) {
+            text += &format!(" {word}");
+        } else if option == word {
+            words.next();
+        }
+    }
+    text + more
 }
 
 /// The folder of mustlink below one of the user's standard folders.
@@ -106,7 +121,8 @@ fn require(place: &str, programs: &[Program]) -> Result<(), Failure> {
         && !confirmed(&format!("{place} names programs that you have not allowed yet: {shown}"))
     {
         return Err(Failure::usage(format!(
-            "{place} names programs that you have not allowed yet: {shown}. Read them, then run: mustlink --trust {words}"
+            "{place} names programs that you have not allowed yet: {shown}. Read them, then run: mustlink --trust {}",
+            words.join(" ")
         )));
     }
     remember(programs);

@@ -24,7 +24,7 @@ use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement, shown};
-use crate::{broken, candidates, dry_run, feature_weights, interrupt, term};
+use crate::{broken, candidates, dry_run, feature_weights, interrupt, term, trust};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
@@ -188,10 +188,10 @@ impl Scored {
         Ok((scores, Scored { with_class, constrained, others, noise, n }))
     }
 
-    /// For people; `None` where every object has a class and none a constraint.
+    /// For people; `None` if every object has a class, and some objects have no constraint.
     fn text(&self) -> Option<String> {
-        let Scored { with_class, constrained, others, noise, n } = self;
-        if (with_class, *constrained) == (n, 0) || *with_class + noise == 0 {
+        let Scored { with_class, constrained, noise, n, .. } = self;
+        if with_class == n && constrained < n || *with_class + noise == 0 {
             return None;
         }
         let mut text = format!("{with_class} of {n} objects, {constrained} of them constrained");
@@ -200,9 +200,6 @@ impl Scored {
         }
         if constrained == with_class {
             text += ": the scores only show whether the method obeyed its constraints";
-        } else if let Some(ari) = others.get("ari").filter(|_| *constrained > 0) {
-            let left = with_class - constrained;
-            text += &format!("; ari of the other {left}: {}", shown(ari));
         }
         Some(text)
     }
@@ -454,12 +451,19 @@ fn write(
 
 /// How many clusters there are, and how large the first ones.
 pub(crate) fn sizes(clustering: &Clustering) -> String {
-    if clustering.k == 0 {
-        return "0 (every object is noise)".into();
-    }
-    let sizes: Vec<String> = clustering.sizes().iter().take(20).map(usize::to_string).collect();
-    let more = if clustering.k > 20 { ", …" } else { "" };
-    format!("{} of {}{more} objects", clustering.k, sizes.join(", "))
+    if clustering.k == 0 { "0 (every object is noise)".into() } else { listed(&clustering.sizes()) }
+}
+
+/// The number of groups of these sizes, and the first sizes.
+pub(crate) fn listed(sizes: &[usize]) -> String {
+    let first: Vec<String> = sizes.iter().take(20).map(usize::to_string).collect();
+    let more = if sizes.len() > 20 { ", …" } else { "" };
+    format!("{} of {}{more} objects", sizes.len(), first.join(", "))
+}
+
+/// What was counted more than 0 times.
+pub(crate) fn counted(all: &[(usize, &str)]) -> String {
+    all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect()
 }
 
 /// How many questions were put, and what became of their answers.
@@ -472,14 +476,11 @@ fn queries(s: &Summary, budget: Option<usize>) -> String {
         }
         _ => {}
     }
-    let some = [
-        (s.unanswered, "without an answer"),
-        (s.answers_contradicting, "contradicting"),
-        (s.answers_corrected, "not taken as they came"),
-    ];
-    for (count, what) in some.iter().filter(|(count, _)| *count > 0) {
-        text += &format!(", {count} of them {what}");
-    }
+    text += &counted(&[
+        (s.unanswered, "of them without an answer"),
+        (s.answers_contradicting, "of them contradicting"),
+        (s.answers_corrected, "of them not taken as they came"),
+    ]);
     text + &format!(", and {} inferred", s.inferred)
 }
 
@@ -501,65 +502,61 @@ fn written(args: &Args) -> Vec<(&'static str, String)> {
     all.into_iter().filter_map(|(name, path)| Some((name, path?))).collect()
 }
 
+/// The command that also writes the labels, or describes the clusters. Data from standard input, and answers that
+/// nothing keeps, are not there a second time.
+fn next(args: &Args) -> Option<String> {
+    let is_lost = args.job.data == "-" || args.job.oracle.is_some() && args.job.ledger.is_none();
+    match (&args.out, &args.profile) {
+        _ if is_lost => None,
+        (None, _) => Some(trust::again(&[], " --out labels.csv")),
+        (_, None) => Some(trust::again(&[], " --profile clusters")),
+        _ => None,
+    }
+}
+
 fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     let clustering = &clustered.run.clustering;
     let clusters = s.crosstab.as_ref().map(Crosstab::lines).unwrap_or_default();
-    let mut lines: Vec<(&str, String)> = Vec::new();
-    lines.push(("data", format!("{}: {}", job.original.name, job.original.summary())));
+    let mut read = vec![("data", format!("{}: {}", job.original.name, job.original.summary()))];
     if (s.n, s.d) != (job.original.n(), job.original.d()) {
-        lines.push((
-            "seen",
-            format!(
-                "{}, {} after the first transforms",
-                count(s.n, "object"),
-                count(s.d, "feature")
-            ),
-        ));
+        let (objects, features) = (count(s.n, "object"), count(s.d, "feature"));
+        read.push(("seen", format!("{objects}, {features} after the first transforms")));
     }
+    read.extend(job.original.known.as_ref().map(|known| ("known", known_of(known))));
     let is_cosine = clustering.extras.geometry == Geometry::Cosine
         || s.method["clusterer"]["distortion"] == "cosine";
     let distances = if is_cosine { " (cosine distances)" } else { "" };
-    lines.push(("method", format!("{}{distances}", job.clusterer())));
-    lines.extend(candidates::lines(clustering, s.constraints));
-    lines.push(("clusters", sizes(clustering)));
-    if s.noise > 0 {
-        lines.push(("noise", format!("{}, -1 in the labels", count(s.noise, "object"))));
+    let mut done = vec![("method", format!("{}{distances}", job.clusterer()))];
+    done.extend(candidates::lines(clustering, s.constraints));
+    if job.method.selector.is_some() {
+        done.push(("queries", queries(s, args.job.budget)));
     }
-    if let Some(objective) = s.objective {
-        lines.push(("objective", shown(Some(objective))));
-    }
+    done.extend(s.objective.map(|objective| ("objective", shown(Some(objective)))));
     let status = match s.iterations {
         0 => s.status.to_string(),
         i => format!("{} after {}", s.status, count(i, "iteration")),
     };
-    lines.push(("status", status));
-    if job.method.selector.is_some() {
-        lines.push(("queries", queries(s, args.job.budget)));
+    done.push(("status", status));
+    done.push(("time", duration(s.seconds)));
+    done.extend(written(args));
+    let mut found = vec![("clusters", sizes(clustering))];
+    if s.noise > 0 {
+        found.push(("noise", format!("{}, -1 in the labels", count(s.noise, "object"))));
     }
-    lines.extend(job.original.known.as_ref().map(|known| ("known", known_of(known))));
+    found.extend(clusters.iter().map(|(cluster, text)| (cluster.as_str(), text.clone())));
     if s.constraints > 0 {
-        let of = |kind: Kind| count(clustered.constraints.count(kind), kind.hyphenated());
-        lines.push((
-            "constraints",
-            format!(
-                "{} ({} violated), {} ({} violated){}",
-                of(Kind::MustLink),
-                s.violations.must,
-                of(Kind::CannotLink),
-                s.violations.cannot,
-                if s.constraints_read { "" } else { "; none was read" }
-            ),
-        ));
+        let of = |kind: Kind, violated: u64| {
+            let given = clustered.constraints.count(kind);
+            format!("{} ({violated} violated)", count(given, kind.hyphenated()))
+        };
+        let must = of(Kind::MustLink, s.violations.must);
+        let cannot = of(Kind::CannotLink, s.violations.cannot);
+        let read = if s.constraints_read { "" } else { "; none was read" };
+        found.push(("constraints", format!("{must}, {cannot}{read}")));
     }
-    lines.extend(s.scores.usual());
-    lines.extend(clusters.iter().map(|(cluster, text)| (cluster.as_str(), text.clone())));
-    if let Some(scored) = s.scored.text() {
-        lines.push(("scored", scored));
-    }
-    if let Some(validation) = &s.validation {
-        lines.push(("validation", validation.text()));
-    }
-    lines.push(("time", duration(s.seconds)));
-    lines.extend(written(args));
-    lines.iter().map(|(name, value)| format!("{name:<12} {value}\n")).collect()
+    let held_out = s.scored.with_class - s.scored.constrained;
+    found.extend(s.scores.usual(s.scored.others.get("ari").map(|ari| (ari, held_out))));
+    found.extend(s.scored.text().map(|scored| ("scored", scored)));
+    found.extend(s.validation.as_ref().map(|v| ("validation", v.text())));
+    term::summary(&[read, done, found], next(args))
 }

@@ -26,7 +26,7 @@ use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Meter, duration};
 use crate::verbs::cluster::{Violations, sizes};
 use crate::verbs::score::{Scores, agreement, shown};
-use crate::{complete, interrupt, term};
+use crate::{complete, interrupt, term, trust};
 
 /// Combine partitions into one
 #[derive(Debug, clap::Args)]
@@ -461,28 +461,24 @@ fn mean_nmi(ensemble: &Ensemble, labels: &[u32]) -> Result<f64> {
 }
 
 fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> String {
-    let mut lines: Vec<(&str, String)> = Vec::new();
     let missing = match s.missing {
         0 => String::new(),
         missing => format!(", {} missing", count(missing, "label")),
     };
-    lines.push(("partitions", format!("{} of {} objects{missing}; {}", s.members, s.n, s.columns)));
-    lines.push(("method", tag.into()));
-    lines.push(("clusters", sizes(clustering)));
-    if let Some(objective) = s.objective {
-        lines.push(("objective", shown(Some(objective))));
-    }
-    lines.push(("mean_nmi", shown(Some(s.mean_nmi))));
+    let read = format!("{} of {} objects{missing}; {}", s.members, s.n, s.columns);
+    let mut done = vec![("method", tag.to_string()), ("time", duration(s.seconds))];
+    done.extend(out.filter(|o| *o != "-").map(|out| ("labels", out.to_string())));
+    let mut found = vec![("clusters", sizes(clustering))];
+    found.extend(s.objective.map(|objective| ("objective", shown(Some(objective)))));
+    found.push(("mean NMI", format!("{} with the partitions", shown(Some(s.mean_nmi)))));
     if s.constraints > 0 {
         let Violations { must, cannot } = s.violations;
         let broken = [(must, "must-link"), (cannot, "cannot-link")];
         let broken = broken.map(|(n, kind)| count(n as usize, kind)).join(" and ") + " violated";
-        lines.push(("constraints", format!("{}: {broken}", s.constraints)));
+        found.push(("constraints", format!("{}: {broken}", s.constraints)));
     }
-    lines.extend(s.scores.usual());
-    lines.push(("time", duration(s.seconds)));
-    if let Some(out) = out.filter(|o| *o != "-") {
-        lines.push(("labels", out.into()));
-    }
-    lines.iter().map(|(name, value)| format!("{name:<12} {value}\n")).collect()
+    found.extend(s.scores.usual(None));
+    let next =
+        (out.is_none() && s.partitions != "-").then(|| trust::again(&[], " --out labels.csv"));
+    term::summary(&[vec![("partitions", read)], done, found], next)
 }

@@ -24,7 +24,7 @@ use crate::job::{Job, JobArgs};
 use crate::method_file::as_written;
 use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
-use crate::verbs::cluster::DataSummary;
+use crate::verbs::cluster::{DataSummary, listed};
 use crate::{complete, term};
 
 /// Which pairs go to --out.
@@ -312,34 +312,27 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
 
 fn text(job: &Job, s: &Summary) -> String {
     let share = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.4}"));
-    let row = |name: &str, r: &Row| {
-        let mut line = format!("{name:<14} {}", r.imputed);
+    let row = |r: &Row| {
+        let mut line = r.imputed.to_string();
         if r.correct.is_some() {
             line += &format!(", precision {}, recall {}", share(r.precision), share(r.recall));
         }
         if let Some(judged) = r.judged.filter(|&judged| judged < r.imputed) {
             line += &format!("; the classes of {judged} are known");
         }
-        line + "\n"
+        line
     };
-    let sizes: Vec<String> = s.neighbourhoods.iter().take(12).map(usize::to_string).collect();
-    let more = if s.neighbourhoods.len() > 12 { ", …" } else { "" };
-    let sets = match s.neighbourhoods.len() {
-        0 => "none".to_string(),
-        count => format!("{count} of {}{more} objects", sizes.join(", ")),
-    };
-    let (name, read) = (&job.original.name, job.original.summary());
-    let mut text = format!("{:<14} {name}: {read}\n", "data");
+    let sets = &s.neighbourhoods;
+    let sets = if sets.is_empty() { "none".into() } else { listed(sets) };
+    let mut read = vec![("data", format!("{}: {}", job.original.name, job.original.summary()))];
     if s.n != job.original.n() {
         let objects = mustlink::text::count(s.n, "object");
-        text += &format!("{:<14} {objects} after the first transforms\n", "seen");
+        read.push(("seen", format!("{objects} after the first transforms")));
     }
-    text += &format!("{:<14} {}\n", "members", s.members);
-    if let Some(nmi) = s.base_nmi {
-        text += &format!("{:<14} {nmi:.4}\n", "base NMI");
-    }
-    text += &row("must-links", &s.must_link);
-    text += &row("cannot-links", &s.cannot_link);
-    text += &format!("{:<14} {sets}\n", "neighbourhoods");
-    text + &format!("{:<14} {}", "time", duration(s.seconds))
+    let mut done = vec![("members", s.members.to_string())];
+    done.extend(s.base_nmi.map(|nmi| ("base NMI", format!("{nmi:.4}"))));
+    done.push(("time", duration(s.seconds)));
+    let (must, cannot) = (row(&s.must_link), row(&s.cannot_link));
+    let found = vec![("must-links", must), ("cannot-links", cannot), ("neighbourhoods", sets)];
+    term::summary(&[read, done, found], None)
 }

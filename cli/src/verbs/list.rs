@@ -54,9 +54,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     match args.format {
         Listing::Json => term::print_json(&plugins)?,
         Listing::Table => {
-            let mut table = term::table(&["name", "role", "what it is"]);
-            for p in &plugins {
-                table.add_row([p.name, p.role, &p.summary]);
+            let mut table = term::table(&["name", "what it is"]);
+            for (at, p) in plugins.iter().enumerate() {
+                if at == 0 || plugins[at - 1].role != p.role {
+                    table.add_row([format!("{}s", p.role)]);
+                }
+                table.add_row([&format!("  {}", p.name), &p.summary]);
             }
             term::print(&table.trim_fmt())?;
         }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
 use crate::model::{Model, Predicted, require_numbers, sorted_out};
 use crate::options::{self, DataDir, Format};
-use crate::{complete, term};
+use crate::{complete, term, trust};
 
 /// Assign new objects to the clusters of a saved model
 #[derive(Debug, clap::Args)]
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     found.labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1);
     let noise = n - sizes.iter().sum::<usize>();
     if !args.quiet {
-        of.iter().for_each(|text| term::tell(text));
+        of.iter().filter(|_| args.format == Format::Json).for_each(|text| term::tell(text));
         warnings.iter().for_each(|warning| term::tell(&format!("warning: {warning}")));
     }
     if args.format == Format::Json {
@@ -209,16 +209,21 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         };
         term::print_summary(&summary, args.format, out == Some("-"), String::new)?;
     } else if !args.quiet {
-        let of = |(h, size): (usize, &usize)| match model.names.get(h).cloned().flatten() {
+        let named = |(h, size): (usize, &usize)| match model.names.get(h).cloned().flatten() {
             Some(name) => format!("{size} ({name})"),
             None => size.to_string(),
         };
-        let mut sizes: Vec<String> = sizes.iter().enumerate().map(of).collect();
+        let mut sizes: Vec<String> = sizes.iter().enumerate().map(named).collect();
         if model.knows_noise() && !args.assign_noise {
             sizes.push(format!("noise {noise}"));
         }
-        let (what, rule) = (model.summary(), model.rule());
-        term::tell(&format!("{what}; new objects, by {rule}: {}", sizes.join(", ")));
+        let read = of.map(|of| ("data", of)).into_iter().chain([("model", model.summary())]);
+        let mut done = vec![("method", model.rule().to_string())];
+        done.extend(args.out.iter().filter(|out| *out != "-").map(|out| ("labels", out.clone())));
+        let found = vec![("new", count(n, "object")), ("clusters", sizes.join(", "))];
+        let next = (args.out.is_none() && args.data != "-")
+            .then(|| trust::again(&[], " --out labels.csv"));
+        term::tell_styled(term::summary(&[read.collect(), done, found], next).trim_end());
     }
     let too_far = args.max_far.is_some_and(|most| found.far as f64 > most * n as f64);
     Ok(if too_far { TOO_FAR } else { 0 })

@@ -72,10 +72,17 @@ impl Scores {
         self.0.iter().find(|(t, _)| t == tag).map(|(_, score)| *score)
     }
 
-    /// The usual ones among them, for people.
-    pub fn usual(&self) -> Vec<(&'static str, String)> {
-        let usual = ["ari", "nmi_arith", "nmi_geo", "error_rate"].into_iter();
-        usual.filter_map(|tag| Some((tag, shown(self.get(tag)?)))).collect()
+    /// The usual ones among them, for people; `held_out` is the ARI of so many rows without an answer.
+    pub fn usual(&self, held_out: Option<(Option<f64>, usize)>) -> Vec<(&'static str, String)> {
+        let usual = [("ari", "ARI"), ("nmi_arith", "NMI"), ("error_rate", "error rate")];
+        let mut lines: Vec<(&str, String)> = usual
+            .into_iter()
+            .filter_map(|(tag, name)| Some((name, shown(self.get(tag)?))))
+            .collect();
+        if let (Some((_, text)), Some((ari, rows))) = (lines.first_mut(), held_out) {
+            *text += &format!(" ({} on the {} without an answer)", shown(ari), count(rows, "row"));
+        }
+        lines
     }
 }
 

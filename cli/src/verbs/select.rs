@@ -10,6 +10,7 @@ use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::term;
+use crate::verbs::cluster::counted;
 
 /// Ask questions without clustering, and write the constraints
 #[derive(Debug, clap::Args)]
@@ -79,19 +80,17 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         };
         let (asked, must, cannot) = (c.queries, c.must, c.cannot);
         let asked = count(asked, "query");
-        let mut text = format!("{asked}: {must} must-link, {cannot} cannot-link");
-        let others = [
+        let others = counted(&[
             (c.dont_know, "without an answer"),
             (c.conflicts, "contradicting"),
             (c.corrected, "not taken as they came"),
             (c.retracted, "taken back"),
-        ];
-        for (n, what) in others.iter().filter(|(n, _)| *n > 0) {
-            text += &format!(", {n} {what}");
-        }
+        ]);
         let (inferred, pairs) = (c.inferred, count(selected.len(), "constraint"));
         term::tell(&format!("{}: {}", job.original.name, job.original.summary()));
-        term::tell(&format!("{text}; {inferred} inferred; {pairs}; {ended}"));
+        term::tell(&format!(
+            "{asked}: {must} must-link, {cannot} cannot-link{others}; {inferred} inferred; {pairs}; {ended}"
+        ));
     }
     Ok(0)
 }

@@ -1,8 +1,10 @@
 //! How many clusters are in the data?
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use mustlink::run::guarded;
+use mustlink::text::{self, form};
 use mustlink::{Error, Result};
 use mustlink_experiments::{Criteria, Selected, Tries, select_k};
 use serde::Serialize;
@@ -12,7 +14,7 @@ use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::{Format, count, in_pool};
 use crate::progress::duration;
-use crate::term;
+use crate::{term, trust};
 
 /// Compare numbers of clusters by four criteria
 #[derive(Debug, clap::Args)]
@@ -53,6 +55,9 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
+
+/// Options that `cluster` does not have, and the file of the table.
+const OWN: [&str; 5] = ["--from", "--to", "--draws", "--objects", "--out"];
 
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
@@ -129,7 +134,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         warnings,
     };
     let is_taken = args.out.as_deref() == Some("-");
-    let text = || text(&job, name, &selected, seconds);
+    let text = || text(args, &job, name, &selected, seconds);
     term::print_summary(&summary, args.format, is_taken, text)?;
     Ok(0)
 }
@@ -146,7 +151,24 @@ fn rows(found: &[Criteria], number: impl Fn(f64) -> String) -> Vec<Vec<String>> 
     rows
 }
 
-fn text(job: &Job, clusterer: &str, s: &Selected, seconds: f64) -> String {
+/// The number that most criteria choose, if there is one, and a sentence about it.
+fn result(s: &Selected) -> (Option<usize>, String) {
+    let chosen = [s.silhouette, s.gap, s.stability, s.consensus].into_iter().flatten();
+    let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
+    chosen.for_each(|k| *votes.entry(k).or_default() += 1);
+    let most = votes.values().max().copied().unwrap_or(0);
+    let mut best = votes.iter().filter(|(_, v)| **v == most).map(|(k, _)| *k);
+    match (best.next(), best.next()) {
+        (Some(k), None) => {
+            let (choose, clusters) = (form(most, "chooses", "choose"), text::count(k, "cluster"));
+            (Some(k), format!("{most} of 4 criteria {choose} {clusters}."))
+        }
+        (None, _) => (None, "No criterion chooses a number of clusters.".into()),
+        _ => (None, "The criteria do not agree; answers about pairs can decide.".into()),
+    }
+}
+
+fn text(args: &Args, job: &Job, clusterer: &str, s: &Selected, seconds: f64) -> String {
     let short = |v: f64| if v.abs() >= 1000.0 { format!("{v:.0}") } else { format!("{v:.3}") };
     let all = rows(&s.found, short);
     let head: Vec<&str> = all[0].iter().map(String::as_str).collect();
@@ -154,32 +176,39 @@ fn text(job: &Job, clusterer: &str, s: &Selected, seconds: f64) -> String {
     for row in &all[1..] {
         table.add_row(row);
     }
-    let mut out = format!("{}: {}\n", job.original.name, job.original.summary());
+    let mut read = vec![("data", format!("{}: {}", job.original.name, job.original.summary()))];
     if s.objects < job.set.n() {
         let n = job.set.n();
-        out += &format!(
+        let sample = format!(
             "a sample of {} of {n} objects; clusters of fewer than {} objects have on average fewer than 10 in it, and \
-             may be missed\n",
+             may be missed",
             s.objects,
             (10 * n).div_ceil(s.objects)
         );
+        read.push(("seen", sample));
     }
-    out += &format!("{clusterer}\n\n{table}\n\n");
-    let said = [
-        ("silhouette", s.silhouette),
-        ("gap", s.gap),
-        ("stability", s.stability),
-        ("consensus", s.consensus),
-    ];
+    let done = vec![("method", clusterer.to_string()), ("time", duration(seconds))];
     let has_gap = s.found.iter().any(|f| f.gap.is_some());
-    for (criterion, k) in said {
+    let shown = |(criterion, k): (&'static str, Option<usize>)| {
         let k = match (criterion, k) {
             ("gap", Some(1)) => "1: no tighter than data without clusters".into(),
             ("gap", None) if has_gap => "none of these is enough".into(),
             (_, Some(k)) => k.to_string(),
             (_, None) => "undefined".into(),
         };
-        out += &format!("{criterion:<12} {k}\n");
-    }
-    out + &format!("{:<12} {}", "time", duration(seconds))
+        (criterion, k)
+    };
+    let criteria = [
+        ("silhouette", s.silhouette),
+        ("gap", s.gap),
+        ("stability", s.stability),
+        ("consensus", s.consensus),
+    ];
+    let (k, sentence) = result(s);
+    let next = k.filter(|k| *k > 1 && args.job.data != "-").map(|k| {
+        let again = trust::again(&OWN, &format!(" --k {k}"));
+        again.replacen(" select-k", " cluster", 1)
+    });
+    let found: Vec<_> = criteria.map(shown).into_iter().chain([("result", sentence)]).collect();
+    term::summary(&[read, done], None) + &format!("\n{table}\n\n") + &term::summary(&[found], next)
 }

@@ -16,7 +16,11 @@ fn what_auto_found_is_a_model() {
     assert!(saved.out.contains("\nmodel        m.json\n"), "{}", saved.out);
     let done = bench.run("predict --model m.json --data iris --out new.csv");
     assert_eq!(done.status, 0, "{}", done.err);
-    assert!(done.err.contains("by the weighted vote of the combined methods"), "{}", done.err);
+    assert!(
+        done.err.contains("\nmethod       the weighted vote of the combined methods\n"),
+        "{}",
+        done.err
+    );
     let (old, new) = (bench.read("labels.csv"), bench.read("new.csv"));
     let moved = old.lines().zip(new.lines()).filter(|(a, b)| a != b).count();
     assert!(moved <= 3, "{moved}");

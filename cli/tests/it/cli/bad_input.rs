@@ -203,7 +203,7 @@ fn a_file_without_an_option() {
     let bench = Bench::with("d.csv", CSV);
     let done = bench.run("cluster d.csv");
     assert_eq!(done.status, 2);
-    let tip = "tip: data are named by an option: --data d.csv";
+    let tip = "data are named by an option: --data d.csv";
     assert!(done.err.contains(tip), "{}", done.err);
     for other in ["list d.csv e.csv", "cluster --dat d.csv"] {
         let done = bench.run(other);

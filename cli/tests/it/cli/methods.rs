@@ -507,6 +507,9 @@ fn numbers_of_clusters_are_compared() {
     for criterion in ["silhouette", "gap", "stability", "consensus"] {
         assert!(done.out.contains(&format!("{criterion:<12} 4\n")), "{}", done.out);
     }
+    let said = "result       4 of 4 criteria choose 4 clusters.\n\n\
+                next         mustlink cluster --data f.csv --k 4\n";
+    assert!(done.out.ends_with(said), "{}", done.out);
     let table = bench.read("table.csv");
     assert!(
         table.starts_with("k,within,silhouette,gap,gap_error,stability,ambiguous\n1,"),

@@ -13,6 +13,7 @@ mod hints;
 mod kill;
 mod label;
 mod ledger;
+mod looks;
 mod memory;
 mod methods;
 mod models;

@@ -80,6 +80,8 @@ impl Bench {
             .current_dir(self.dir.path())
             .env("XDG_CACHE_HOME", self.home.path().join("cache"))
             .env("XDG_STATE_HOME", self.home.path().join("state"))
+            // No line is wrapped.
+            .env("COLUMNS", "1000")
             .env_remove("MUSTLINK_DATA")
             .env_remove("RUST_BACKTRACE");
         command
@@ -106,6 +108,8 @@ impl Bench {
         let done = child.wait_with_output().expect("it ends");
         let err = String::from_utf8(done.stderr).expect("UTF-8");
         assert_eq!(one_as_many(&err), None, "{err}");
+        // A message and its tip are one text.
+        let err = err.replace("\n\n  tip: ", "; ");
         Done {
             status: done.status.code().unwrap_or(-1),
             out: String::from_utf8(done.stdout).expect("UTF-8"),
