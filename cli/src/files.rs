@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use mustlink_datasets::{OpenOptions, data_error, shell_word};
+use mustlink_datasets::{OpenOptions, data_error};
 
 use crate::failure::Failure;
 use crate::options::{DataDir, PlotFormats};
@@ -66,31 +66,6 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// The options as written on a command line, a space before each.
-    pub fn shown(&self) -> String {
-        let one = |text: &Option<String>| text.clone();
-        let list = |all: &[String]| (!all.is_empty()).then(|| all.join(","));
-        let sep = self.sep.map(|c| if c == '\t' { "tab".into() } else { c.to_string() });
-        let options = [
-            ("--id", one(&self.id)),
-            ("--class", one(&self.class)),
-            ("--labels", one(&self.labels)),
-            ("--display", one(&self.display)),
-            ("--features", list(&self.features)),
-            ("--ignore", list(&self.ignore)),
-            ("--sep", sep),
-            ("--decimal", self.decimal.map(String::from)),
-            ("--na", list(&self.na)),
-        ];
-        let given = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
-        let mut shown: String =
-            given.map(|(option, v)| format!(" {option} {}", shell_word(&v))).collect();
-        if self.no_header {
-            shown += " --no-header";
-        }
-        shown
-    }
-
     /// How to open a data set.
     pub fn open_options(&self, data_dir: &DataDir) -> OpenOptions {
         OpenOptions {
@@ -239,14 +214,12 @@ pub(crate) fn check_folders(
         }
         for path in files.iter().map(|file| folder.join(file)) {
             let taken = |(_, other): &&(String, PathBuf)| same(&path, other);
-            if let Some((input, _)) = read.iter().find(taken) {
-                let why =
-                    format!("{named}: would overwrite what is read, {input}; name another folder");
-                return Err(Failure::usage(why));
-            }
-            if let Some((other, _)) = written.iter().find(taken) {
-                let why = format!("{named}: {} is {other}; name another folder", path.display());
-                return Err(Failure::usage(why));
+            let read = read.iter().find(taken);
+            let read = read.map(|(input, _)| format!("would overwrite what is read, {input}"));
+            let twice = written.iter().find(taken);
+            let twice = twice.map(|(other, _)| format!("{} is {other}", path.display()));
+            if let Some(why) = read.or(twice) {
+                return Err(Failure::usage(format!("{named}: {why}; name another folder")));
             }
             written.push((named.clone(), path));
         }

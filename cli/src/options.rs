@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use mustlink::Error;
-use mustlink_datasets::{OpenOptions, shell_word};
+use mustlink_datasets::OpenOptions;
 use mustlink_experiments::{Format as FigureFormat, Source, thread_pool};
 
 /// In which formats figures are written.
@@ -45,12 +45,6 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// The options as written on a command line, a space before each.
-    pub fn shown(&self) -> String {
-        let word = |dir: &PathBuf| shell_word(&dir.display().to_string());
-        self.data_dir.iter().map(|dir| format!(" --data-dir {}", word(dir))).collect()
-    }
-
     pub fn open_options(&self) -> OpenOptions {
         let mut options = OpenOptions::from_env();
         if !self.data_dir.is_empty() {

@@ -25,20 +25,39 @@ pub(crate) fn begin(trust: bool, args: &[OsString]) {
     }
 }
 
-/// This command again, as a command to paste: without the options `left_out` and their values, and with `more`.
-pub(crate) fn again(left_out: &[&str], more: &str) -> String {
-    let (_, words) = GIVEN.lock().unwrap_or_else(|e| e.into_inner()).clone();
-    let mut text = String::from("mustlink");
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let option = word.split('=').next().unwrap_or_default();
-        if !left_out.contains(&option) {
+/// Options about the data, which many commands have.
+const DATA: &str = "--data --id --class --labels --display --name --features --ignore --sep --decimal --na --no-header \
+                    --data-dir";
+
+/// The options of this command that `keep` accepts, with their values and a space before each word. What comes before
+/// the first option counts as an option without a name.
+fn options(keep: impl Fn(&str) -> bool) -> String {
+    let is_name = |c: char| c == '-' || c.is_alphabetic();
+    let (mut kept, mut text) = (keep(""), String::new());
+    for word in &GIVEN.lock().unwrap_or_else(|e| e.into_inner()).1 {
+        if word.strip_prefix('-').is_some_and(|rest| rest.starts_with(is_name)) {
+            kept = keep(word.split('=').next().unwrap_or_default());
+        }
+        if kept {
             text += &format!(" {word}");
-        } else if option == word {
-            words.next();
         }
     }
-    text + more
+    text
+}
+
+/// This command again, as a command to paste: without the options `left_out`, and with `more`.
+pub(crate) fn again(left_out: &[&str], more: &str) -> String {
+    format!("mustlink{}{more}", options(|option| !left_out.contains(&option)))
+}
+
+/// The data directories, for another command.
+pub(crate) fn data_dirs() -> String {
+    options(|option| option == "--data-dir")
+}
+
+/// The options about the data, for another command.
+pub(crate) fn about_data() -> String {
+    options(|option| DATA.split(' ').any(|of_data| of_data == option))
 }
 
 /// The folder of mustlink below one of the user's standard folders.

@@ -7,7 +7,7 @@ use mustlink_datasets::{Dataset, shell_word};
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_new, check_outputs};
 use crate::options::DataDir;
-use crate::{complete, term};
+use crate::{complete, term, trust};
 
 /// Write an experiment file or a method file to start from
 #[derive(Debug, clap::Args)]
@@ -58,13 +58,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     mustlink_datasets::write_text(&args.out, &text)?;
     if args.out != "-" {
         term::tell(&format!("{}: {}", set.name, set.summary()));
-        let (dir, out) = (args.data_dir.shown(), shell_word(&args.out));
+        let out = shell_word(&args.out);
         let next = if args.method {
-            let columns = args.columns.shown();
-            let data = shell_word(&args.data);
-            format!("mustlink cluster --data {data}{columns} --method {out}{dir}")
+            format!("mustlink cluster{} --method {out}", trust::about_data())
         } else {
-            format!("mustlink run {out}{dir}")
+            format!("mustlink run {out}{}", trust::data_dirs())
         };
         term::tell(&format!("{} written; next: {next}", args.out));
     }

@@ -17,10 +17,9 @@ use mustlink_label::{
 use crate::broken;
 use crate::failure::Failure;
 use crate::files::check_outputs;
-use crate::interrupt;
 use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
-use crate::term;
+use crate::{interrupt, term, trust};
 
 /// Answer "same or different?" in the terminal, or on a local page with --web
 ///
@@ -212,10 +211,8 @@ fn written(args: &Args, path: &Path) -> Written {
     let mut files = vec![file("Answers", &ledger)];
     files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
     files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
-    let (ledger, data) = (shell_word(&ledger), shell_word(&args.job.data));
-    let (columns, dir) = (args.job.columns.shown(), args.job.data_dir.shown());
-    let next =
-        format!("mustlink ledger merge {ledger} --data {data}{columns}{dir} --out pairs.csv");
+    let (ledger, data) = (shell_word(&ledger), trust::about_data());
+    let next = format!("mustlink ledger merge {ledger}{data} --out pairs.csv");
     Written { files, next }
 }
 
