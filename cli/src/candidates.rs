@@ -87,19 +87,14 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
         );
         lines.push(("score", held_out));
     }
-    let combined = order.iter().filter(|t| t.weight > 0.0).map(|t| match (t.score, t.error) {
-        (Some(score), Some(error)) => {
-            format!("{} {} ± {}", t.name, shown(Some(score)), shown(Some(error)))
-        }
-        _ => t.name.clone(),
-    });
-    let combined: Vec<String> = combined.collect();
-    let name = if combined.len() == 1 { "chosen" } else { "combined" };
-    let mut names = combined[..combined.len().min(6)].join(", ");
-    if combined.len() > 6 {
-        names += &format!(" and {} more", combined.len() - 6);
+    let score = |(score, error)| format!(" {} ± {}", shown(Some(score)), shown(Some(error)));
+    let score = order[0].score.zip(order[0].error).map(score);
+    let best = order[0].name.clone() + &score.unwrap_or_default();
+    match tried.iter().filter(|t| t.weight > 0.0).count() {
+        0 => {}
+        1 => lines.push(("chosen", best)),
+        n => lines.push(("combined", format!("{}, first {best}", count(n, "method")))),
     }
-    lines.push((name, names));
     lines
 }
 

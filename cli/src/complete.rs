@@ -40,9 +40,7 @@ fn sets() -> Vec<String> {
 
 /// Names of plugins and data sets.
 pub(crate) fn described(current: &OsStr) -> Vec<CompletionCandidate> {
-    let mut out = starting(current, candidates(|_| true));
-    out.extend(starting(current, sets()));
-    out
+    starting(current, candidates(|_| true)).into_iter().chain(starting(current, sets())).collect()
 }
 
 /// Names of plugins, results and files.

@@ -130,21 +130,14 @@ impl RunProgress for Meter {
     }
 
     fn start(&self, standing: &Standing) {
-        let mut text = String::new();
-        if !self.shown {
+        let text = if !self.shown {
             // What is damaged is no progress, and is said in any case.
-            text = standing.damaged.iter().map(|d| format!("{d}\n")).collect();
+            standing.damaged.iter().map(|d| format!("{d}\n")).collect()
         } else {
-            if self.bar.is_none() {
-                let new = standing.cells - standing.finished;
-                text = format!(
-                    "{}: {} finished before, {new} to do\n",
-                    count(standing.cells, "cell"),
-                    standing.finished
-                );
-            }
-            text += &standing.to_string();
-        }
+            let (cells, finished) = (count(standing.cells, "cell"), standing.finished);
+            let new = standing.cells - finished;
+            format!("{cells}: {finished} finished before, {new} to do\n{standing}")
+        };
         self.above(|| text.lines().for_each(term::tell));
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes text for people with styles of our own, which only a terminal gets.
-fn print_styled(text: &str) -> Result<(), Failure> {
+pub(crate) fn print_styled(text: &str) -> Result<(), Failure> {
     put(&mut anstream::stdout().lock(), text)
 }
 

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use clap_complete::ArgValueCompleter;
 use mustlink::config;
 use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
-use mustlink::text::count;
 use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -137,20 +136,14 @@ fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
         }))?;
         return Ok(0);
     }
-    let mut out = format!(
-        "{}: {}, {}, {}\n",
-        set.name,
-        count(set.n(), "object"),
-        count(set.d(), "feature"),
-        set.data.kind().name()
-    );
+    let data = format!("{}: {}", set.name, set.summary());
+    let mut lines = vec![("data", data), ("kind", set.data.kind().name().into())];
     if !sizes.is_empty() {
-        let sizes: Vec<String> =
-            sizes.iter().map(|(name, size)| format!("{name} {size}")).collect();
-        out += &format!("classes: {}\n", sizes.join(", "));
+        let sizes: Vec<String> = sizes.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        lines.push(("classes", sizes.join(", ")));
     }
-    out += &format!("from: {}\n", set.provenance);
-    term::print(&out)?;
+    lines.push(("from", set.provenance.clone()));
+    term::print_styled(&term::summary(&[lines], None))?;
     Ok(0)
 }
 

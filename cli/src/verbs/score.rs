@@ -74,15 +74,16 @@ impl Scores {
 
     /// The usual ones among them, for people; `held_out` is the ARI of so many rows without an answer.
     pub fn usual(&self, held_out: Option<(Option<f64>, usize)>) -> Vec<(&'static str, String)> {
-        let usual = [("ari", "ARI"), ("nmi_arith", "NMI"), ("error_rate", "error rate")];
-        let mut lines: Vec<(&str, String)> = usual
-            .into_iter()
-            .filter_map(|(tag, name)| Some((name, shown(self.get(tag)?))))
-            .collect();
-        if let (Some((_, text)), Some((ari, rows))) = (lines.first_mut(), held_out) {
-            *text += &format!(" ({} on the {} without an answer)", shown(ari), count(rows, "row"));
-        }
-        lines
+        let more = held_out.map(|(ari, rows)| {
+            format!(" ({} on the {} without an answer)", shown(ari), count(rows, "row"))
+        });
+        let more = more.unwrap_or_default();
+        let usual =
+            [("ari", "ARI", &*more), ("nmi_arith", "NMI", ""), ("error_rate", "error rate", "")];
+        let line = |(tag, name, more): (&str, &'static str, &str)| {
+            Some((name, shown(self.get(tag)?) + more))
+        };
+        usual.into_iter().filter_map(line).collect()
     }
 }
 

@@ -118,7 +118,8 @@ fn descriptions() {
     assert!(json["example"].as_str().unwrap().contains("type = \"random_init\""), "{json}");
     let iris = bench.run("describe iris").out;
     assert!(
-        iris.starts_with("iris: 150 objects, 4 features, dense\nclasses: Iris-setosa 50"),
+        iris.starts_with("data         iris: 150 objects, 4 features (")
+            && iris.contains("\nkind         dense\nclasses      Iris-setosa 50"),
         "{iris}"
     );
 }
