@@ -68,7 +68,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print_data(&json(value)?)
 }
 
-/// Writes a summary, as JSON or as `text` with styles; to standard error where standard output `is_taken` by data.
+/// Writes a summary, as JSON or as `text` with styles; to standard error if standard output `is_taken` by data.
 pub(crate) fn print_summary(
     summary: &impl serde::Serialize,
     format: Format,

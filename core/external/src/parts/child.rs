@@ -2,8 +2,8 @@
 //!
 //! As a child process that exchanges JSON lines: one object per line, UTF-8, on its standard input
 //! and output. What it writes to its standard error is passed through, each traceback of Python once.
-//! A [`Child`] never outlives its handle, nor do the processes it started (on Unix, where it leads a process group of its own);
-//! waiting for it respects the time limit and the cancel flag of the run.
+//! A [`Child`] never outlives its handle, nor do the processes it started (on Unix, where it leads a
+//! process group of its own); waiting for it respects the time limit and the cancel flag of the run.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
