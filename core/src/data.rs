@@ -8,16 +8,15 @@
 use std::sync::{Arc, OnceLock};
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
-use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::reduce;
 
+mod checks;
 mod contiguous;
 mod csr;
 mod digest;
 mod magnitudes;
-mod pairwise;
 mod row;
 mod rows;
 pub(crate) mod weights;
@@ -173,7 +172,7 @@ impl Data {
         let data = Data::new(Matrix::Dense(rows))?;
         // Finite norms are those of finite values: most data is read once for both.
         if !data.store.norms.iter().all(|norm| norm.is_finite()) {
-            finite(data.as_array().expect("dense"))?;
+            checks::finite(data.as_array().expect("dense"))?;
         }
         Ok(data)
     }
@@ -194,7 +193,7 @@ impl Data {
     /// not distances.
     pub fn distances(x: Array2<f64>) -> Result<Self> {
         let x = x.as_standard_layout().into_owned();
-        pairwise::distances(&x)?;
+        checks::distances(&x)?;
         Data::new(Matrix::Distances(x))
     }
 
@@ -204,7 +203,7 @@ impl Data {
     /// `EmptyData`, `NonFinite`, `NotSymmetric`; `BadParam` for another number of columns.
     pub fn affinity(x: Array2<f64>) -> Result<Self> {
         let x = x.as_standard_layout().into_owned();
-        pairwise::symmetric(&x)?;
+        checks::symmetric(&x)?;
         Data::new(Matrix::Affinity(x))
     }
 
@@ -435,18 +434,6 @@ impl Data {
             }
         }
         out
-    }
-}
-
-fn finite(x: ArrayView2<'_, f64>) -> Result<()> {
-    // Without a branch for each value; which one it is is only asked when there is one.
-    let good = |values: &[f64]| values.iter().fold(true, |good, v| good & v.is_finite());
-    if x.as_slice().is_some_and(|all| all.par_chunks(1 << 16).all(good)) {
-        return Ok(());
-    }
-    match x.indexed_iter().find(|(_, v)| !v.is_finite()) {
-        Some(((row, col), _)) => Err(Error::NonFinite { row, col }),
-        None => Ok(()),
     }
 }
 
