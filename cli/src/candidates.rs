@@ -15,8 +15,8 @@ use serde_json::{Map, json};
 use crate::failure::Failure;
 use crate::files::make_folder;
 use crate::job::Job;
+use crate::term;
 use crate::toml_text::as_toml;
-use crate::verbs::cluster::counted;
 use crate::verbs::score::shown;
 
 /// A candidate in a summary.
@@ -70,7 +70,7 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
     }
     let failed = tried.iter().filter(|t| t.outcome.starts_with("failed")).count();
     let late = tried.iter().filter(|t| t.outcome.ends_with("no time left")).count();
-    text += &counted(&[(failed, "of them failed"), (late, "left out for time")]);
+    text += &term::counted(&[(failed, "of them failed"), (late, "left out for time")]);
     text += match (order[0].score, constraints) {
         (Some(_), 0) => "; no constraint, so scored by how well they agree with one another",
         (Some(_), _) => "; scored by constraints that were held back from them",

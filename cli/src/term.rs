@@ -105,6 +105,11 @@ pub(crate) fn summary(blocks: &[Vec<(&str, String)>], next: Option<String>) -> S
     text
 }
 
+/// What was counted more than 0 times.
+pub(crate) fn counted(all: &[(usize, &str)]) -> String {
+    all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect()
+}
+
 /// `text` broken between words to the width of the terminal; lines after the first are indented.
 fn wrapped(text: &str, indent: usize) -> String {
     let most = usize::from(width()).saturating_sub(indent).max(20);
@@ -123,7 +128,7 @@ fn wrapped(text: &str, indent: usize) -> String {
     out
 }
 
-/// Columns of the terminal; 80 if there is none.
+/// Columns of the terminal; 80 without a terminal.
 fn width() -> u16 {
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let measured = || terminal_size::terminal_size().map(|(width, _)| width.0);

@@ -461,11 +461,6 @@ pub(crate) fn listed(sizes: &[usize]) -> String {
     format!("{} of {}{more} objects", sizes.len(), first.join(", "))
 }
 
-/// What was counted more than 0 times.
-pub(crate) fn counted(all: &[(usize, &str)]) -> String {
-    all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect()
-}
-
 /// How many questions were put, and what became of their answers.
 fn queries(s: &Summary, budget: Option<usize>) -> String {
     let mut text = s.queries.to_string();
@@ -476,7 +471,7 @@ fn queries(s: &Summary, budget: Option<usize>) -> String {
         }
         _ => {}
     }
-    text += &counted(&[
+    text += &term::counted(&[
         (s.unanswered, "of them without an answer"),
         (s.answers_contradicting, "of them contradicting"),
         (s.answers_corrected, "of them not taken as they came"),

@@ -6,7 +6,6 @@ use mustlink_datasets::shell_word;
 
 use crate::failure::Failure;
 use crate::term;
-use crate::verbs::cluster::counted;
 
 /// Combine results directories of shards, or of parts of a study
 ///
@@ -32,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let merged = mustlink_experiments::merge(&args.parts, &args.out)?;
     let report = mustlink_report::report(&args.out)?;
     term::print(&report.table)?;
-    let mended = counted(&[(merged.mended, "that failed in one part taken from another")]);
+    let mended = term::counted(&[(merged.mended, "that failed in one part taken from another")]);
     term::tell(&format!(
         "{} of {} cells finished, {} failed; {} in more than one part, with the same bits{mended}",
         report.finished, report.cells, report.failed, merged.shared

@@ -10,7 +10,6 @@ use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::term;
-use crate::verbs::cluster::counted;
 
 /// Ask questions without clustering, and write the constraints
 #[derive(Debug, clap::Args)]
@@ -80,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         };
         let (asked, must, cannot) = (c.queries, c.must, c.cannot);
         let asked = count(asked, "query");
-        let others = counted(&[
+        let others = term::counted(&[
             (c.dont_know, "without an answer"),
             (c.conflicts, "contradicting"),
             (c.corrected, "not taken as they came"),
