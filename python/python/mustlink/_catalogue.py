@@ -14,7 +14,7 @@ from .exceptions import ConfigError
 #: Acronyms in names, which are written in capitals.
 ACRONYMS = frozenset(
     "ami ari clac cop cosc cspa dbscan em fosc gpk hbgf hdbscan hgpa hmrf itml kcc lac lcvqe lsi mcla mmc mpck nmf "
-    "nmi npu optics pca pck rca scop ss vi wbpa wsbpa wspa".split()
+    "nmi npu optics pca pck plscan rca scop ss vi wbpa wsbpa wspa".split()
 )
 
 #: Options with their names in scikit-learn.
