@@ -65,7 +65,8 @@ fn the_objects_of_a_model_stay_where_they_are() {
                    '{type=\"hierarchical\",linkage=\"single\"}'";
     assert_eq!(bench.run(cluster).status, 0, "{}", bench.run(cluster).err);
     let done = bench.run("predict --model m.json --data f.csv --out new.csv");
-    assert!(done.err.contains("by the nearest object of the model: 30, 30"), "{}", done.err);
+    assert!(done.err.contains("the nearest object of the model\n"), "{}", done.err);
+    assert!(done.err.contains("clusters     30, 30\n"), "{}", done.err);
     assert!(!done.err.contains("warning"), "{}", done.err);
     assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
     // Far objects are said, and how far they are.
@@ -115,7 +116,7 @@ fn a_mixture_puts_new_objects_by_its_posterior() {
     );
     let predict = "predict --model m.json --features x,y --probabilities --classes";
     let done = bench.run(&format!("{predict} --data f.csv --out new.csv"));
-    assert!(done.err.contains("by the largest posterior probability: "), "{}", done.err);
+    assert!(done.err.contains("the largest posterior probability\n"), "{}", done.err);
     assert!(done.err.contains("100 (narrow)"), "{}", done.err);
     let new = bench.read("new.csv");
     let cut = |text: &str| -> Vec<String> {
