@@ -20,7 +20,8 @@ use crate::parts::weights::{Scheme, Weights};
 /// default the weight of a vote is how much better than chance its member meets the constraints (`weights`), and the
 /// reference is the medoid of the members that meet them best.
 /// # Input and output
-/// Any ensemble; missing labels do not vote. As many clusters as the reference, at most.
+/// Any ensemble; missing labels do not vote. As many clusters as the reference, at most. If the reference lacks labels,
+/// clusters that share no object with it are added.
 /// # Errors
 /// `BadParam` when the reference is "labels" and the problem has no start of labels.
 /// # Cost and randomness
@@ -44,7 +45,8 @@ pub struct Voting {
 #[options]
 pub enum Reference {
     /// The member with the highest mean adjusted Rand index to the others. With `weights = "constraints"`, the member
-    /// that meets the constraints best; the index then decides between equal members.
+    /// that meets the constraints best; the index then decides between equal members. Members with less than nine
+    /// tenths of the labels of another are not taken.
     #[default]
     Medoid,
     /// The first member.
@@ -53,7 +55,7 @@ pub enum Reference {
     Labels,
 }
 
-#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 5)]
+#[plugin("voting", aliases = ["majority_voting"], cites = ["DudoitFridlyand2003", "Zhang2022"], version = 6)]
 impl ConsensusFunction for Voting {
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering> {
         let n = ensemble.n();
@@ -139,7 +141,34 @@ fn medoid(members: &[(&Member, f64)], heard: bool, ctx: &Context) -> Result<usiz
             Ok((if heard { weight } else { 0.0 }, agreement))
         })
         .collect::<Result<Vec<(f64, f64)>>>()?;
-    Ok((0..scores.len()).fold(0, |best, t| if scores[t] > scores[best] { t } else { best }))
+    let known = |m: &Member| m.labels.iter().filter(|&&l| l != NONE).count();
+    let known: Vec<usize> = members.iter().map(|(m, _)| known(m)).collect();
+    let most = known.iter().max().copied().unwrap_or(0);
+    let complete = (0..members.len()).filter(|&t| 10 * known[t] >= 9 * most);
+    Ok(complete.reduce(|best, t| if scores[t] > scores[best] { t } else { best }).unwrap_or(0))
+}
+
+/// Adds the clusters of `member` that share no object with `reference` to it, as further clusters after the first `k`.
+/// `targets` are then theirs. Returns the number of clusters.
+fn add_unmet(member: &Member, reference: &mut [u32], targets: &mut [usize], mut k: usize) -> usize {
+    let mut unmet = vec![true; member.k];
+    let labelled = member.labels.iter().zip(&*reference);
+    labelled
+        .filter(|(l, own)| **l != NONE && **own != NONE)
+        .for_each(|(l, _)| unmet[*l as usize] = false);
+    let mut added = vec![NONE; member.k];
+    for (own, &l) in reference.iter_mut().zip(&member.labels) {
+        if l == NONE || !unmet[l as usize] {
+            continue;
+        }
+        if added[l as usize] == NONE {
+            added[l as usize] = k as u32;
+            targets[l as usize] = k;
+            k += 1;
+        }
+        *own = added[l as usize];
+    }
+    k
 }
 
 impl Voting {
@@ -151,12 +180,20 @@ impl Voting {
         reference: &[u32],
         ctx: &Context,
     ) -> Result<(Vec<u32>, Array2<f64>)> {
-        let k = reference.iter().filter(|&&l| l != NONE).max().map_or(1, |&m| m as usize + 1);
-        let mut votes: Array2<f64> = Array2::zeros((n, k));
-        for &(member, weight) in members {
+        let mut k = reference.iter().filter(|&&l| l != NONE).max().map_or(1, |&m| m as usize + 1);
+        let (mut complete, mut all_targets) =
+            (reference.to_vec(), Vec::with_capacity(members.len()));
+        for (member, _) in members {
             ctx.check()?;
             // The names of its clusters that overlap the reference most.
-            let targets = matched(&member.labels, reference, (member.k, k), ctx)?;
+            let mut targets = matched(&member.labels, &complete, (member.k, k), ctx)?;
+            if complete.contains(&NONE) {
+                k = add_unmet(member, &mut complete, &mut targets, k);
+            }
+            all_targets.push(targets);
+        }
+        let mut votes: Array2<f64> = Array2::zeros((n, k));
+        for (&(member, weight), targets) in members.iter().zip(&all_targets) {
             // Its votes under those names.
             let soft = member
                 .extras
@@ -167,7 +204,7 @@ impl Voting {
                 match soft {
                     Some(table) => {
                         let row = table.row(i);
-                        row.iter().zip(&targets).for_each(|(u, &c)| votes[[i, c]] += weight * u);
+                        row.iter().zip(targets).for_each(|(u, &c)| votes[[i, c]] += weight * u);
                     }
                     None => votes[[i, targets[l as usize]]] += weight,
                 }
@@ -225,6 +262,32 @@ mod tests {
         let votes = c.extras.memberships.unwrap().mapv(|v| (v * 5.0).round() as u32);
         assert_eq!(votes.row(4).to_vec(), [2, 3, 0]);
         assert_eq!(votes.row(8).to_vec(), [0, 3, 2]);
+    }
+
+    /// Regression test: clusters that the reference did not cover were merged into its first one.
+    #[test]
+    fn groups_that_few_members_cover_stay_apart() {
+        let label = |t: usize, covers: usize| if t < covers { t as u32 } else { NONE };
+        let member = |covers: usize, k| Member {
+            labels: (0..40).map(|i| label(i % 4, covers)).collect(),
+            k,
+            ..Member::default()
+        };
+        let data = Data::dense(Array2::zeros((40, 1))).unwrap();
+        let (partial, whole) = (member(2, 2), member(4, 4));
+        let orders = [
+            vec![partial.clone(), partial.clone(), whole.clone(), whole.clone()],
+            vec![whole.clone(), partial.clone(), partial.clone(), whole.clone()],
+        ];
+        for members in orders {
+            let ensemble = Ensemble::new(40, members).unwrap();
+            for reference in [Reference::Medoid, Reference::First] {
+                let voting = Voting { reference, ..Voting::default() };
+                let problem = Problem::new(data.clone());
+                let found = voting.combine(&ensemble, &problem, &Context::new(1)).unwrap();
+                assert_eq!(found.labels, (0..40).map(|i| i % 4).collect::<Vec<u32>>());
+            }
+        }
     }
 
     #[test]
