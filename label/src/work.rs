@@ -178,8 +178,11 @@ fn import(
         return Err(Error::Data { place: place.clone(), message });
     }
     let said: Vec<Statement> = imported.iter().map(|(_, statement, _)| *statement).collect();
-    let new = sorting::fresh(&mut known, &said)
+    let mut new = sorting::fresh(&mut known, &said)
         .map_err(|(at, chain)| clash(&imported[at].0, &chain, name))?;
+    // An answer that follows from others is one as well: together with answers of other people it counts as a vote.
+    let mut stated: BTreeSet<(u32, u32)> = new.iter().map(|s| pair(s.i, s.j)).collect();
+    new.extend(said.iter().filter(|s| s.reply.kind().is_some() && stated.insert(pair(s.i, s.j))));
     let recorded = |(_, s, answer): &Imported| Some((pair(s.i, s.j), answer.clone()?));
     let recorded = imported.iter().filter_map(recorded).collect();
     rewrite(ledger, given, &Change { purpose: "import", new, recorded, ..Change::default() })
@@ -196,7 +199,8 @@ fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<
     for s in &change.new {
         let old = before.get(&pair(s.i, s.j));
         // To a question set aside "don't know" is an answer.
-        if old.is_some_and(|r| r.answer.reply == s.reply && !is_later(&r.answer)) {
+        let is_same = |r: &&&Recorded| r.answer.reply == s.reply && is_own(&r.answer);
+        if old.filter(is_same).is_some_and(|r| !is_later(&r.answer)) {
             continue;
         }
         back.extend(old.map(|r| r.id));
@@ -209,7 +213,8 @@ fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<
     let left = standing(&answers).filter(|r| !back.contains(&r.id));
     let mut left = known(ledger.header().n, given, left);
     ledger.at_once(|ledger| {
-        for r in answers.iter().filter(|r| !r.retracted && !is_own(&r.answer)) {
+        let entailed = |r: &&Recorded| !r.retracted && !is_own(&r.answer) && !back.contains(&r.id);
+        for r in answers.iter().filter(entailed) {
             if left.relation(r.subject, r.reference) != r.answer.reply.kind() {
                 ledger.retract(r.id, Some(ENTAILED))?;
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
 use mustlink::constraints::{Constraints, Strength};
-use mustlink::roles::Reply;
+use mustlink::roles::{Answer, Reply};
 use mustlink::selection::Recorded;
 use mustlink::{Constraint, Context, Kind, Problem};
 use mustlink_datasets::Dataset;
@@ -117,15 +117,22 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let own = |r: &Recorded| is_own(&r.answer) && r.answer.reply != Reply::DontKnow;
         said.extend(answers.into_iter().filter(own).map(|r| (person, r)));
     }
-    // An answer that another ledger imported counts once. It names its annotator, whose own ledger comes first.
-    said.sort_by_key(|(_, r)| r.answer.annotator.is_some());
+    // An answer that several ledgers imported counts once. If its own ledger is given, that one decides, because the
+    // answer may have been taken back there.
+    let own = |ledger: &PathBuf| annotator(&Answer::of(Reply::DontKnow), ledger);
+    let owners: BTreeSet<String> = args.ledgers.iter().map(own).collect();
     let mut seen = BTreeSet::new();
     for (person, Recorded { subject, reference, answer, .. }) in said {
         let (pair, must) =
             ((subject.min(reference), subject.max(reference)), answer.reply == Reply::MustLink);
-        let by = annotator(&answer, &args.ledgers[person]);
-        let is_first = seen.insert((by, pair, answer.at.clone(), must));
-        if is_first || answer.annotator.is_none() || answer.at.is_none() {
+        let counts = match &answer.annotator {
+            Some(by) if owners.contains(by) => false,
+            Some(by) if answer.at.is_some() => {
+                seen.insert((by.clone(), pair, answer.at.clone(), must))
+            }
+            _ => true,
+        };
+        if counts {
             votes.entry(pair).or_default().push((person, must));
             given[person] += 1;
         }

@@ -212,6 +212,32 @@ fn an_answer_that_another_ledger_imported_counts_once() {
 }
 
 #[test]
+fn an_imported_answer_is_a_vote_even_if_it_follows() {
+    let bench = Bench::with("cars.csv", CARS);
+    bench.write("ann.csv", "i,j,answer\n0,1,same\n1,2,same\n0,2,same\n");
+    bench.write("eve.csv", "i,j,answer\n0,2,different\n");
+    let session = |name: &str, import: &str| {
+        let line = format!("label --data cars.csv {OF_CARS} --ledger {name} --import {import}");
+        assert_eq!(bench.run(&line).status, 0, "{}", bench.run(&line).err);
+    };
+    let merged = |ledgers: &str| {
+        let done = bench.run(&format!("ledger merge {ledgers} --data cars.csv --name model"));
+        assert_eq!(done.status, 0, "{}", done.err);
+        done.out
+    };
+    session("ann.jsonl", "ann.csv");
+    session("eve.jsonl", "eve.csv");
+    let found = merged("ann.jsonl eve.jsonl");
+    assert!(found.contains("\n0,1,must_link") && found.contains("\n1,2,must_link"), "{found}");
+    assert!(!found.contains("\n0,2,"), "one vote for each side: {found}");
+    // An answer that was taken back in its own ledger is no answer in another one.
+    session("all.jsonl", "eve.jsonl");
+    let taken_back = "{\"v\":1,\"type\":\"retracted\",\"id\":\"q000000\"}\n";
+    bench.write("eve.jsonl", bench.read("eve.jsonl") + taken_back);
+    assert!(!merged("eve.jsonl all.jsonl").contains("cannot_link"));
+}
+
+#[test]
 fn a_ledger_goes_on_if_rows_were_appended() {
     let bench = Bench::with("cars.csv", CARS);
     bench.write("more.csv", format!("{CARS}vw,5,5\n"));
