@@ -53,8 +53,7 @@ pub(crate) struct Model {
 
 impl Model {
     /// The model of a clustering of `set`: `steps` were applied to it and made `seen`, which was put into
-    /// `k` clusters. Objects that `constraints` do not name and that are not at their nearest centre, more
-    /// than one in a hundred, say that the method has another rule: then the nearest object decides.
+    /// `k` clusters under `constraints`. [`Place::new`] says which rule places new objects.
     ///
     /// # Errors
     /// `Usage` for a transform that cannot be kept, clusters without centres and means, and sparse data

@@ -78,9 +78,9 @@ impl Place {
         Some(format!("an object of cluster {label}, expected 0..{k}"))
     }
 
-    /// The place of the clusters of `clustering` among the objects `data`. Objects that `constraints` do not name and
-    /// that are not at their nearest centre, more than one in a hundred, show that the method has another rule: then
-    /// the nearest object decides. `None` for sparse objects, which have no such rule.
+    /// The place of the clusters of `clustering` among the objects `data`. The nearest object decides if the method has
+    /// no centres, or if more than one in a hundred of the objects that `constraints` do not name are not at their
+    /// nearest centre. Sparse objects have no such rule: the nearest mean decides, or the result is `None`.
     ///
     /// # Errors
     /// Clusters without centres and means.
@@ -99,7 +99,8 @@ impl Place {
         let noise = labels.contains(&NONE);
         let elsewhere = (0..n).filter(|&i| !told[i] && nearest[i] != labels[i]).count();
         let row = |i: usize| dense(data, i);
-        if 100 * elsewhere <= n && !noise {
+        let is_central = clustering.extras.centers.is_some() || data.kind() != DataKind::Dense;
+        if is_central && 100 * elsewhere <= n && !noise {
             let distance = |i: usize| centres.distance(&row(i), nearest[i] as usize);
             let reach = (0..n).map(distance).fold(0.0, f64::max);
             return Ok(Some(Place { centres, neighbours: None, reach }));

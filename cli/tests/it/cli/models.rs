@@ -51,6 +51,25 @@ fn new_objects_go_to_the_clusters_of_a_model() {
     );
 }
 
+/// Regression test: a method without centres placed new objects by the nearest mean if that fitted its own objects.
+#[test]
+fn a_method_without_centres_places_by_the_nearest_object() {
+    let line: String = (0..9).map(|i| format!("{},0.{i}\n", i as f64 / 2.0)).collect();
+    let near: String = (0..9).map(|i| format!("{},0.{i}\n", 9.0 + i as f64 / 40.0)).collect();
+    let bench = Bench::with("f.csv", format!("x,y\n{line}{near}"));
+    bench.write("new.csv", "x,y\n6,0\n8,0\n");
+    for clusterer in ["hierarchical", "spectral", "hdbscan", "plscan"] {
+        let made =
+            format!("cluster --data f.csv --k 2 --save-model m.json -q --clusterer {clusterer}");
+        assert_eq!(bench.run(&format!("{made} --out own.csv")).status, 0);
+        let own = bench.read("own.csv");
+        let of_line = own.lines().nth(5).and_then(|l| l.split(',').nth(1)).map(String::from);
+        let found = bench.run("predict --model m.json --data new.csv --quiet").out;
+        let labels: Vec<_> = found.lines().skip(1).map(|l| l.split(',').nth(1)).collect();
+        assert!(labels[0] == of_line.as_deref() && labels[1] != labels[0], "{clusterer}: {found}");
+    }
+}
+
 #[test]
 fn the_objects_of_a_model_stay_where_they_are() {
     // Two crescents side by side: not one for whose ends the nearest centre is their own.
@@ -92,7 +111,7 @@ fn the_objects_of_a_model_stay_where_they_are() {
     let kmeans = "cluster --data f.csv --k 2 --clusterer kmeans --out own.csv --save-model m.json";
     assert_eq!(bench.run(kmeans).status, 0);
     let done = bench.run("predict --model m.json --data f.csv --out new.csv");
-    assert!(done.err.contains("by the nearest centre: "), "{}", done.err);
+    assert!(done.err.contains("the nearest centre\n"), "{}", done.err);
     assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
 }
 
