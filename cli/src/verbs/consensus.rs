@@ -10,7 +10,7 @@ use mustlink::registry::Role;
 use mustlink::roles::MetricInput;
 use mustlink::run::{Run, combine};
 use mustlink::text::count;
-use mustlink_datasets::{Dataset, OpenOptions, Partitions, shell_word};
+use mustlink_datasets::{Dataset, OpenOptions, Partitions};
 use mustlink_experiments::{LABEL, notices};
 use mustlink_kernels::agreement::members::warn_of_contradiction;
 use serde_json::Value;
@@ -278,12 +278,8 @@ fn combined(
 /// The constraints on the objects of the partitions.
 fn constraints(args: &Args, objects: &Dataset) -> std::result::Result<Constraints, Failure> {
     let Some(path) = &args.constraints else { return Ok(Constraints::default()) };
-    if args.id.is_none() && objects.ids.is_some() {
-        let id = shell_word(objects.reading.id.as_deref().unwrap_or("id"));
-        note(args, &format!("constraints are read by row number; --id {id} reads them by id"));
-    }
     let limit = args.memory_limit.or_else(crate::memory::default_limit);
-    read_constraints(path, objects, args.id.is_some(), limit, &|text| note(args, text))
+    read_constraints(path, objects, objects.ids.is_some(), limit, &|text| note(args, text))
 }
 
 /// The given number of clusters, else that of the classes where the function needs one, with a warning if only some

@@ -33,7 +33,7 @@ fn every_function_of_labels_runs_by_name() {
 fn a_file_says_how_and_constraints_are_respected() {
     let bench = Bench::with("p.csv", PARTITIONS);
     bench.write("m.toml", "k = 2\n[consensus]\ntype = \"hbgf\"\nrespect_cannot_link = true\n");
-    bench.write("pairs.csv", "i,j,type\n0,1,cannot_link\n");
+    bench.write("pairs.csv", "i,j,type\na,b,cannot_link\n");
     let line = "consensus p.csv --method m.toml --constraints pairs.csv --format json \
                 --set consensus.imbalance=0.4";
     let json = bench.run(line).json();
@@ -56,7 +56,7 @@ fn a_file_says_how_and_constraints_are_respected() {
 #[test]
 fn rows_of_weight_0_are_counted() {
     let bench = Bench::with("p.csv", PARTITIONS);
-    bench.write("pairs.csv", "i,j,type,weight\n0,1,must_link,1\n2,3,cannot_link,0\n");
+    bench.write("pairs.csv", "i,j,type,weight\na,b,must_link,1\nc,d,cannot_link,0\n");
     let line = "consensus p.csv --k 2 --consensus hbgf --constraints pairs.csv";
     let done = bench.run(line);
     assert_eq!(done.status, 0, "{}", done.err);

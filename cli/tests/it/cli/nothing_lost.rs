@@ -113,15 +113,17 @@ fn parts_are_not_merged_into_one_of_them() {
         .failed(2, "error: --out a: is one of the parts; name a new directory\n");
 }
 
+/// Regression test: ids that were found, such as 01, were read as numbers of rows.
 #[test]
-fn constraints_of_partitions_by_row_or_by_id() {
-    let bench = Bench::with("p.csv", "id,p,q\n1,a,x\n2,a,x\n3,b,y\n4,b,y\n");
-    bench.write("c.csv", "i,j,type\n2,3,must_link\n");
-    let line = "consensus p.csv --k 2 --consensus evidence_accumulation --constraints c.csv";
-    let note = "note: constraints are read by row number; --id id reads them by id\n";
-    let done = bench.run(line);
-    assert!(done.status == 0 && done.err.contains(note), "{}", done.err);
-    assert!(!bench.run(&format!("{line} --id id")).err.contains(note));
+fn constraints_of_partitions_are_by_id_if_there_are_ids() {
+    let bench = Bench::with("p.csv", "id,p,q\n01,a,x\n02,a,x\n03,b,y\n04,b,y\n");
+    bench.write("c.csv", "i,j,type\n02,03,must_link\n01,02,cannot_link\n");
+    let line =
+        "consensus p.csv --k 2 --consensus evidence_accumulation --constraints c.csv --out -";
+    let by_id = bench.run(&format!("{line} --id id --quiet")).out;
+    assert_eq!(by_id, bench.run(&format!("{line} --quiet")).out);
+    let label = |id: &str| by_id.lines().find(|l| l.starts_with(id)).map(|l| l[3..].to_string());
+    assert!(label("02") == label("03") && label("01") != label("02"), "{by_id}");
 }
 
 #[test]
