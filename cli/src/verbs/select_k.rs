@@ -158,6 +158,9 @@ fn result(s: &Selected) -> (Option<usize>, String) {
     chosen.for_each(|k| *votes.entry(k).or_default() += 1);
     let most = votes.values().max().copied().unwrap_or(0);
     let mut best = votes.iter().filter(|(_, v)| **v == most).map(|(k, _)| *k);
+    if s.found.iter().filter(|f| f.k > 1).count() < 2 {
+        return (None, "Only one number of clusters was tried.".into());
+    }
     match (best.next(), best.next()) {
         (Some(k), None) => {
             let (choose, clusters) = (form(most, "chooses", "choose"), text::count(k, "cluster"));
