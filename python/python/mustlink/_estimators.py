@@ -38,6 +38,7 @@ __all__ = [
     "Pccc",
     "PCKMeans",
     "PentaTraining",
+    "PLSCAN",
     "SCOPKMeans",
     "SeededKMeans",
     "SizeConstrainedKMeans",
@@ -3271,6 +3272,109 @@ class PentaTraining(Clusterer):
         self.schedule = schedule
         self.top_cl = top_cl
         self.top_ml = top_ml
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class PLSCAN(Clusterer):
+    """PLSCAN: the leaf clusters of HDBSCAN* at the minimum cluster size with the largest total persistence.
+
+    **Method**
+
+    The reachability distance of two objects is the largest of their distance and their distances to their
+    `min_samples`-th nearest objects. Objects joined up to some distance form a dense region. For a size t, only
+    regions of more than t objects count; smaller ones are ignored. A leaf cluster is a region that joins another region
+    as the distance grows, but in which no two regions have joined before. As t grows, a leaf cluster is born when the
+    regions inside it stop counting. It dies when the region itself or the one that it joins stops counting. It is a
+    leaf cluster if birth ≤ t < death, and its persistence is death − birth. The method takes the t at which the leaf
+    clusters have the largest total persistence (ties: the smallest t). Objects in none of these leaf clusters are
+    noise.
+
+    **Input and output**
+
+    n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
+    not used. Every object has a label, see `noise`. Diagnostics: `noise_objects`; `persistence`, the total, 0 without
+    leaf clusters; `min_cluster_size`, the t taken, only with leaf clusters. All objects are noise if no two regions of
+    more than `min_cluster_size` objects join: for example if there is one object, if all distances are equal, or if
+    `min_cluster_size` is at least n / 2. Objects that are all equal are one cluster. In all other results there are at
+    least two clusters. A `min_samples` above n counts as n: the distance to the farthest object.
+
+    **Errors**
+
+    `BadParam`, also for `max_cluster_size` below `min_cluster_size`; `NumericalFailure` for distances whose squares
+    are too large.
+
+    **Cost and randomness**
+
+    With up to 16 features a k-d tree and Borůvka's method, about n·log²n; otherwise O(n²·d) time. All sizes together
+    add O(n·log n) time. O(n) memory, with more features O(n · (`min_samples` + d)). Not random.
+
+    **References**
+
+    [Bot2025], persistence of sizes; reachability distance and leaf clusters: [Campello2013]; tree: [March2010].
+    Differs from the authors' package fast-plscan: joins at equal distances happen together, as in `hdbscan`. The
+    package makes them one after the other, so an object between two clusters can belong to either of them, and sizes
+    can differ by such objects. `min_samples` counts the object itself; in the package it does not. The other measures
+    of persistence, by distances or densities, are not available. Objects that are all equal are noise in the package.
+
+    Parameters
+    ----------
+    max_cluster_size : an integer, at least 1; optional
+        Largest size that is tried; clusters may have more objects. If absent, all sizes are tried.
+    min_cluster_size : an integer, at least 1; optional
+        Smallest size that is tried; every cluster has more objects. If absent, `min_samples`.
+    min_samples : an integer, at least 1; default 5
+        Number of neighbours, including itself, that make an object a core. It is one more than in
+        fast-plscan, which does not count the object itself.
+    noise : "singletons" or "one_cluster"; default 'singletons'
+        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        they are noise, -1.
+    kind : one of "dense", "distances"; default 'dense'
+        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        affinities.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used as it is, None draws one.
+    n_jobs : int, optional
+        Threads; None and -1: one per core. Changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row, -1 of noise.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of what the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list
+        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+    status_ : str
+        How it ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Number of pairs left out because an object is not a row of `X`.
+
+    References: Bot2025, Campello2013, March2010.
+    """
+
+    _tag = "plscan"
+
+    def __init__(
+        self,
+        *,
+        max_cluster_size: int | None = None,
+        min_cluster_size: int | None = None,
+        min_samples: int = 5,
+        noise: Literal["singletons", "one_cluster"] = 'singletons',
+        kind: Literal["dense", "distances"] = 'dense',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_cluster_size = max_cluster_size
+        self.min_cluster_size = min_cluster_size
+        self.min_samples = min_samples
+        self.noise = noise
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -53,6 +53,7 @@ WHERE = {
     "OracleError": "exceptions",
     "PCA": "_transformers",
     "PCKMeans": "_estimators",
+    "PLSCAN": "_estimators",
     "Pccc": "_estimators",
     "PentaTraining": "_estimators",
     "PluginError": "exceptions",

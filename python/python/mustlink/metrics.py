@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from ._config import PluginLike
 from ._score import score
 from .constraints import Constraints
 
