@@ -201,7 +201,17 @@ fn clustering(reply: &Value, problem: &Problem, scratch: &Scratch) -> Result<Clu
         k => {
             let legal = used.k as u64..=n as u64;
             let told = k.as_u64().filter(|k| legal.contains(k));
-            told.ok_or_else(|| format!("k = {k} is not between {} and {n}", used.k))? as usize
+            let largest = (0..used.labels.len()).max_by_key(|&i| used.labels[i]);
+            let wrong = || match (k.as_u64(), largest) {
+                (Some(k), Some(i)) if k < used.k as u64 => {
+                    format!(
+                        "label {} of object {i} is not below k = {k}; labels start at 0",
+                        used.labels[i]
+                    )
+                }
+                _ => format!("k = {k} is not between {} and {n}", used.k),
+            };
+            told.ok_or_else(wrong)? as usize
         }
     };
     let objective = match &reply["objective"] {
@@ -425,7 +435,9 @@ mod tests {
         let few = says(r#"{"type":"clustering","labels":[0,2]}"#);
         assert!(few.contains("2 labels for 45 objects, on line 2 of its output"), "{few}");
         let large = says(r#"{"type":"clustering","labels":[0,2],"k":2}"#);
-        assert!(large.contains("k = 2 is not between 3 and 45"), "{large}");
+        assert!(large.contains("label 2 of object 1 is not below k = 2; labels start at 0"));
+        let many = says(r#"{"type":"clustering","labels":[0,2],"k":46}"#);
+        assert!(many.contains("k = 46 is not between 3 and 45"), "{many}");
         let none = says(r#"{"type":"clustering"}"#);
         assert!(none.contains("no \"labels\""), "{none}");
         assert_eq!(
