@@ -26,7 +26,7 @@ test them.
 ";
 
 /// A type of the page: heading, file, and what a plugin does with it.
-const TYPES: [(&str, &str, &str); 14] = [
+const TYPES: [(&str, &str, &str); 20] = [
     (
         "Properties",
         "core/src/roles/base_clusterer.rs",
@@ -50,7 +50,8 @@ const TYPES: [(&str, &str, &str); 14] = [
     (
         "SelectorProperties",
         "core/src/roles/query_selector.rs",
-        "A selector returns them from `properties()`.",
+        "A selector returns them from `properties()`. Its method `start()` returns an `Inquiry`: `step()` gives the next \
+         `Step`, and `tell()` takes the `Reply`. They are documented in `core/src/roles/query_selector.rs`.",
     ),
     (
         "OracleProperties",
@@ -73,6 +74,33 @@ const TYPES: [(&str, &str, &str); 14] = [
         "core/src/problem.rs",
         "Every plugin that computes on objects gets it: the data, the constraints and the number of clusters.",
     ),
+    (
+        "Data",
+        "core/src/data.rs",
+        "`problem.data`: the objects. `row(i)` gives a dense or a sparse row, and distances go through these methods, so \
+         that one method serves all kinds of data.",
+    ),
+    (
+        "Constraints",
+        "core/constraints/src/constraints.rs",
+        "`problem.constraints`: the pairs and the groups.",
+    ),
+    (
+        "Constraint",
+        "core/constraints/src/constraint.rs",
+        "One pair of objects, with `Kind` and weight.",
+    ),
+    (
+        "Clustering",
+        "core/src/clustering.rs",
+        "A clusterer and a consensus function return it. `NONE` is the label of an object that was not clustered.",
+    ),
+    (
+        "Ensemble",
+        "core/src/ensemble.rs",
+        "A generator returns it, and a consensus function gets it.",
+    ),
+    ("Member", "core/src/ensemble.rs", "One partition of an ensemble."),
     (
         "Shape",
         "core/src/problem.rs",
