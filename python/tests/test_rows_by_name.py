@@ -297,7 +297,7 @@ def test_rows_that_lost_their_index_are_warned_of():
 def test_folds_of_a_frame_need_the_ids():
     """The help said that an index was enough."""
     how = {"cv": 2, "scoring": "rand_score", "error_score": "raise"}
-    with pytest.raises(ConstraintError, match="give sample_id"):
+    with pytest.raises(ConstraintError, match="pass sample_id"):
         cross_validate(PCKMeans(2), FRAME, CLASS, params={"constraints": KNOWN}, **how)
     given = {"constraints": KNOWN, "sample_id": FRAME.index.to_numpy()}
     assert len(cross_validate(PCKMeans(2), FRAME, CLASS, params=given, **how)["test_score"]) == 2
