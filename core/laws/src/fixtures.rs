@@ -196,11 +196,13 @@ pub fn true_constraints(classes: &[u32], count: usize, seed: u64) -> Constraints
     Constraints::new(n, pairs).expect("in range")
 }
 
-/// One must-link: of an object that [`with_groups`] puts into a group and one of its class that is in none.
+/// One must-link: of an object that [`with_groups`] puts into a group and one of its class that is in none. None if the
+/// class is too small.
 pub fn tied(classes: &[u32]) -> Constraints {
-    let of_the_first: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == 0).collect();
-    let link = Constraint::must(of_the_first[0], of_the_first[4]);
-    Constraints::new(classes.len(), [link]).expect("in range")
+    let mut of_the_first = (0..classes.len()).filter(|&i| classes[i] == 0);
+    let ends = of_the_first.next().zip(of_the_first.nth(3));
+    let link = ends.map(|(i, j)| Constraint::must(i, j));
+    Constraints::new(classes.len(), link).expect("in range")
 }
 
 /// `given`, and groups with one object of each class, as many as the smallest class allows up to four.
@@ -218,4 +220,20 @@ pub fn with_groups(given: &Constraints, classes: &[u32]) -> Constraints {
 /// A context with a seed, and a limit so that nothing hangs for ever.
 pub fn context(seed: u64) -> Context {
     Context::builder(SeedPath::new(seed)).time_limit(Some(PATIENCE)).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_class_is_not_tied() {
+        let tied_objects = |classes: &[u32]| {
+            let constraints = tied(classes);
+            constraints.pairs().iter().map(|c| (c.i, c.j)).collect::<Vec<_>>()
+        };
+        assert_eq!(tied_objects(&[0, 0, 1, 0, 0, 0]), [(0, 5)]);
+        assert!(tied_objects(&[0, 0, 1, 0, 0]).is_empty());
+        assert!(tied_objects(&[1, 2]).is_empty());
+    }
 }
