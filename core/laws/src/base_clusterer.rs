@@ -353,12 +353,36 @@ fn order_of_constraints(p: &Plugin) -> Verdict {
     Ok(())
 }
 
+/// True constraints change no label if the groups are easily told apart. The other constraints contradict the groups,
+/// or the objects have no structure.
 fn constraints_are_not_read(p: &Plugin) -> Verdict {
-    let (with, _) = constrained(p, 5, 40);
-    let without = with.clone().with_constraints(Constraints::default());
-    let (a, b) = (labels(p, &with, 6)?, labels(p, &without, 6)?);
-    ensure!(a.labels == b.labels, "constraints change the labels; declare reads_constraints");
+    let (easy, classes) = constrained(p, 5, 40);
+    // A third of each group is in each of these classes.
+    let mixed: Vec<u32> = (0u32..).zip(&classes).map(|(i, &class)| (class + i / 3) % 3).collect();
+    let across = fixtures::true_constraints(&mixed, 40, 5);
+    let across = easy.clone().with_constraints(across);
+    let [first, second] = [1, 2].map(|seed| of_its_kind(p, hard::small_unstructured(seed)));
+    let must_links = of_one_kind(&first, Kind::MustLink)?;
+    let cannot_links = of_one_kind(&first, Kind::CannotLink)?;
+    for problem in [easy, across, must_links, cannot_links, first, second] {
+        let without = labels(p, &unconstrained(&problem), 6)?;
+        let with = labels(p, &problem, 6)?;
+        let same = with.labels == without.labels;
+        ensure!(same, "constraints change the labels; declare reads_constraints in properties()");
+    }
     Ok(())
+}
+
+/// The problem with its constraints of one kind.
+fn of_one_kind(problem: &Problem, kind: Kind) -> Result<Problem, String> {
+    let kept = problem.constraints.pairs().iter().copied().filter(|c| c.kind == kind);
+    let kept = Constraints::new(problem.n(), kept).map_err(|e| e.to_string())?;
+    Ok(problem.clone().with_constraints(kept))
+}
+
+/// The problem without constraints.
+fn unconstrained(problem: &Problem) -> Problem {
+    problem.clone().with_constraints(Constraints::default())
 }
 
 fn hard_promises_hold(p: &Plugin) -> Verdict {
@@ -502,10 +526,8 @@ fn noise(p: &Plugin, seed: u64) -> Problem {
 fn changes_something(p: &Plugin, kind: Kind) -> Verdict {
     for seed in 0..3 {
         let small = of_its_kind(p, hard::small_unstructured(seed));
-        let of_kind = small.constraints.pairs().iter().copied().filter(|c| c.kind == kind);
-        let given = Constraints::new(small.n(), of_kind).map_err(|e| e.to_string())?;
-        let free = labels(p, &small.clone().with_constraints(Constraints::default()), 1)?;
-        match attempt(p, &small.with_constraints(given), &fixtures::context(1)) {
+        let free = labels(p, &unconstrained(&small), 1)?;
+        match attempt(p, &of_one_kind(&small, kind)?, &fixtures::context(1)) {
             Ok(run) if run.clustering == free => {}
             Err(e) if choices::broken(&e).is_some() => return Err(e.to_string()),
             // To be refused is to be read.

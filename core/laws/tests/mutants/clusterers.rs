@@ -45,7 +45,10 @@ pub enum Order {
     Outwards,
 }
 
-const FLAWS: [(&str, &str); 63] = [
+/// True constraints of groups that are easily told apart do not show it.
+const JOINS: &str = "joins must-linked objects that are far apart, undeclared";
+
+const FLAWS: [(&str, &str); 64] = [
     ("runs without its setup", "missing_setup_is_named"),
     ("runs out of time", "ends_in_time"),
     ("loses an object", "one_label_per_object"),
@@ -60,6 +63,7 @@ const FLAWS: [(&str, &str); 63] = [
     ("returns another objective than its history", "objective_is_the_last_of_its_history"),
     ("reads the first half of the constraints", "order_of_constraints_is_nothing"),
     ("does not declare that it reads constraints", "constraints_are_read_only_if_declared"),
+    (JOINS, "constraints_are_read_only_if_declared"),
     ("promises cannot-links and looks at none", "hard_promises_hold"),
     ("breaks a must-link among many objects", memory::LAW),
     ("gives up on a fifth must-link", "feasible_sets_are_met"),
@@ -144,7 +148,7 @@ impl FlawedClusterer {
     /// The constraints that it looks at.
     fn read(&self, problem: &Problem) -> Vec<Constraint> {
         let kept = |c: &&Constraint| match self.flaw.as_str() {
-            "ignores constraints" | "ignores constraints, too" => false,
+            "ignores constraints" | "ignores constraints, too" | JOINS => false,
             "ignores must-links" => c.kind == Kind::CannotLink,
             "ignores cannot-links" | "promises cannot-links and looks at none" => {
                 c.kind == Kind::MustLink
@@ -281,7 +285,8 @@ impl BaseClusterer for FlawedClusterer {
         Properties {
             accepts: vec![DataKind::Dense, DataKind::Csr],
             needs_k: self.k.is_none() && !self.has("does not declare that it needs k"),
-            reads_constraints: !self.has("does not declare that it reads constraints"),
+            reads_constraints: !self.has("does not declare that it reads constraints")
+                && !self.has(JOINS),
             hard_must: self.hard,
             hard_cannot: self.hard && self.has("promises cannot-links and looks at none"),
             gives_centers: true,
@@ -425,6 +430,15 @@ impl FlawedClusterer {
             "breaks a must-link among many objects" if n > 500 => {
                 if let Some(c) = constraints.iter().find(|c| c.kind == Kind::MustLink) {
                     labels[c.i as usize] = (labels[c.j as usize] + 1) % k as u32;
+                }
+            }
+            JOINS => {
+                let pairs = problem.constraints.pairs().iter();
+                for c in pairs.filter(|c| c.kind == Kind::MustLink) {
+                    let (i, j) = (c.i as usize, c.j as usize);
+                    if square(i, &x.row(j).to_owned()) > 1.5 * spread {
+                        labels[j] = labels[i];
+                    }
                 }
             }
             "gives a label for each thread" => labels[0] = threads % k as u32,
