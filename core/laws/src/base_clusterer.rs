@@ -130,7 +130,7 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         ),
         Law::when(
             "equal_rows_are_near",
-            |p| p.properties().accepts.contains(&DataKind::Dense),
+            |p| !p.properties().needs_k && p.properties().accepts.contains(&DataKind::Dense),
             magnitudes::equal_rows_are_near,
         ),
         Law::always("cancelling_is_never_late", cancelling_is_never_late),

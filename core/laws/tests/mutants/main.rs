@@ -67,6 +67,17 @@ fn a_broken_law_says_what_came_and_what_to_do() {
     assert!(said.contains("another result; do not use the number of threads"), "{said}");
 }
 
+/// Their clusters are as many as the user wants.
+#[test]
+fn a_method_that_needs_k_may_part_equal_rows() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_tried = |plugin: &dyn BaseClusterer| {
+        laws_for(plugin).iter().any(|law| law.name == "equal_rows_are_near")
+    };
+    assert!(!is_tried(&clusterers::FlawedClusterer::default()));
+    assert!(is_tried(&neighbours::FlawedNeighbours::default()));
+}
+
 /// Tries the mutants of a role, and notes what is not as it should be.
 type Trial = fn(&mut Vec<String>) -> Caught;
 
