@@ -230,7 +230,7 @@ fn one_label_per_object(p: &Plugin) -> Verdict {
 fn same_seed_same_bits(p: &Plugin) -> Verdict {
     // Members that nearly agree look the same whatever the start.
     for (e, problem) in [noisy(1), chance(1)] {
-        runs::same_every_time(|| combine(p, &e, &problem))?;
+        runs::same_every_time(|| combine(p, &e, &problem))??;
     }
     Ok(())
 }

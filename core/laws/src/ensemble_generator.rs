@@ -116,7 +116,7 @@ fn same_seed_same_bits(p: &Plugin) -> Verdict {
     let p = small(p, 5)?;
     // Groups that are easily told apart look the same whatever the start.
     for problem in [fixtures::dense(2).0, hard::unstructured(2).0] {
-        runs::same_every_time(|| make(&*p, &problem, 3))?;
+        runs::same_every_time(|| make(&*p, &problem, 3))??;
     }
     Ok(())
 }
