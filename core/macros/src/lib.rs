@@ -20,7 +20,7 @@ use proc_macro::TokenStream;
 ///
 /// | word | meaning |
 /// |---|---|
-/// | `default = EXPR` | the value when absent; without it `Default::default()`. An `Option` with a default is written out even when it is `None` |
+/// | `default = EXPR` | the value when absent; without it `Default::default()`. A number outside the range does not compile. An `Option` with a default is written out even when it is `None` |
 /// | `min = N`, `max = N` | bounds that are legal themselves |
 /// | `above = N`, `below = N` | bounds that are not |
 /// | `units = N` | the power of the data's unit that the number is in: 1 for a distance, 2 for its square |

@@ -127,13 +127,31 @@ impl Declared {
         Ok(declared)
     }
 
-    /// Refuses what would say nothing at an option of this type.
+    /// Rejects declarations that have no effect at an option of this type, and a default outside its range.
     fn at_option(self, ty: &Type) -> Result<Self> {
         let list = argument_of(option_of(ty).unwrap_or(ty), "Vec").is_some();
         let range = self.settings.iter().find(|s| RANGE.iter().any(|word| s.word == word));
         if let Some(range) = range.filter(|_| list) {
             let message = "a list has no range: check its values where the plugin begins";
             return Err(Error::new(range.word.span(), message));
+        }
+        // Numbers that are written out; the value of another expression is not known here.
+        let text = |word: &str| self.value(word).map(|v| quote!(#v).to_string().replace(' ', ""));
+        let number = |word: &str| text(word)?.replace('_', "").parse::<f64>().ok();
+        let excludes = |word: &str, default: f64| {
+            number(word).is_some_and(|bound| match word {
+                "min" => default < bound,
+                "max" => default > bound,
+                "above" => default <= bound,
+                _ => default >= bound,
+            })
+        };
+        if let (Some(value), Some(default)) = (self.value("default"), number("default"))
+            && let Some(word) = RANGE.into_iter().find(|&word| excludes(word, default))
+        {
+            let [shown, bound] = ["default", word].map(|word| text(word).unwrap_or_default());
+            let message = format!("default = {shown} is outside the range: {word} = {bound}");
+            return Err(Error::new(value.span(), message));
         }
         // The schema of a type without a sign begins at 0 by itself, so no law can see what was forgotten.
         if self.find("min").is_none() && self.find("above").is_none() && is_count(ty) {
@@ -537,6 +555,18 @@ mod tests {
             ),
             (quote!(#[option(min = 1)] k: Vec<usize>), "a list has no range: "),
             (
+                quote!(#[option(default = 0, min = 1)] k: usize),
+                "default = 0 is outside the range: min = 1",
+            ),
+            (
+                quote!(#[option(default = 0.0, above = 0)] x: f64),
+                "default = 0.0 is outside the range: above = 0",
+            ),
+            (
+                quote!(#[option(default = -1_000, min = -1)] x: i64),
+                "default = -1_000 is outside the range: min = -1",
+            ),
+            (
                 quote!(#[option(slot = "a", default = None)] k: Option<Box<dyn Metric>>),
                 "`slot` and `default` exclude each other",
             ),
@@ -644,8 +674,10 @@ mod tests {
     fn everything_is_written_once() {
         let item = quote!(
             struct S {
-                #[option(default = 7, min = 1, max = 9)]
+                #[option(default = 9, min = 1, max = 9)]
                 k: usize,
+                #[option(default = FEW, min = 1)]
+                l: usize,
                 #[option(slot = "kmeans")]
                 clusterer: Option<Box<dyn BaseClusterer>>,
             }
@@ -654,7 +686,8 @@ mod tests {
         for part in [
             "deny_unknown_fields",
             "schemars (extend (\"minimum\" = 1 , \"maximum\" = 9))",
-            "k : 7",
+            "k : 9",
+            "l : FEW",
             "skip_serializing_if",
             "\"x-default\" = \"kmeans\"",
             "\"x-order\" = __mustlink :: options :: names :: < S > ()",
