@@ -71,7 +71,7 @@ fn a_broken_law_says_what_came_and_what_to_do() {
 #[test]
 fn a_method_that_needs_k_may_part_equal_rows() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_tried = |plugin: &dyn BaseClusterer| {
+    let is_tried = |plugin: &(dyn BaseClusterer + 'static)| {
         laws_for(plugin).iter().any(|law| law.name == "equal_rows_are_near")
     };
     assert!(!is_tried(&clusterers::FlawedClusterer::default()));
