@@ -161,7 +161,7 @@ const DEFECTS: [(&str, &str, &str); 7] = [
     (
         "ignores_seed",
         "same_seed_same_bits",
-        "two runs with one seed differ; draw random numbers from ctx.stream(\"purpose\")",
+        "the order of a HashMap or HashSet, a random generator of your own, or a clock reaches",
     ),
     ("loses_an_object", "one_label_per_object", "44 labels for 45 objects"),
     ("breaks_its_promise", "hard_promises_hold", "it promises every cannot-link and violates"),
