@@ -199,15 +199,12 @@ fn clustering(reply: &Value, problem: &Problem, scratch: &Scratch) -> Result<Clu
     let k = match &reply["k"] {
         Value::Null => problem.k.unwrap_or(0).max(used.k),
         k => {
-            let legal = used.k as u64..=n as u64;
-            let told = k.as_u64().filter(|k| legal.contains(k));
-            let largest = (0..used.labels.len()).max_by_key(|&i| used.labels[i]);
-            let wrong = || match (k.as_u64(), largest) {
+            let told = k.as_u64().filter(|k| (used.k as u64..=n as u64).contains(k));
+            let largest = used.k.saturating_sub(1);
+            let at = used.labels.iter().position(|&l| l as usize == largest);
+            let wrong = || match (k.as_u64(), at) {
                 (Some(k), Some(i)) if k < used.k as u64 => {
-                    format!(
-                        "label {} of object {i} is not below k = {k}; labels start at 0",
-                        used.labels[i]
-                    )
+                    format!("label {largest} of object {i} is not below k = {k}; labels start at 0")
                 }
                 _ => format!("k = {k} is not between {} and {n}", used.k),
             };
