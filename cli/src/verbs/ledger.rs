@@ -120,13 +120,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     // An answer that several ledgers imported counts once. If its own ledger is given, that one decides, because the
     // answer may have been taken back there.
     let own = |ledger: &PathBuf| annotator(&Answer::of(Reply::DontKnow), ledger);
-    let owners: BTreeSet<String> = args.ledgers.iter().map(own).collect();
+    let owners: Vec<String> = args.ledgers.iter().map(own).collect();
     let mut seen = BTreeSet::new();
     for (person, Recorded { subject, reference, answer, .. }) in said {
         let (pair, must) =
             ((subject.min(reference), subject.max(reference)), answer.reply == Reply::MustLink);
         let counts = match &answer.annotator {
-            Some(by) if owners.contains(by) => false,
+            Some(by) if by != &owners[person] && owners.contains(by) => false,
             Some(by) if answer.at.is_some() => {
                 seen.insert((by.clone(), pair, answer.at.clone(), must))
             }

@@ -230,11 +230,15 @@ fn an_imported_answer_is_a_vote_even_if_it_follows() {
     let found = merged("ann.jsonl eve.jsonl");
     assert!(found.contains("\n0,1,must_link") && found.contains("\n1,2,must_link"), "{found}");
     assert!(!found.contains("\n0,2,"), "one vote for each side: {found}");
-    // An answer that was taken back in its own ledger is no answer in another one.
+    // An answer that was taken back in its own ledger does not count in another one.
     session("all.jsonl", "eve.jsonl");
     let taken_back = "{\"v\":1,\"type\":\"retracted\",\"id\":\"q000000\"}\n";
     bench.write("eve.jsonl", bench.read("eve.jsonl") + taken_back);
     assert!(!merged("eve.jsonl all.jsonl").contains("cannot_link"));
+    // Only another ledger decides: one of the same name in another folder is another person's.
+    std::fs::create_dir(bench.path("bob")).expect("a folder");
+    session("bob/ann.jsonl", "ann.jsonl");
+    assert_eq!(merged("bob/ann.jsonl"), merged("ann.jsonl"));
 }
 
 #[test]
