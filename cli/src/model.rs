@@ -85,22 +85,19 @@ impl Model {
         }
         let data = &seen.problem.data;
         let members = Voter::of(data, clustering, constraints)?;
-        let place = match Place::new(data, clustering, constraints)? {
-            Some(place) => place,
-            // The members place new objects.
-            None if !members.is_empty() => Place {
-                centres: Centres::of(data, &clustering.labels, clustering.k, &Extras::default())?,
-                neighbours: None,
-                reach: 0.0,
-            },
-            None => {
+        let place = if members.is_empty() {
+            Place::new(data, clustering, constraints)?.ok_or_else(|| {
                 let named = method.pointer("/clusterer/type").and_then(Value::as_str);
-                return Err(Error::Usage(format!(
+                Error::Usage(format!(
                     "--save-model: {} does not put objects to the nearest centre, and sparse objects have no \
                      other rule; kmeans, pck_means and lac are among those that do",
                     named.unwrap_or("the method")
-                )));
-            }
+                ))
+            })?
+        } else {
+            // The members place new objects.
+            let centres = Centres::of(data, &clustering.labels, clustering.k, &Extras::default())?;
+            Place { centres, neighbours: None, reach: 0.0 }
         };
         Ok(Model {
             mustlink_model: VERSION,
