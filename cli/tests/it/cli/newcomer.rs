@@ -46,8 +46,11 @@ fn sources(root: &Path) -> Vec<PathBuf> {
             let name = entry.file_name();
             let path = dir.join(&name);
             if entry.file_type().expect("a kind").is_dir() {
-                let skip = name == "target" || name.to_string_lossy().starts_with(".git");
-                if !skip {
+                // Made by programs that may run at the same time.
+                let made =
+                    ["target", "mustlink-results", "__pycache__", ".pytest_cache", ".mypy_cache"];
+                let name = name.to_string_lossy();
+                if !made.contains(&&*name) && !name.starts_with(".git") {
                     open.push(path);
                 }
             } else {
