@@ -192,7 +192,7 @@ fn with_length(p: &Plugin, options: &[String], length: f64) -> Result<Box<Plugin
 }
 
 /// Equal rows are nearer than any length: whatever an option in the unit of the data says, they are
-/// together. The law does not apply to methods that need k: they are told how many clusters to make.
+/// together. The law does not apply to methods that need k, because k sets their number of clusters.
 pub(super) fn equal_rows_are_near(p: &Plugin) -> Verdict {
     let same = Data::dense(Array2::from_elem((20, 3), 2.5)).map_err(|e| e.to_string())?;
     let problem = fixtures::cut(Problem::new(same));

@@ -62,7 +62,7 @@ def _whole(labels: Any) -> list[int]:
     if found.dtype.kind not in "biuf":
         got = f"{type(labels).__name__} of {found.dtype}"
         raise ValueError(f"labels must be whole numbers, one for each row, got {got}")
-    # Larger ones are not exact as floats, and are no label of any data.
+    # Larger numbers are not exact as floats, and no data have so many rows.
     numbers = found.astype(np.float64)
     is_wrong = (numbers != np.floor(numbers)) | ~(np.abs(numbers) < 2**53)
     if is_wrong.any():
@@ -77,7 +77,7 @@ def _score(score: Any, least: float | None, most: float | None) -> float | None:
     if score is None:
         return None
     number = None
-    # Texts are no numbers although float() reads them, and it takes parts of arrays and complex numbers.
+    # float() would also read texts, and take parts of arrays and complex numbers.
     if not isinstance(score, (str, bytes, complex)) and getattr(score, "shape", ()) == ():
         with suppress(TypeError, ValueError, OverflowError):
             number = float(score)

@@ -1,7 +1,7 @@
 //! How does a program in another language take part?
 //!
 //! As a child process that exchanges JSON lines: one object per line, UTF-8, on its standard input
-//! and output. What it writes to its standard error is passed through, each traceback of Python once.
+//! and output. Its standard error is passed through, each traceback of Python once.
 //! A [`Child`] never outlives its handle, nor do the processes it started (on Unix, where it leads a
 //! process group of its own); waiting for it respects the time limit and the cancel flag of the run.
 
@@ -474,7 +474,7 @@ fn pass_through(mut stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
             tail.pop_front();
         }
     };
-    // A closed standard error is no error.
+    // A closed standard error is not reported.
     let pass = |text: &[u8]| drop(std::io::stderr().write_all(text));
     let pass_once = |trace: &mut Vec<u8>| {
         let text = std::mem::take(trace);
