@@ -91,11 +91,11 @@ pub fn main() -> ExitCode {
 /// Runs the program with `args`, the first of which is its name, and gives its exit status.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    program::started_as(args.first());
+    program::started_as(&args);
     term::set_colours(&args);
     // A shell that wants to complete a command gets that and nothing else.
     if std::env::var_os(complete::VARIABLE).is_some() {
-        trust::begin(false, &args);
+        trust::begin(false);
         scripts::let_start(false);
         // A mistake in it is reported when a command runs.
         let _ = file_kind::own_plugins(false);
@@ -120,7 +120,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     };
     interrupt::watch();
     quiet_panics();
-    trust::begin(line.trust, &args);
+    trust::begin(line.trust);
     let starts = line.trust || line.verb.starts_programs();
     scripts::let_start(starts);
     // Programs that take one request after another go on until everything is done.

@@ -1,9 +1,8 @@
 //! The user's consent to start programs that are named by `mustlink.toml` or by results of somebody else.
 
-use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mustlink::scripts;
 use mustlink_datasets::shell_word;
@@ -11,53 +10,17 @@ use mustlink_experiments::{Experiment, programs};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::term;
+use crate::{program, term};
 
-/// The flag `--trust`, and the arguments of this command as words of a shell.
-static GIVEN: Mutex<(bool, Vec<String>)> = Mutex::new((false, Vec::new()));
+/// The flag `--trust`.
+static GIVEN: AtomicBool = AtomicBool::new(false);
 
-/// Stores the command line, and sets the cache for descriptions of programs.
-pub(crate) fn begin(trust: bool, args: &[OsString]) {
-    let words = args.iter().skip(1).map(|word| shell_word(&word.to_string_lossy()).to_string());
-    *GIVEN.lock().unwrap_or_else(|e| e.into_inner()) = (trust, words.collect());
+/// Stores the flag, and sets the cache for descriptions of programs.
+pub(crate) fn begin(trust: bool) {
+    GIVEN.store(trust, Ordering::Relaxed);
     if let Some(folder) = user_folder("XDG_CACHE_HOME", ".cache") {
         scripts::keep_answers_in(folder.join("plugins"));
     }
-}
-
-/// Options about the data, which many commands have.
-const DATA: &str = "--data --id --class --labels --display --name --features --ignore --sep --decimal --na --no-header \
-                    --data-dir";
-
-/// The options of this command that `keep` accepts, with their values and a space before each word. What comes before
-/// the first option counts as an option without a name.
-fn options(keep: impl Fn(&str) -> bool) -> String {
-    let is_name = |c: char| c == '-' || c.is_alphabetic();
-    let (mut kept, mut text) = (keep(""), String::new());
-    for word in &GIVEN.lock().unwrap_or_else(|e| e.into_inner()).1 {
-        if word.strip_prefix('-').is_some_and(|rest| rest.starts_with(is_name)) {
-            kept = keep(word.split('=').next().unwrap_or_default());
-        }
-        if kept {
-            text += &format!(" {word}");
-        }
-    }
-    text
-}
-
-/// This command again, as a command to paste: without the options `left_out`, and with `more`.
-pub(crate) fn again(left_out: &[&str], more: &str) -> String {
-    format!("mustlink{}{more}", options(|option| !left_out.contains(&option)))
-}
-
-/// The data directories, for another command.
-pub(crate) fn data_dirs() -> String {
-    options(|option| option == "--data-dir")
-}
-
-/// The options about the data, for another command.
-pub(crate) fn about_data() -> String {
-    options(|option| DATA.split(' ').any(|of_data| of_data == option))
 }
 
 /// The folder of mustlink below one of the user's standard folders.
@@ -135,13 +98,12 @@ fn require(place: &str, programs: &[Program]) -> Result<(), Failure> {
     }
     let shown: Vec<String> = new.iter().map(|program| format!("`{}`", program.shown)).collect();
     let shown = shown.join(", ");
-    let (given, words) = GIVEN.lock().unwrap_or_else(|e| e.into_inner()).clone();
-    if !given
+    if !GIVEN.load(Ordering::Relaxed)
         && !confirmed(&format!("{place} names programs that you have not allowed yet: {shown}"))
     {
         return Err(Failure::usage(format!(
-            "{place} names programs that you have not allowed yet: {shown}. Read them, then run: mustlink --trust {}",
-            words.join(" ")
+            "{place} names programs that you have not allowed yet: {shown}. Read them, then run: mustlink --trust{}",
+            program::options(|_| true)
         )));
     }
     remember(programs);

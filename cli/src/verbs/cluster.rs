@@ -24,7 +24,7 @@ use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement, shown};
-use crate::{broken, candidates, dry_run, feature_weights, interrupt, term, trust};
+use crate::{broken, candidates, dry_run, feature_weights, interrupt, program, term};
 use mustlink_experiments::Clustered;
 use mustlink_report::Projection;
 
@@ -500,11 +500,12 @@ fn written(args: &Args) -> Vec<(&'static str, String)> {
 /// The command that also writes the labels, or describes the clusters. Data from standard input, and answers that
 /// nothing keeps, are not there a second time.
 fn next(args: &Args) -> Option<String> {
-    let is_lost = args.job.data == "-" || args.job.oracle.is_some() && args.job.ledger.is_none();
+    let is_read = args.job.data == "-" || args.job.constraints.as_deref() == Some("-");
+    let is_lost = is_read || args.job.oracle.is_some() && args.job.ledger.is_none();
     match (&args.out, &args.profile) {
         _ if is_lost => None,
-        (None, _) => Some(trust::again(&[], " --out labels.csv")),
-        (_, None) => Some(trust::again(&[], " --profile clusters")),
+        (None, _) => Some(program::again(&[], " --out labels.csv")),
+        (_, None) => Some(program::again(&[], " --profile clusters")),
         _ => None,
     }
 }

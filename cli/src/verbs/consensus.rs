@@ -26,7 +26,7 @@ use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Meter, duration};
 use crate::verbs::cluster::{Violations, sizes};
 use crate::verbs::score::{Scores, agreement, shown};
-use crate::{complete, interrupt, term, trust};
+use crate::{complete, interrupt, program, term};
 
 /// Combine partitions into one
 #[derive(Debug, clap::Args)]
@@ -475,6 +475,6 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     }
     found.extend(s.scores.usual(None));
     let next =
-        (out.is_none() && s.partitions != "-").then(|| trust::again(&[], " --out labels.csv"));
+        (out.is_none() && s.partitions != "-").then(|| program::again(&[], " --out labels.csv"));
     term::summary(&[vec![("partitions", read)], done, found], next)
 }

@@ -7,7 +7,7 @@ use mustlink_datasets::{Dataset, shell_word};
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_new, check_outputs};
 use crate::options::DataDir;
-use crate::{complete, term, trust};
+use crate::{complete, program, term};
 
 /// Write an experiment file or a method file to start from
 #[derive(Debug, clap::Args)]
@@ -60,9 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         term::tell(&format!("{}: {}", set.name, set.summary()));
         let out = shell_word(&args.out);
         let next = if args.method {
-            format!("mustlink cluster{} --method {out}", trust::about_data())
+            format!("mustlink cluster{} --method {out}", program::about_data())
         } else {
-            format!("mustlink run {out}{}", trust::data_dirs())
+            format!("mustlink run {out}{}", program::data_dirs())
         };
         term::tell(&format!("{} written; next: {next}", args.out));
     }

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
-use crate::{interrupt, term, trust};
+use crate::{interrupt, program, term};
 
 /// Answer "same or different?" in the terminal, or on a local page with --web
 ///
@@ -211,7 +211,7 @@ fn written(args: &Args, path: &Path) -> Written {
     let mut files = vec![file("Answers", &ledger)];
     files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
     files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
-    let (ledger, data) = (shell_word(&ledger), trust::about_data());
+    let (ledger, data) = (shell_word(&ledger), program::about_data());
     let next = format!("mustlink ledger merge {ledger}{data} --out pairs.csv");
     Written { files, next }
 }

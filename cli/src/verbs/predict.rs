@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
 use crate::model::{Model, Predicted, require_numbers, sorted_out};
 use crate::options::{self, DataDir, Format};
-use crate::{complete, term, trust};
+use crate::{complete, program, term};
 
 /// Assign new objects to the clusters of a saved model
 #[derive(Debug, clap::Args)]
@@ -222,7 +222,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         done.extend(args.out.iter().filter(|out| *out != "-").map(|out| ("labels", out.clone())));
         let found = vec![("new", count(n, "object")), ("clusters", sizes.join(", "))];
         let next = (args.out.is_none() && args.data != "-")
-            .then(|| trust::again(&[], " --out labels.csv"));
+            .then(|| program::again(&[], " --out labels.csv"));
         term::tell_styled(term::summary(&[read.collect(), done, found], next).trim_end());
     }
     let too_far = args.max_far.is_some_and(|most| found.far as f64 > most * n as f64);

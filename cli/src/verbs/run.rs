@@ -328,7 +328,7 @@ fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report
         "{} failed{stopped}; mustlink retry {}{} runs {} again{more}",
         count(failed, "cell"),
         shell_word(&out.display().to_string()),
-        trust::data_dirs(),
+        program::data_dirs(),
         form(failed, "it", "them")
     ));
 }

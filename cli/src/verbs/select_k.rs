@@ -14,7 +14,7 @@ use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::{Format, count, in_pool};
 use crate::progress::duration;
-use crate::{term, trust};
+use crate::{program, term};
 
 /// Compare numbers of clusters by four criteria
 #[derive(Debug, clap::Args)]
@@ -209,7 +209,7 @@ fn text(args: &Args, job: &Job, clusterer: &str, s: &Selected, seconds: f64) -> 
     ];
     let (k, sentence) = result(s);
     let next = k.filter(|k| *k > 1 && args.job.data != "-").map(|k| {
-        let again = trust::again(&OWN, &format!(" --k {k}"));
+        let again = program::again(&OWN, &format!(" --k {k}"));
         again.replacen(" select-k", " cluster", 1)
     });
     let found: Vec<_> = criteria.map(shown).into_iter().chain([("result", sentence)]).collect();
