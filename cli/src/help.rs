@@ -31,17 +31,18 @@ const HEADINGS: [(&str, &str); 5] = [
     ),
     (
         "Output",
-        "out weights violations save_model plot plot_formats profile out_candidates validate dry_run format quiet \
-         kinds max_pairs assign_noise skip_bad max_far distances probabilities classes",
+        "out weights violations save_model plot plot_formats plot_title plot_size plot_names plot_no_constraints \
+         profile out_candidates validate dry_run format quiet kinds max_pairs assign_noise skip_bad max_far distances \
+         probabilities classes",
     ),
     ("Resources", "threads memory_limit max_matrix"),
 ];
 
 /// Options that `-h` leaves out of a command with many; `--help` shows them.
 const RARE: &str = "sep decimal na no_header features ignore display apart object_weights data_dir text image series \
-                    memory_limit threads seed selection_only oracle sets weights violations plot_formats profile \
-                    out_candidates time validate dry_run quiet max_matrix max_pairs kinds min_presence co_presence \
-                    keys port show_guess objects draws truth_column";
+                    memory_limit threads seed selection_only oracle sets weights violations plot_formats plot_title \
+                    plot_size plot_names plot_no_constraints profile out_candidates time validate dry_run quiet \
+                    max_matrix max_pairs kinds min_presence co_presence keys port show_guess objects draws truth_column";
 /// Number of options from which on a command has headings and a short help.
 const MANY: usize = 10;
 

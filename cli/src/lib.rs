@@ -32,6 +32,7 @@ mod memory;
 mod method_file;
 mod model;
 mod options;
+mod plot;
 mod profile;
 mod program;
 mod progress;

@@ -20,13 +20,13 @@ use crate::job::{Job, JobArgs, known_of};
 use crate::job_args::TimeLimit;
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
+use crate::plot::PlotLook;
 use crate::profile::{self, Crosstab};
 use crate::progress::duration;
 use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement, shown};
 use crate::{broken, candidates, dry_run, feature_weights, interrupt, program, term};
 use mustlink_experiments::Clustered;
-use mustlink_report::Projection;
 
 /// Cluster a data set. Writes labels to --out and prints a summary
 #[derive(Debug, clap::Args)]
@@ -91,6 +91,8 @@ pub(crate) struct Args {
     validate: bool,
     #[command(flatten)]
     formats: PlotFormats,
+    #[command(flatten)]
+    look: PlotLook,
     /// Format of the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -411,12 +413,10 @@ fn write(
         mustlink_datasets::write_text(path, &model.text()?)?;
     }
     if let Some(folder) = &args.plot {
-        let (labels, constraints) = (&clustering.labels, &clustered.constraints);
-        let (ids, set) = (job.ids(), &job.set);
-        let projection = Projection { data: seen, labels, constraints, ids: &ids, set };
-        projection.write(folder, &args.formats.plot_formats, job.context())?;
+        let formats = &args.formats.plot_formats;
+        args.look.draw(folder, formats, job, seen, clustered, crosstab)?;
         let tried = &clustering.extras.tried;
-        mustlink_report::save_candidates(folder, &args.formats.plot_formats, tried)?;
+        mustlink_report::save_candidates(folder, formats, tried)?;
     }
     if let Some(folder) = &args.profile {
         let labels = job.labels(&clustering.labels);

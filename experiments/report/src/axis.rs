@@ -8,15 +8,6 @@ pub(crate) fn width_of(text: &str) -> f64 {
     text.chars().map(|c| if wide(c) { 9.4 } else { 7.4 }).sum()
 }
 
-/// A name of at most so many letters.
-pub(crate) fn clipped(name: &str, most: usize) -> String {
-    if name.chars().count() > most {
-        name.chars().take(most - 1).chain(['…']).collect()
-    } else {
-        name.to_string()
-    }
-}
-
 /// Form of the marks at labelled places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marked {
@@ -38,6 +29,8 @@ pub(crate) struct Axis {
     /// Places and what is written there.
     pub ticks: Vec<(f64, String)>,
     pub marked: Marked,
+    /// True if a mark at its start shows that it does not begin at 0.
+    pub broken: bool,
 }
 
 impl Axis {
@@ -52,7 +45,7 @@ impl Axis {
             if scale.logarithmic { power(*t) } else { number(*t, at) }
         };
         let ticks = at.iter().map(|t| (*t, text(t))).collect();
-        Axis { name: name.into(), scale, ticks, marked: Marked::Across }
+        Axis { name: name.into(), scale, ticks, marked: Marked::Across, broken: false }
     }
 
     /// From a round number to a round number.
@@ -79,7 +72,12 @@ impl Axis {
         let ticks = names.into_iter().enumerate().map(|(at, name)| (at as f64 + 0.5, name));
         let ticks: Vec<(f64, String)> = ticks.collect();
         let scale = Scale::linear(0.0, ticks.len() as f64);
-        Axis { name: String::new(), scale, ticks, marked }
+        Axis { name: String::new(), scale, ticks, marked, broken: false }
+    }
+
+    /// The same for numbers whose 0 means something: an axis without it is shown as broken.
+    pub fn of_amounts(self) -> Axis {
+        Axis { broken: self.scale.low > 0.0 || self.scale.high < 0.0, ..self }
     }
 
     /// The same, marked in another way.

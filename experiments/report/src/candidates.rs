@@ -9,7 +9,7 @@ use mustlink_core::Result;
 use mustlink_core::clustering::Tried;
 use mustlink_experiments::Format;
 
-use crate::axis::{Axis, Marked, clipped};
+use crate::axis::{Axis, Marked};
 use crate::chart::{Chart, Panel};
 use crate::figure::csv;
 use crate::legend::{Key, Legend};
@@ -20,8 +20,6 @@ use crate::scale::span;
 
 /// Candidates drawn at most.
 const MOST: usize = 40;
-/// Letters of a name at most.
-const LETTERS: usize = 44;
 /// Pixels from row to row, and across the plot.
 const SIZE: (f64, f64) = (420.0, 18.0);
 const GREY: &str = "#999";
@@ -39,15 +37,14 @@ pub fn save_candidates(folder: &Path, formats: &[Format], tried: &[Tried]) -> Re
     order.sort_by(|a, b| b.1.total_cmp(&a.1));
     let one_k = order.iter().all(|(t, _)| t.k == order[0].0.k);
     let name = |t: &Tried| {
-        let name = if one_k { t.name.clone() } else { format!("{}, k = {}", t.name, t.k) };
-        clipped(&name, LETTERS)
+        if one_k { t.name.clone() } else { format!("{}, k = {}", t.name, t.k) }
     };
     let shown = &order[..order.len().min(MOST)];
     let ends = shown.iter().flat_map(|(t, score)| {
         let error = t.error.unwrap_or(0.0);
         [score - error, score + error]
     });
-    let x = Axis::round("agreement with what each was not told", span(ends), 6);
+    let x = Axis::round("agreement with what each was not told", span(ends), 6).of_amounts();
     let y = Axis::names(shown.iter().map(|(t, _)| name(t)), Marked::Upright).downwards();
     let mut marks = Vec::new();
     for (row, (t, score)) in shown.iter().enumerate() {

@@ -76,14 +76,19 @@ impl Chart {
         // Letters of the title are of 15 pixels.
         let title = left + width_of(&self.title) * 1.25 + 20.0;
         let note = left + width_of(&self.note);
-        let width = (panels + self.legend.width()).max(title).max(note);
+        let legend = self.legend.width();
+        let drawn = if self.legend.beside { panels + legend } else { panels.max(left + legend) };
+        let width = drawn.max(title).max(note);
 
         let mut top = if self.note.is_empty() { 34.0 } else { 52.0 };
         let place = if self.legend.beside { panels } else { left };
         let (legend, height) = self.legend.draw((place, top + 8.0), width - left);
-        top += if height > 0.0 { height + 8.0 } else { 0.0 };
-        let (frames, height) = self.frames(columns, (margin, pitch), top);
-        let (w, h) = (width.round(), height.round());
+        let end = if height > 0.0 { top + height + 8.0 } else { top };
+        if !self.legend.beside {
+            top = end;
+        }
+        let (frames, bottom) = self.frames(columns, (margin, pitch), top);
+        let (w, h) = (width.round(), bottom.max(end).round());
         let drawn = html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (w) " " (h) } width=(w)
                 height=(h) role="img" font-family="system-ui, sans-serif" font-size="12" fill="#222" {
@@ -145,11 +150,19 @@ impl Panel {
     fn draw(&self, frame: &Frame, margin: f64) -> Markup {
         let (left, right) = (px(frame.left), px(frame.left + frame.width));
         let (top, bottom) = (frame.top, frame.top + frame.height);
+        let across = format!("M{} {}", px(frame.left - 4.0), px(bottom - 8.0));
+        let upwards = format!("M{} {}", px(frame.left + 8.0), px(bottom + 4.0));
+        let breaks =
+            [(self.y.broken, across, "l8-4m0-4l-8 4"), (self.x.broken, upwards, "l4-8m4 0l-4 8")];
         let ends = html! {
             @if self.x.is_drawn() {
                 path d={ "M" (left) " " (px(top)) "V" (px(bottom)) "H" (right) } fill="none"
                     stroke=(GREY) {}
                 "\n"
+                @for (_, start, strokes) in breaks.iter().filter(|b| b.0) {
+                    path d={ (start) (strokes) } fill="none" stroke=(GREY) {}
+                    "\n"
+                }
             }
         };
         let fills = self.y.marked != Marked::Across;

@@ -18,7 +18,7 @@ use crate::chart::{Chart, Panel};
 use crate::figure::csv;
 use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
-use crate::palette::{COLOURS, Filling, Pen};
+use crate::palette::{COLOURS, Filling, GREY, Pen, shade};
 use crate::render::save_figure;
 use crate::scale::{Scale, number, span, ticks};
 
@@ -28,7 +28,7 @@ const BINS: usize = 120;
 const BARS: usize = 50;
 /// Other members that a member is compared with at most.
 const OTHERS: usize = 100;
-/// Grey steps of the heat map.
+/// Steps of colour of the heat map.
 const STEPS: usize = 32;
 /// Pixels of each side of a plot.
 const SIDE: f64 = 480.0;
@@ -103,9 +103,9 @@ fn heat_map(co: &CoAssociation, labels: &[u32]) -> (Chart, String) {
     for p in 0..bins.len() {
         let row: Vec<f64> = (0..bins.len()).map(|q| mean(p, q)).collect();
         let mut q = 0;
-        for run in row.chunk_by(|a, b| shade(*a) == shade(*b)) {
+        for run in row.chunk_by(|a, b| step(*a) == step(*b)) {
             let corners = [(place(q), place(p)), (place(q + run.len()), place(p + 1))];
-            shades[shade(run[0])].push(corners);
+            shades[step(run[0])].push(corners);
             q += run.len();
         }
         for (q, v) in row.iter().enumerate() {
@@ -115,10 +115,7 @@ fn heat_map(co: &CoAssociation, labels: &[u32]) -> (Chart, String) {
     let mut marks = Vec::new();
     let shades = shades.into_iter().enumerate();
     for (step, corners) in shades.filter(|(step, c)| *step > 0 && !c.is_empty()) {
-        // From white to a dark blue.
-        let level = |low: f64| (255.0 + (low - 255.0) * step as f64 / STEPS as f64).round();
-        let [r, g, b] = [8.0, 48.0, 107.0].map(level);
-        marks.push(Mark::Cells { corners, fill: format!("rgb({r} {g} {b})") });
+        marks.push(Mark::Cells { corners, fill: shade(step as f64 / STEPS as f64) });
     }
     // Where one group ends and the next begins.
     let all = n as f64;
@@ -126,11 +123,11 @@ fn heat_map(co: &CoAssociation, labels: &[u32]) -> (Chart, String) {
     let ends: Vec<f64> = ends.map(|at| at as f64).collect();
     for &end in ends.iter().filter(|_| ends.len() <= BINS) {
         for points in [vec![(end, 0.0), (end, all)], vec![(0.0, end), (all, end)]] {
-            marks.push(Mark::Line { points, pen: Pen::new(OTHER, 0.6) });
+            marks.push(Mark::Line { points, pen: Pen { opacity: 0.6, ..Pen::new(GREY, 0.6) } });
         }
     }
     let axis = Axis::exact("objects, group by group", (0.0, all), 5);
-    let chart = square(
+    let mut chart = square(
         "Co-association of all pairs of objects",
         "A heat map with a row and a column for each object, group by group; the darker, the more members \
          put the two together.",
@@ -138,11 +135,13 @@ fn heat_map(co: &CoAssociation, labels: &[u32]) -> (Chart, String) {
         axis.downwards(),
         marks,
     );
+    let bar = (Key::Ramp { by_root: false }, "1: together in all members".into());
+    chart.legend = Legend { entries: vec![bar], beside: false };
     (chart, csv)
 }
 
-/// The step of grey of a co-association.
-fn shade(v: f64) -> usize {
+/// The step of colour of a co-association.
+fn step(v: f64) -> usize {
     (v * STEPS as f64).round() as usize
 }
 
@@ -199,7 +198,8 @@ fn counts(
         y,
         bars.collect(),
     );
-    let entries = series.iter().map(|(_, colour, name)| (Key::Colour(colour), name.to_string()));
+    let entries =
+        series.iter().map(|(_, colour, name)| (Key::Colour(colour, 1.0), name.to_string()));
     chart.legend = Legend { entries: entries.collect(), beside: false };
     Ok((chart, csv))
 }
@@ -243,8 +243,9 @@ fn members(
     let csv = csv("member,name,diversity,quality", lines);
     let csv = String::from_utf8(csv).expect("written from text");
     let judge = if classes.is_some() { "the classes" } else { "the consensus" };
-    let axis =
-        |name: &str, pick: fn(&At) -> f64| Axis::round(name, span(points.iter().map(pick)), 6);
+    let axis = |name: &str, pick: fn(&At) -> f64| {
+        Axis::round(name, span(points.iter().map(pick)), 6).of_amounts()
+    };
     let point = |(at, member): (&At, &Member)| Mark::Point {
         at: *at,
         shape: 0,

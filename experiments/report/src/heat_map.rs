@@ -4,12 +4,16 @@ use mustlink_datasets::FeatureWeights;
 
 use crate::axis::{Axis, Marked};
 use crate::chart::{Chart, Panel};
+use crate::legend::Key;
 use crate::marks::Mark;
+use crate::palette::shade;
 use mustlink_experiments::results::CellRows;
 
 /// Features drawn at most: those with the largest share somewhere.
 const FEATURES: usize = 40;
 const CELL: f64 = 22.0;
+/// Colour of near-constant features.
+const CONSTANT: &str = "#bbb";
 
 /// The weights of one method on one data set.
 pub(crate) struct Learned<'a> {
@@ -114,13 +118,12 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
         for (column, &feature) in columns.iter().enumerate() {
             // By the root, or one large share leaves all others white.
             let depth = if most > 0.0 { (row[feature] / most).sqrt() } else { 0.0 };
-            let [r, g, b] = [0.0, 68.0, 120.0].map(|end| (255.0 - (255.0 - end) * depth).round());
             let (x, y) = (column as f64, at as f64);
             let (name_of, weight) = (&weights.features[feature], weights.rows[at][feature]);
             let share = 100.0 * row[feature];
             marks.push(Mark::Cell {
                 corners: [(x, y), (x + 1.0, y + 1.0)],
-                fill: if constant[feature] { "#bbb".into() } else { format!("rgb({r},{g},{b})") },
+                fill: if constant[feature] { CONSTANT.into() } else { shade(depth) },
                 opacity: 1.0,
                 tip: Some(if constant[feature] {
                     format!("{name_of}: {weight:.3e}, near-constant")
@@ -142,7 +145,16 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
         weights.features.len()
     );
     let width = CELL * columns.len() as f64;
-    Chart::new(&format!("{dataset}: {method}"), &description, width, 1, panels).svg()
+    let mut chart = Chart::new(&format!("{dataset}: {method}"), &description, width, 1, panels);
+    if most > 0.0 {
+        let whole = if several { "its cluster" } else { "all features" };
+        let bar = format!("{:.1} % of the weights of {whole}", 100.0 * most);
+        chart.legend.entries.push((Key::Ramp { by_root: true }, bar));
+    }
+    if !near_constant_features(weights).is_empty() {
+        chart.legend.entries.push((Key::Colour(CONSTANT, 1.0), "near-constant".into()));
+    }
+    chart.svg()
 }
 
 #[cfg(test)]
@@ -160,7 +172,10 @@ mod tests {
         let svg = heat_map(&Learned { dataset: "set", method: "a & b", weights: &weights });
         assert_eq!(svg.matches("stroke=\"#e4e4e4\"").count(), 2 * FEATURES);
         assert!(svg.contains(&format!("f&lt;{}&gt;: 5.000e2", d - 1)) && svg.contains("a &amp; b"));
-        assert!(svg.contains("fill=\"rgb(0,68,120)\"") && svg.contains("cluster 1"));
+        assert!(svg.contains("fill=\"rgb(8,48,107)\"") && svg.contains("cluster 1"));
+        // A bar shows what the colours mean.
+        assert!(svg.contains("<text y=\"4\">0</text><rect x=\"12\""), "{svg}");
+        assert!(svg.contains(">92.2 % of the weights of its cluster</text>"), "{svg}");
         assert!(!svg.contains("NaN"));
     }
 
@@ -181,7 +196,8 @@ mod tests {
         );
         assert!(svg.contains("chg: 1.333e3, 85.6 % of all"), "{svg}");
         // Others are no white beside it.
-        assert!(!svg.contains("rgb(255,255,255)") && !svg.contains("rgb(235,"), "{svg}");
+        let marks = svg.split("near-constant</text>").nth(1).unwrap();
+        assert!(!marks.contains("rgb(255,255,255)") && !marks.contains("rgb(235,"), "{svg}");
         let plain = FeatureWeights {
             features: vec!["a".into(), "b".into()],
             rows: vec![vec![1.0, 9.0]; 2],

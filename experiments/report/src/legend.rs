@@ -3,26 +3,30 @@
 use maud::{Markup, html};
 
 use crate::axis::width_of;
-use crate::palette::{Filling, px, sample, shape};
+use crate::palette::{Filling, Pen, px, sample, shade, shape};
 
 /// Height of a line of a legend.
 const LINE: f64 = 18.0;
-/// Pixels of a legend next to the plot.
+/// Least pixels of a legend next to the plot.
 const BESIDE: f64 = 166.0;
+/// Steps of a colour bar.
+const STEPS: u32 = 32;
 
 /// Symbol before the name of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Key {
     /// The line and the marker of a series.
     Series(usize),
-    /// Fill colour of bars.
-    Colour(&'static str),
+    /// Fill colour of bars and cells, and its opacity.
+    Colour(&'static str, f64),
+    /// A line that belongs to no series.
+    Line(Pen),
+    /// The colours of a heat map from 0 to the name; `by_root`: of the roots of shares.
+    Ramp { by_root: bool },
     /// A shape in a colour.
     Shape(usize, &'static str, Filling),
     /// Nothing: the name is of the entries that follow.
     Heading,
-    /// Nothing: words among the entries.
-    Words,
 }
 
 impl Key {
@@ -30,14 +34,32 @@ impl Key {
     fn drawn(self) -> (f64, Markup) {
         match self {
             Key::Series(at) => (37.0, sample(at, 30.0, 0.0)),
-            Key::Colour(colour) => {
-                (15.0, html! { rect x="0" y="-4" width="10" height="8" fill=(colour) {} })
+            Key::Colour(colour, opacity) => (
+                15.0,
+                html! {
+                    rect x="0" y="-4" width="10" height="8" fill=(colour)
+                        fill-opacity=[(opacity < 1.0).then_some(opacity)] {}
+                },
+            ),
+            Key::Line(pen) => (37.0, pen.path("M0 0H30", None)),
+            Key::Ramp { by_root } => {
+                let fill = |step: u32| {
+                    let share = (f64::from(step) + 0.5) / f64::from(STEPS);
+                    shade(if by_root { share.sqrt() } else { share })
+                };
+                let ramp = html! {
+                    text y="4" { "0" }
+                    @for step in 0..STEPS {
+                        rect x=(12 + 4 * step) y="-5" width="4" height="10" fill=(fill(step))
+                            shape-rendering="crispEdges" {}
+                    }
+                };
+                (f64::from(18 + 4 * STEPS), ramp)
             }
             Key::Shape(at, colour, filling) => {
                 (16.0, shape(at, (colour, filling), 1.0, (4.0, 0.0)))
             }
             Key::Heading => (0.0, Markup::default()),
-            Key::Words => (16.0, Markup::default()),
         }
     }
 }
@@ -56,27 +78,28 @@ impl Legend {
         Legend { entries: series.into_iter().map(entry).collect(), beside: false }
     }
 
-    /// Pixels it takes next to the panels.
+    /// Pixels of its widest entry.
     pub fn width(&self) -> f64 {
-        if self.beside { BESIDE } else { 0.0 }
+        let width = |(key, name): &(Key, String)| key.drawn().0 + width_of(name) + 12.0;
+        let least = if self.beside { BESIDE } else { 0.0 };
+        self.entries.iter().map(width).fold(least, f64::max)
     }
 
-    /// The legend from `left` and `top`, and its height where it has a row of its own, of `room` pixels.
+    /// The legend from `left` and `top`, and its height; above the plots it has `room` pixels across.
     pub fn draw(&self, (left, top): (f64, f64), room: f64) -> (Markup, f64) {
         let mut places = Vec::new();
-        let height = if self.beside {
+        if self.beside {
             let mut y = -LINE;
             for (at, (key, _)) in self.entries.iter().enumerate() {
                 // A line is left free above a heading.
                 y += if *key == Key::Heading && at > 0 { 2.0 * LINE } else { LINE };
                 places.push((if *key == Key::Heading { 0.0 } else { 4.0 }, y));
             }
-            0.0
         } else {
             let widths = self.entries.iter().map(|(key, n)| key.drawn().0 + width_of(n) + 22.0);
             places = wrapped(widths, room);
-            places.last().map_or(0.0, |last| last.1 + LINE)
-        };
+        }
+        let height = places.last().map_or(0.0, |last| last.1 + LINE);
         let drawn = html! {
             @for ((key, name), (x, y)) in self.entries.iter().zip(places) {
                 @let (indent, mark) = key.drawn();

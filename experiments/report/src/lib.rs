@@ -64,6 +64,7 @@ pub use candidates::save_candidates;
 pub use curves::{CurveSummary, PointSummary};
 pub use ensemble_figures::save_ensemble;
 pub use heat_map::near_constant_features;
+pub use palette::{CANNOT_LINK, MUST_LINK};
 pub use projection::Projection;
 pub use render::{check_formats, save_figure};
 pub use report::{Report, report};

@@ -7,12 +7,22 @@ pub(crate) const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
 /// Colour of axes, and of lines that do not belong to a series.
 pub(crate) const GREY: &str = "#555";
+/// Colour of must-links in every figure: that of the answer "same" on the label page.
+pub const MUST_LINK: &str = "#0b5fa5";
+/// Colour of cannot-links in every figure: that of the answer "different" on the label page.
+pub const CANNOT_LINK: &str = "#a83214";
 
 const DASHES: [&str; 5] = ["", "7 4", "2 3", "9 3 2 3", "12 5"];
 
 /// The colour of series number `at`.
 pub(crate) fn colour(at: usize) -> &'static str {
     COLOURS[at % COLOURS.len()]
+}
+
+/// The colour of a share in a heat map, from white for 0 to a dark blue for 1.
+pub(crate) fn shade(share: f64) -> String {
+    let [r, g, b] = [8.0, 48.0, 107.0].map(|end| (255.0 + (end - 255.0) * share).round());
+    format!("rgb({r},{g},{b})")
 }
 
 /// Style of a line.
@@ -74,6 +84,9 @@ impl Filling {
         [Filling::Full, Filling::Hollow, Filling::Ringed][at / COLOURS.len() % 3]
     }
 }
+
+/// Colours with fillings that differ.
+pub(crate) const LOOKS: usize = 3 * COLOURS.len();
 
 /// Shapes that differ.
 pub(crate) const SHAPES: usize = 6;
@@ -146,8 +159,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_twenty_one_clusters_look_different() {
-        let looks: Vec<_> = (0..21).map(|at| (colour(at), Filling::of_round(at))).collect();
+    fn the_looks_of_clusters_differ() {
+        let looks: Vec<_> = (0..LOOKS).map(|at| (colour(at), Filling::of_round(at))).collect();
         let drawn = |at: usize| shape(0, looks[at], 1.0, (0.0, 0.0)).into_string();
         for at in 0..looks.len() {
             assert!((0..at).all(|before| drawn(before) != drawn(at)), "{at}");

@@ -1,7 +1,7 @@
-//! What do clusters, classes and constraints look like in two dimensions?
+//! The figure of clusters, classes and constraints in two dimensions.
 //!
-//! The objects along their first two principal components, or as they are with two features; colours
-//! are clusters, shapes are classes, constraints are lines. Beside the SVG a CSV with what is drawn.
+//! The objects along their first two principal components, or as they are with two features; one unit is equally
+//! long on both axes. Colours are clusters, shapes are classes, constraints are lines. A CSV has what is drawn.
 
 use std::path::Path;
 
@@ -10,12 +10,14 @@ use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::Format;
 use serde_json::json;
 
-use crate::axis::{Axis, Marked, clipped};
+use crate::axis::{Axis, Marked};
 use crate::chart::{Chart, Panel};
 use crate::figure::csv;
 use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
-use crate::palette::{COLOURS, Filling, NO_SHAPE, Pen, SHAPES, colour};
+use crate::palette::{
+    CANNOT_LINK, COLOURS, Filling, LOOKS, MUST_LINK, NO_SHAPE, Pen, SHAPES, colour,
+};
 use crate::render::save_figure;
 use crate::scale::span;
 
@@ -25,15 +27,10 @@ const OBJECTS: usize = 5000;
 const CONSTRAINTS: usize = 300;
 /// Columns of the numbers.
 const HEAD: &str = "what,object,other,x,y,cluster,class,violated";
-/// Names in a legend at most.
-const NAMED: usize = 12;
-
-/// Letters of the name of a class at most.
-const LETTERS: usize = 18;
-/// Pixels of each side of the plot.
-const SIDE: f64 = 480.0;
-/// Violated constraints.
-const RED: &str = "#c00000";
+/// Least and largest height of the plot for its width: whatever the objects, there is room for marks and legend.
+const HEIGHTS: (f64, f64) = (0.3, 1.25);
+/// The colour of objects in no cluster.
+const NOISE: &str = "#bbb";
 
 /// Content of the figure.
 #[derive(Debug, Clone, Copy)]
@@ -42,12 +39,18 @@ pub struct Projection<'a> {
     pub data: &'a Data,
     /// The cluster of each object.
     pub labels: &'a [u32],
-    /// Constraints that were given or asked.
+    /// Constraints to draw.
     pub constraints: &'a Constraints,
     /// Name of each object.
     pub ids: &'a [String],
     /// Classes of the objects.
     pub set: &'a Dataset,
+    /// Names of the clusters.
+    pub names: &'a [String],
+    /// Title of the figure.
+    pub title: &'a str,
+    /// Width of the plot in pixels.
+    pub width: f64,
 }
 
 impl Projection<'_> {
@@ -115,17 +118,15 @@ impl Projection<'_> {
         }
         let none = String::new;
         let (mut marks, mut rows) = (Vec::new(), Vec::new());
-        for c in drawn.into_iter().map(|at| self.constraints.pair(at)) {
+        let drawn: Vec<Constraint> =
+            drawn.into_iter().map(|at| self.constraints.pair(at)).collect();
+        for c in &drawn {
             let (i, j) = (c.i as usize, c.j as usize);
             let broken = c.is_violated(self.labels);
-            let pen = if broken { Pen::new(RED, 2.0) } else { Pen::new("#777", 0.8) };
-            let (pen, what) = match c.kind {
-                Kind::MustLink => (pen, "must_link"),
-                Kind::CannotLink => (pen.dashed("4 3"), "cannot_link"),
-            };
-            marks.push(Mark::Line { points: vec![places[i], places[j]], pen });
-            let (a, b) = (self.ids[i].clone(), self.ids[j].clone());
-            rows.push(vec![what.into(), a, b, none(), none(), none(), none(), broken.to_string()]);
+            marks.push(Mark::Line { points: vec![places[i], places[j]], pen: pen(c.kind, broken) });
+            let (what, a, b) =
+                (c.kind.name().to_string(), self.ids[i].clone(), self.ids[j].clone());
+            rows.push(vec![what, a, b, none(), none(), none(), none(), broken.to_string()]);
         }
         let shapes = self.classes().map(shapes).unwrap_or_default();
         for i in shown {
@@ -137,8 +138,8 @@ impl Projection<'_> {
                     (_, None) => NO_SHAPE,
                     (_, Some(class)) => shapes[class as usize],
                 },
-                colour: if label == NONE { "#bbb" } else { colour(label as usize) },
-                filling: Filling::of_round(if label == NONE { 0 } else { label as usize }),
+                colour: if label == NONE { NOISE } else { colour(look(label)) },
+                filling: if label == NONE { Filling::Full } else { Filling::of_round(look(label)) },
                 opacity: 1.0,
                 tip: None,
             });
@@ -151,19 +152,21 @@ impl Projection<'_> {
             let id = self.ids[i].clone();
             rows.push(vec!["object".into(), id, none(), x, y, cluster, class, none()]);
         }
-        let axis = |at: usize, pick: fn(&At) -> f64| {
-            Axis::round(&names[at], span(places.iter().map(pick)), 6).marked(Marked::Outside)
+        let shapes = if self.classes().is_some() { ", shapes are classes" } else { "" };
+        let lines = match drawn.is_empty() {
+            true => "",
+            false => " Must-links are solid lines, cannot-links dashed; violated ones are thick.",
         };
-        let description = format!(
-            "{note}; colours and fillings are clusters{}. Must-links are solid lines, cannot-links dashed; violated \
-             ones are thick and red.",
-            if self.classes().is_some() { ", shapes are classes" } else { "" }
-        );
-        let (x, y) = (axis(0, |p| p.0), axis(1, |p| p.1));
-        let panels = vec![Panel::new(x, y, SIDE, marks)];
-        let title = "Objects in two dimensions";
-        let chart = Chart::new(title, &description, SIDE, 1, panels);
-        (Chart { note, legend: self.legend(), ..chart }, rows)
+        let description = format!("{note}; colours and fillings are clusters{shapes}.{lines}");
+        let spans = [span(places.iter().map(|p| p.0)), span(places.iter().map(|p| p.1))];
+        let ([across, upwards], height) = with_one_unit(spans, self.width);
+        let marks_upwards = (6.0 * height / self.width).round().max(4.0) as usize;
+        let axis =
+            |at: usize, ends, wanted| Axis::exact(&names[at], ends, wanted).marked(Marked::Outside);
+        let (x, y) = (axis(0, across, 6), axis(1, upwards, marks_upwards));
+        let panels = vec![Panel::new(x, y, height, marks)];
+        let chart = Chart::new(self.title, &description, self.width, 1, panels);
+        (Chart { note, legend: self.legend(&drawn), ..chart }, rows)
     }
 
     fn class(&self, i: usize) -> Option<u32> {
@@ -175,49 +178,95 @@ impl Projection<'_> {
         self.set.classes.as_ref().or(self.set.known.as_ref())
     }
 
-    /// Colours of clusters, shapes of classes.
-    fn legend(&self) -> Legend {
-        let mut entries = Vec::new();
-        let mut block = |title: &str, names: Vec<String>, key: fn(usize) -> Key| {
-            entries.push((Key::Heading, title.to_string()));
-            let more = names.len().saturating_sub(NAMED);
-            let named = names.into_iter().take(NAMED).enumerate();
-            entries.extend(named.map(|(at, name)| (key(at), name)));
-            if more > 0 {
-                entries.push((Key::Words, format!("and {more} more")));
-            }
-        };
+    /// Colours of clusters, shapes of classes, lines of the constraints that are drawn.
+    fn legend(&self, drawn: &[Constraint]) -> Legend {
+        let mut entries = vec![(Key::Heading, "cluster".to_string())];
         let clusters =
             self.labels.iter().filter(|l| **l != NONE).max().map_or(0, |l| *l as usize + 1);
-        let numbers = (0..clusters).map(|c| c.to_string()).collect();
-        block("cluster", numbers, |at| Key::Shape(0, colour(at), Filling::of_round(at)));
+        let name = |at: usize| self.names.get(at).cloned().unwrap_or_else(|| at.to_string());
+        let names = named((0..clusters).map(name).collect(), LOOKS, "clusters");
+        let cluster = |at: usize| Key::Shape(0, colour(at), Filling::of_round(at));
+        entries.extend(names.into_iter().enumerate().map(|(at, name)| (cluster(at), name)));
+        if self.labels.contains(&NONE) {
+            entries.push((Key::Shape(0, NOISE, Filling::Full), "noise".into()));
+        }
         if let Some(classes) = self.classes() {
-            let shapes = shapes(classes);
-            let others = classes.k().saturating_sub(SHAPES - 1);
-            let mut names: Vec<String> = (0..classes.k().min(SHAPES))
-                .filter_map(|shape| shapes.iter().position(|s| *s == shape))
-                .map(|class| clipped(&classes.names[class], LETTERS))
-                .collect();
-            if others > 1 {
-                names[SHAPES - 1] = format!("{others} other classes");
-            }
-            block("class", names, |at| Key::Shape(at, COLOURS[6], Filling::Full));
+            let key = |shape: usize| Key::Shape(shape, COLOURS[6], Filling::Full);
+            let names = by_size(classes).into_iter().map(|class| classes.names[class].clone());
+            let names = named(names.collect(), SHAPES, "classes");
+            entries.push((Key::Heading, "class".into()));
+            entries.extend(names.into_iter().enumerate().map(|(at, name)| (key(at), name)));
             if classes.labels.contains(&None) {
-                let key = Key::Shape(NO_SHAPE, COLOURS[6], Filling::Full);
-                entries.push((key, "class unknown".into()));
+                entries.push((key(NO_SHAPE), "class unknown".into()));
+            }
+        }
+        if !drawn.is_empty() {
+            entries.push((Key::Heading, "constraint".into()));
+        }
+        for kind in [Kind::MustLink, Kind::CannotLink] {
+            for (broken, words) in [(false, ""), (true, ", violated")] {
+                if drawn.iter().any(|c| c.kind == kind && c.is_violated(self.labels) == broken) {
+                    let name = format!("{}{words}", kind.hyphenated());
+                    entries.push((Key::Line(pen(kind, broken)), name));
+                }
             }
         }
         Legend { entries, beside: true }
     }
 }
 
-/// The shape of each class: the largest classes have their own, and all others share the last.
-fn shapes(classes: &Classes) -> Vec<usize> {
+/// The line of a constraint.
+fn pen(kind: Kind, violated: bool) -> Pen {
+    let width = if violated { 2.6 } else { 0.9 };
+    match kind {
+        Kind::MustLink => Pen::new(MUST_LINK, width),
+        Kind::CannotLink => Pen::new(CANNOT_LINK, width).dashed("4 3"),
+    }
+}
+
+/// The number of a cluster among those that look different; the last look is shared if there are more clusters.
+fn look(label: u32) -> usize {
+    (label as usize).min(LOOKS - 1)
+}
+
+/// The first names of at most `most` marks; the last mark stands for all others.
+fn named(mut names: Vec<String>, most: usize, what: &str) -> Vec<String> {
+    let others = names.len().saturating_sub(most - 1);
+    if others > 1 {
+        names.truncate(most - 1);
+        names.push(format!("{others} other {what}"));
+    }
+    names
+}
+
+/// Ranges of both axes with one unit, a little wider than what they hold, and the height of a plot of this width.
+/// Distances between points are then distances between objects.
+fn with_one_unit(spans: [(f64, f64); 2], width: f64) -> ([(f64, f64); 2], f64) {
+    let [across, upwards] = spans.map(|(low, high)| high - low);
+    let (least, most) = (HEIGHTS.0 * width, HEIGHTS.1 * width);
+    let height = if across > 0.0 { (width * upwards / across).clamp(least, most) } else { most };
+    let unit = 1.06 * (across / width).max(upwards / height);
+    let unit = if unit > 0.0 { unit } else { 1.0 / width };
+    let around = |(low, high): (f64, f64), pixels: f64| {
+        let (middle, half) = (low + (high - low) / 2.0, unit * pixels / 2.0);
+        (middle - half, middle + half)
+    };
+    ([around(spans[0], width), around(spans[1], height)], height)
+}
+
+/// The classes, the largest first.
+fn by_size(classes: &Classes) -> Vec<usize> {
     let sizes = classes.sizes();
     let mut order: Vec<usize> = (0..classes.k()).collect();
     order.sort_by_key(|&class| std::cmp::Reverse(sizes[class]));
+    order
+}
+
+/// The shape of each class: the largest classes have their own, and all others share the last.
+fn shapes(classes: &Classes) -> Vec<usize> {
     let mut shapes = vec![0; classes.k()];
-    order.iter().enumerate().for_each(|(rank, &class)| shapes[class] = rank.min(SHAPES - 1));
+    let ranked = by_size(classes).into_iter().enumerate();
+    ranked.for_each(|(rank, class)| shapes[class] = rank.min(SHAPES - 1));
     shapes
 }
 
@@ -237,4 +286,39 @@ fn mapped(tag: &str, data: &Data, ctx: &Context) -> Result<Data> {
         transform.fit(&problem, ctx)?.apply(data)
     };
     to(2).or_else(|_| to(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_unit_is_equally_long_on_both_axes() {
+        for spans in [
+            [(0.0, 8.0), (-1.0, 2.0)],
+            [(0.0, 1.0), (0.0, 90.0)],
+            [(2.0, 2.0), (0.0, 1.0)],
+            [(0.0, 1.0), (5.0, 5.0)],
+            [(3.0, 3.0), (5.0, 5.0)],
+        ] {
+            let (ranges, height) = with_one_unit(spans, 400.0);
+            let [across, upwards] = ranges.map(|(low, high)| high - low);
+            assert!((across / 400.0 - upwards / height).abs() < 1e-12, "{ranges:?} {height}");
+            assert!((120.0..=500.0).contains(&height), "{height}");
+            for (range, span) in ranges.iter().zip(spans) {
+                assert!(range.0 < span.0 && span.1 < range.1, "{range:?} {span:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mark_has_one_meaning() {
+        let names: Vec<String> = (0..30).map(|at| at.to_string()).collect();
+        assert_eq!(named(names[..LOOKS].to_vec(), LOOKS, "clusters"), names[..LOOKS]);
+        let shown = named(names.clone(), LOOKS, "clusters");
+        assert_eq!(shown[..LOOKS - 1], names[..LOOKS - 1]);
+        assert_eq!(shown[LOOKS - 1..], ["10 other clusters"]);
+        // Those that share the last look.
+        assert_eq!((0..30).filter(|&label| look(label) == LOOKS - 1).count(), 10);
+    }
 }

@@ -1,8 +1,9 @@
 //! Which methods do the ranks separate? The critical-difference diagram of Demšar (2006).
 
-use crate::axis::{Axis, Marked, clipped, width_of};
+use crate::axis::{Axis, Marked, width_of};
 use crate::chart::{Chart, Panel};
 use crate::figure::{Figure, csv};
+use crate::legend::{Key, Legend};
 use crate::marks::{self, At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
 use crate::significance::{LEVEL, Significance, shown_p};
@@ -140,6 +141,8 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
         marks.push(Mark::Group { series: Some(m.number), marks: names });
     }
     let sign = if found.higher_is_better { 1.0 } else { -1.0 };
+    // Strong after Holm's adjustment, pale for the pair alone, nothing if it may be chance.
+    let depths = [0.0, 0.12, 0.45];
     for pair in &pairs {
         for (row, column, turn) in [(pair.first, pair.second, 1.0), (pair.second, pair.first, -1.0)]
         {
@@ -149,9 +152,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             let mut here = vec![Mark::Cell {
                 corners: [(x, y), (x + 1.0, y + 1.0)],
                 fill: COLOURS[if better { 0 } else { 1 }].into(),
-                // Strong after Holm's adjustment, pale for the pair alone, nothing if it may be chance.
-                opacity: [0.0, 0.12, 0.45]
-                    [usize::from(pair.p < LEVEL) + usize::from(pair.adjusted < LEVEL)],
+                opacity: depths[usize::from(pair.p < LEVEL) + usize::from(pair.adjusted < LEVEL)],
                 tip: None,
             }];
             let (won, tied, lost) = found.record(row, column);
@@ -180,7 +181,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     let title = format!("Pairs of methods: {}", found.title());
     // Above the cells is a line of names, and beside them, where they are numbers, a narrow column.
     let (above, beside) = (0.5, if numbered { 0.3 } else { 0.0 });
-    let names = found.methods.iter().map(|m| clipped(&m.method, 34));
+    let names = found.methods.iter().map(|m| m.method.clone());
     let mut y = Axis::names(names, Marked::Bare).downwards();
     y.scale.high = -above;
     let x = Axis::hidden(-beside, k as f64);
@@ -188,6 +189,18 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     let width = SIZE.0 * (k as f64 + beside);
     let mut chart = Chart::new(&title, &description, width, 1, panels);
     chart.note = "row less column: mean, won / tied / lost, p".into();
+    if pairs.iter().any(|pair| pair.p < LEVEL) {
+        let entry = |at: usize, depth: usize, name: &str| {
+            (Key::Colour(COLOURS[at], depths[depth]), name.to_string())
+        };
+        let entries = vec![
+            entry(0, 2, "row better"),
+            entry(1, 2, "row worse"),
+            entry(0, 1, "better by the pair alone"),
+            entry(1, 1, "worse by the pair alone"),
+        ];
+        chart.legend = Legend { entries, beside: false };
+    }
     let powerless = found.powerless();
     if let Some(powerless) = &powerless {
         chart.note += &format!("; {powerless}");

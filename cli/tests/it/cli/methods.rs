@@ -474,14 +474,19 @@ fn the_objects_are_drawn_in_two_dimensions() {
     let svg = bench.read("figures/projection.svg");
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN"));
     assert!(svg.contains(">150 of 150 objects, 4 of 4 constraints</text>"), "{svg}");
-    assert_eq!(svg.matches("stroke-dasharray").count(), 2);
+    // Two of each, and two samples of each in the legend.
+    assert_eq!(svg.matches("stroke=\"#0b5fa5\"").count(), 4);
+    assert_eq!(svg.matches("stroke=\"#a83214\"").count(), 4);
+    assert_eq!(svg.matches("stroke-dasharray").count(), 4);
+    // A cluster is called by its most frequent class.
+    assert!(svg.contains(": Iris-setosa</text>"), "{svg}");
     // k-means reads no constraints: objects 0, 1, 2 are together, 60 and 120 are not with them.
     let numbers = bench.read("figures/projection.csv");
     let rows: Vec<Vec<&str>> = numbers.lines().skip(1).map(|l| l.split(',').collect()).collect();
     let broken: Vec<(&str, &str)> =
         rows.iter().filter(|r| r[7] == "true").map(|r| (r[0], r[2])).collect();
     assert_eq!(broken, [("cannot_link", "2"), ("must_link", "60")]);
-    assert_eq!(svg.matches("#c00000").count(), 2);
+    assert_eq!(svg.matches("stroke-width=\"2.6\"").count(), 4);
     // Principal components are centred, and the labels are those of --out.
     let labels = bench.read("l.csv");
     let mut mean = 0.0;
@@ -490,6 +495,28 @@ fn the_objects_are_drawn_in_two_dimensions() {
         mean += row[3].parse::<f64>().unwrap() / 150.0;
     }
     assert!(mean.abs() < 1e-9, "{mean}");
+}
+
+#[test]
+fn options_set_the_look_of_the_figure() {
+    let bench = Bench::with("pairs.csv", "i,j,type\n0,1,must_link\n0,120,cannot_link\n");
+    let line = "cluster --data iris --k 3 --clusterer kmeans --constraints pairs.csv --plot f";
+    let look = "--plot-title Species --plot-size 300 --plot-names one,two,three,four";
+    let done = bench.run(&format!("{line} {look} --plot-no-constraints"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.err.contains("warning: --plot-names: 4 names for 3 clusters"), "{}", done.err);
+    let svg = bench.read("f/projection.svg");
+    assert!(svg.contains("<title>Species</title>") && svg.contains(">three</text>"), "{svg}");
+    assert!(!svg.contains("annot-link"), "{svg}");
+    let axes = svg.split("<path d=\"M").find(|p| p.contains("fill=\"none\" stroke=\"#555\""));
+    let axes = axes.unwrap();
+    let (left, right) = (axes.split(' ').next(), axes.split(['H', '"']).nth(1));
+    let [left, right] = [left, right].map(|at| at.unwrap().parse::<f64>().unwrap());
+    assert!((right - left - 300.0).abs() < 0.2, "{axes}");
+    let refused = bench.run(&format!("{line} --plot-size 20"));
+    assert_eq!(refused.status, 2);
+    let said = "must be a whole number between 100 and 4000, got 20";
+    assert!(refused.err.contains(said), "{}", refused.err);
 }
 
 #[test]
