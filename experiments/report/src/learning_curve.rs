@@ -28,6 +28,9 @@ pub(crate) const ALONE: Room = Room { plot: (568.0, 300.0), alone: true };
 /// One of many that share a legend.
 pub(crate) const SMALL: Room = Room { plot: (228.0, 170.0), alone: false };
 
+/// Values from which on an interval is drawn: the t interval of two values is 13 times as wide as their spread.
+pub(crate) const FEWEST: usize = 3;
+
 /// Levels of confidence, with their sign, from below to above.
 const LEVELS: [f64; 9] = [-99.0, -97.5, -95.0, -90.0, 0.0, 90.0, 95.0, 97.5, 99.0];
 /// Pixels between two of them.
@@ -50,9 +53,9 @@ pub(crate) struct Curves<'a> {
     pub against: Option<(&'a str, Vec<Vec<Option<f64>>>)>,
 }
 
-/// The ends of an interval within the range; absent without an interval.
+/// The ends of an interval within the range; absent with too few values for an interval.
 fn band(p: &PointSummary, (min, max): (f64, f64)) -> Option<(f64, f64)> {
-    let (low, high) = p.score.as_ref()?.interval()?;
+    let (low, high) = p.score.as_ref().filter(|score| score.n >= FEWEST)?.interval()?;
     Some((low.clamp(min, max), high.clamp(min, max)))
 }
 
@@ -104,7 +107,7 @@ impl Curves<'_> {
         let bands = self.series.iter().filter_map(|(at, c)| self.band(*at, c, ends.0));
         let lines = self.series.iter().map(|(at, c)| line(*at, c));
         let x = Axis::exact("queries", ends, if room.alone { 10 } else { 5 });
-        let y = Axis::numbers(self.y_name, scale, &marks);
+        let y = Axis::numbers(self.y_name, scale, &marks).of_amounts();
         Some(Panel::new(x, y, room.plot.1, bands.chain(lines).collect()))
     }
 
@@ -349,16 +352,25 @@ mod tests {
     #[test]
     fn curves_stay_inside_and_names_are_escaped() {
         let both = [
-            curve("a<b>", &[&[0.5, 0.7], &[0.6, 0.65], &[], &[0.8, 0.9]]),
-            curve("b", &[&[0.5], &[0.4], &[0.4], &[0.3]]),
+            curve("a<b>", &[&[0.5, 0.6, 0.7], &[0.6, 0.6, 0.65], &[], &[0.8, 0.8, 0.9]]),
+            curve("b", &[&[0.5, 0.1], &[0.4, 0.2], &[0.4, 0.3], &[0.3, 0.1]]),
         ];
         let svg = curves("iris & co", &both).figure(ALONE).unwrap();
         assert!(svg.contains("a&lt;b&gt;") && svg.contains("iris &amp; co"));
         assert!(svg.contains("<desc>Learning curves of a&lt;b&gt;, b: mean ari"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
-        // A single observation has no band; the other curve has one.
+        // Two values are too few for a band; the other curve has one.
         assert_eq!(svg.matches("<polygon").count(), 1);
         assert_eq!(svg.matches("stroke-dasharray").count(), 2);
+    }
+
+    #[test]
+    fn an_axis_without_0_is_shown_as_broken() {
+        let drawn = |low: f64| {
+            let one = [curve("a", &[&[low], &[0.95]])];
+            curves("iris", &one).figure(ALONE).unwrap().matches("l8-4m0-4l-8 4").count()
+        };
+        assert_eq!((drawn(0.8), drawn(0.0), drawn(-0.5)), (1, 0, 0));
     }
 
     #[test]
@@ -372,7 +384,7 @@ mod tests {
 
     #[test]
     fn bands_end_where_the_metric_does() {
-        let wide = [curve("a", &[&[0.1, 0.99], &[0.2, 0.98]])];
+        let wide = [curve("a", &[&[0.1, 0.1, 0.99], &[0.2, 0.2, 0.98]])];
         let drawn = curves("iris", &wide);
         let svg = drawn.figure(ALONE).unwrap();
         assert!(svg.contains(">1.0</text>") && !svg.contains(">2.0</text>"), "{svg}");
@@ -409,7 +421,7 @@ mod tests {
 
     #[test]
     fn a_band_turns_where_the_line_does() {
-        let mut ended = curve("a", &[&[0.1, 0.2], &[0.6, 0.8], &[0.6, 0.8]]);
+        let mut ended = curve("a", &[&[0.1, 0.2, 0.3], &[0.6, 0.7, 0.8], &[0.6, 0.7, 0.8]]);
         ended.end = Some(4.0);
         let svg = curves("iris", std::slice::from_ref(&ended)).figure(ALONE).unwrap();
         let end = svg.split("<path d=\"M").find(|p| p.contains("m0-7v14")).unwrap();

@@ -12,6 +12,7 @@ use mustlink_experiments::{Experiment, Facts};
 use crate::columns::{observations, percent};
 use crate::figure::Figure;
 use crate::headline::Fact;
+use crate::learning_curve::FEWEST;
 use crate::moved::{self, Move};
 use crate::palette::sample;
 use crate::section::{Section, file, file_link, with_navigation};
@@ -305,10 +306,12 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
             summary { "How to read the curves" }
             p {
                 "Lines: means"
-                @if observations(experiment) > 1 {
+                @if observations(experiment) >= FEWEST {
                     "; bands: " (percent(experiment.stats.level)) " % intervals, cut at the limits of the metric"
+                } @else {
+                    "; no bands, because an interval needs at least " (FEWEST) " repeats"
                 }
-                ". A bar across a line: the selector had no more questions, and the clustering stays the same after \
+                ". Two strokes at the foot of an axis: it does not begin at 0. A bar across a line: the selector had no more questions, and the clustering stays the same after \
                  it. A hollow point: some cells failed, and the point is the mean of the others. "
                 @if contents.all_failed { "If all cells of a point failed, the line has no point there. " }
                 "Each data set has its own axes. Point at a curve, or focus it and press the arrow keys, to see \
