@@ -9,9 +9,10 @@ use mustlink::contract::fixtures;
 use mustlink::registry::build_default;
 use mustlink::roles::Event;
 use mustlink::{prelude::*, selection};
+use mustlink_report::{CANNOT_LINK, MUST_LINK};
 
-const MUST: &str = "#0072b2";
-const CANNOT: &str = "#d55e00";
+/// Paper around letters, so that lines do not cross them.
+const HALO: &str = "stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"";
 const SIDE: f64 = 250.0;
 const TOP: f64 = 44.0;
 
@@ -38,7 +39,7 @@ impl Panel {
 
     fn link(&mut self, a: (f64, f64), b: (f64, f64), kind: Kind, dashed: bool) {
         let ((x1, y1), (x2, y2)) = (self.at(a), self.at(b));
-        let colour = if kind == Kind::MustLink { MUST } else { CANNOT };
+        let colour = if kind == Kind::MustLink { MUST_LINK } else { CANNOT_LINK };
         let width = if dashed { "1\" stroke-dasharray=\"3 3" } else { "2.2" };
         let _ = writeln!(
             self.svg,
@@ -60,8 +61,12 @@ impl Panel {
         };
         let _ = writeln!(self.svg, "{mark}");
         if !name.is_empty() {
-            let _ =
-                writeln!(self.svg, "<text x=\"{:.1}\" y=\"{:.1}\">{name}</text>", x + 7.0, y - 6.0);
+            let _ = writeln!(
+                self.svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\" {HALO}>{name}</text>",
+                x + 7.0,
+                y - 6.0
+            );
         }
     }
 
@@ -70,8 +75,7 @@ impl Panel {
         let (x, y) = self.at(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0));
         let _ = writeln!(
             self.svg,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"10\" text-anchor=\"middle\" stroke=\"#fff\" \
-             stroke-width=\"3\" paint-order=\"stroke\">{number}</text>"
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"10\" text-anchor=\"middle\" {HALO}>{number}</text>"
         );
     }
 }
