@@ -26,7 +26,7 @@ pub(crate) fn draw(
         scatter::propagated(experiment, made.results),
     ];
     let weights = heat_map::learned(cells).into_iter().map(|learned| {
-        let name = format!("{}-{}-weights", learned.dataset, learned.method);
+        let name = [learned.dataset, learned.method, "weights"];
         // Of all features, those that are not drawn included.
         let numbers = mustlink_datasets::weights_csv(learned.weights)?;
         let caption = heat_map::caption(learned.weights);
@@ -64,8 +64,8 @@ fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures
             })
             .collect();
         let draw = |panel: &Curves| {
-            let name = format!("{}-{metric}", panel.title);
-            let large = Figure::new(&name, "", panel.figure(ALONE)?, panel.numbers());
+            let large =
+                Figure::new(&[panel.title, metric], "", panel.figure(ALONE)?, panel.numbers());
             Some((large, panel.figure(SMALL)?))
         };
         let drawn: Vec<(Figure, String)> = panels.iter().filter_map(draw).collect();
@@ -83,7 +83,7 @@ fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures
             }
             let caption = "Each data set has axes of its own.";
             let svg = grid(&y_name, &panels, &methods)?;
-            Some(Figure::new(&format!("all-{metric}"), caption, svg, numbers))
+            Some(Figure::new(&["all", metric], caption, svg, numbers))
         });
         let (large, small) = drawn.into_iter().unzip();
         out.push(CurveFigures { metric: metric.clone(), large, small, grid: grid.flatten() });

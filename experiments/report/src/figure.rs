@@ -6,7 +6,7 @@ use std::path::Path;
 use maud::{Markup, PreEscaped, html};
 use mustlink_core::Result;
 use mustlink_datasets::csv_text;
-use mustlink_experiments::{Experiment, Format, remove};
+use mustlink_experiments::{Experiment, Format, Plot, remove};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -16,8 +16,10 @@ use crate::section::file;
 /// A finished figure.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
-    /// Its file name without an ending.
-    pub name: String,
+    /// What its file name is made of.
+    parts: Vec<String>,
+    /// Its file name without an ending, once it is written.
+    name: String,
     /// Text below the figure.
     pub caption: String,
     /// Its text.
@@ -27,9 +29,15 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// A figure whose file is called something like `name`.
-    pub fn new(name: &str, caption: impl Into<String>, svg: String, numbers: Vec<u8>) -> Figure {
-        Figure { name: file_name(name), caption: caption.into(), svg, numbers }
+    /// A figure whose file is called something like `parts`, with ids instead of labels.
+    pub fn new(
+        parts: &[&str],
+        caption: impl Into<String>,
+        svg: String,
+        numbers: Vec<u8>,
+    ) -> Figure {
+        let parts = parts.iter().map(|part| part.to_string()).collect();
+        Figure { parts, name: String::new(), caption: caption.into(), svg, numbers }
     }
 
     /// HTML for the page, with its numbers; `wide` figures can be scrolled sideways on small screens.
@@ -81,9 +89,11 @@ fn file_name(name: &str) -> String {
 ///
 /// # Errors
 /// `Data` when a file cannot be written or a format not be made.
-pub(crate) fn save(dir: &Path, figures: &mut [&mut Figure], formats: &[Format]) -> Result<()> {
+pub(crate) fn save(dir: &Path, figures: &mut [&mut Figure], plot: &Plot) -> Result<()> {
     let mut names = BTreeSet::new();
     for figure in figures.iter_mut() {
+        let ids: Vec<&str> = figure.parts.iter().map(|part| plot.id_of(part)).collect();
+        figure.name = file_name(&ids.join("-"));
         while !names.insert(figure.name.clone()) {
             figure.name.push('_');
         }
@@ -93,7 +103,7 @@ pub(crate) fn save(dir: &Path, figures: &mut [&mut Figure], formats: &[Format]) 
     }
     let folder = dir.join("figures");
     figures.par_iter().try_for_each(|figure| {
-        save_figure(&folder, &figure.name, &figure.svg, &figure.numbers, formats)
+        save_figure(&folder, &figure.name, &figure.svg, &figure.numbers, &plot.formats)
     })
 }
 

@@ -19,6 +19,7 @@
 //! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |
 //! | `ensemble_figures`, `projection`, `candidates` | those of one ensemble, one clustering, one choice |
 //! | `table`, `tables`, `paragraph` | the terminal's table; those of the page; the words for a paper |
+//! | `labels` | labels in place of ids |
 //! | `headline`, `page`, `report` | the summary of the page; the page; all of it |
 
 mod axis;
@@ -33,6 +34,7 @@ mod ensemble_figures;
 mod figure;
 mod headline;
 mod heat_map;
+mod labels;
 mod learning_curve;
 mod legend;
 mod marks;

@@ -29,10 +29,10 @@ const ADDED: &str = "method added";
 pub(crate) struct Move {
     /// `mean rank`, `p (Holm)` where it crossed 5 %, `mean`, or `method added`, `method left out`.
     what: String,
-    metric: String,
+    pub metric: String,
     /// Empty where it is about all together.
-    dataset: String,
-    method: String,
+    pub dataset: String,
+    pub method: String,
     before: Option<f64>,
     after: Option<f64>,
 }

@@ -104,10 +104,7 @@ pub(crate) fn paragraph(
         .map(|d| match data.iter().find(|f| f.dataset == d.id) {
             Some(f) => {
                 let classes = f.classes.map_or(String::new(), |c| format!(", {c} classes"));
-                let all = experiment.resolved()["dataset"].as_array().into_iter().flatten();
-                let mut mine = all.filter(|set| set["id"] == d.id.as_str());
-                let transforms =
-                    mine.next().map_or(String::new(), |set| transforms(&set["transforms"]));
+                let transforms = transforms(&d.transforms);
                 format!("{} ({} objects, {} features{classes}{transforms})", d.id, f.n, f.d)
             }
             None => d.id.clone(),

@@ -117,7 +117,7 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
          separate at 5 %.",
         found.sets.len()
     );
-    Figure::new(&format!("ranks-{}", found.metric), caption, svg, numbers)
+    Figure::new(&["ranks", &found.metric], caption, svg, numbers)
 }
 
 /// Difference of every two methods: mean difference, data sets won, tied and lost, p of the signed-rank
@@ -239,7 +239,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     if let Some(powerless) = powerless {
         caption += &format!(" Too few data sets: {powerless}.");
     }
-    Figure::new(&format!("pairs-{}", found.metric), caption, chart.svg(), csv(head, lines))
+    Figure::new(&["pairs", &found.metric], caption, chart.svg(), csv(head, lines))
 }
 
 struct Pair {

@@ -22,7 +22,8 @@ use crate::sheet::Sheet;
 use crate::significance::Significance;
 use crate::verdicts::Verdict;
 use crate::{
-    curves, drawings, figure, headline, moved, page, paragraph, samples, sheet, significance,
+    curves, drawings, figure, headline, labels, moved, page, paragraph, samples, sheet,
+    significance,
 };
 use crate::{statistics_file, supervision, table, tables, uncompared, verdicts};
 
@@ -68,29 +69,40 @@ pub fn report(dir: &Path) -> Result<Report> {
     finished.write_csv(dir)?;
     #[cfg(feature = "parquet")]
     parquet_file::write(dir, &finished)?;
-    let Finished { experiment, planned, cells, data } = finished;
-    let curves = curves::summarise(&experiment, &cells);
-    let results = samples::results(&experiment, &cells);
+    let Finished { experiment, planned, mut cells, mut data } = finished;
+    let mut curves = curves::summarise(&experiment, &cells);
+    let mut results = samples::results(&experiment, &cells);
     let correction = samples::correction(&results);
     let verdicts = verdicts::judge(&experiment, &results);
     let verdict_file = verdicts::to_csv(&verdicts)?;
     write_if(!verdicts.is_empty(), "verdicts.csv", &verdict_file)?;
     let correlation = samples::correlation_of_folds(&experiment);
-    let significance = significance::of(&experiment, &curves, &results, correlation);
+    let mut significance = significance::of(&experiment, &curves, &results, correlation);
     let summary = curves::to_csv(&curves)?;
     let statistics =
         if significance.is_empty() { Vec::new() } else { statistics_file::to_csv(&significance)? };
     // Before what it compares with is overwritten.
-    let moved = moved::since_last(dir, &summary, &statistics, cells.len() >= planned)?;
+    let mut moved = moved::since_last(dir, &summary, &statistics, cells.len() >= planned)?;
     write("summary.csv", &summary)?;
     let areas = curves.iter().any(|curve| curve.points.len() > 1);
     let area_file = curves::areas_to_csv(&curves);
     write_if(areas, "areas.csv", &area_file)?;
     write_if(!significance.is_empty(), "statistics.csv", &statistics)?;
-    let supervision = supervision::compare(&experiment, &results, correction);
+    let mut supervision = supervision::compare(&experiment, &results, correction);
     let compared = !supervision.benefits.is_empty();
     let supervision_file = supervision.to_csv();
     write_if(compared, "supervision.csv", &supervision_file)?;
+    let unlabelled = (experiment.clone(), curves.clone(), significance.clone());
+    labels::apply(
+        &experiment.plot,
+        &mut curves,
+        &mut results,
+        &mut significance,
+        &mut supervision,
+        &mut moved,
+        (&mut cells[..], &mut data[..]),
+    );
+    let experiment = experiment.labelled();
     let made = Made { curves: &curves, results: &results, correction };
     let mut scores = tables::scores(&experiment, &made);
     let mut across: Vec<Sheet> = significance.iter().map(Significance::sheet).collect();
@@ -114,7 +126,7 @@ pub fn report(dir: &Path) -> Result<Report> {
     write("tables.tex", latex.as_bytes())?;
     write("tables.md", markdown.as_bytes())?;
     let mut figures = drawings::draw(&experiment, &made, &significance, &cells)?;
-    figure::save(dir, &mut figures.all_mut(), &experiment.plot.formats)?;
+    figure::save(dir, &mut figures.all_mut(), &experiment.plot)?;
     let stale = cells.iter().filter(|c| !c.changed.is_empty()).count();
     let changed: BTreeSet<String> = cells.iter().flat_map(|c| c.changed.iter().cloned()).collect();
     let failed: Vec<(&str, &Row)> = cells
@@ -170,6 +182,7 @@ pub fn report(dir: &Path) -> Result<Report> {
         all_failed: curves.iter().flat_map(|c| &c.points).any(|p| p.failed > 0 && p.scored == 0),
     };
     let page = page::page(&experiment, &page);
+    let (experiment, curves, significance) = unlabelled;
     let notes: Vec<&str> = unknown.iter().map(|u| &*u.1).chain(unfinished.as_deref()).collect();
     let report = Report {
         dir: dir.to_path_buf(),

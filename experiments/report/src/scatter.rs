@@ -162,7 +162,12 @@ pub(crate) fn times(experiment: &Experiment, results: &Results) -> Option<Figure
         "Mean seconds of a cell at its last point, selection included, against those of the reference {reference}; \
          a point for each data set, over the cells that both finished. Above the dashed line: slower."
     );
-    Some(Figure::new("times", caption, scatter.svg(), scatter.numbers("reference_s", "method_s")))
+    Some(Figure::new(
+        &["times"],
+        caption,
+        scatter.svg(),
+        scatter.numbers("reference_s", "method_s"),
+    ))
 }
 
 /// Questions asked against the fewest that lead to the same clusters, for methods that report this bound;
@@ -208,7 +213,7 @@ pub(crate) fn bounds(experiment: &Experiment, results: &Results) -> Option<Figur
     let caption = "Queries used against the fewest that lead to the same clusters (super-instances less \
                    clusters, and one for each pair of clusters); dashed: as many as needed.";
     let numbers = scatter.numbers("lower_bound", "queries");
-    Some(Figure::new("query-bounds", caption, scatter.svg(), numbers))
+    Some(Figure::new(&["query-bounds"], caption, scatter.svg(), numbers))
 }
 
 /// Constraints that propagation inferred against those it started from, a line per method; `None` where
@@ -255,7 +260,7 @@ pub(crate) fn propagated(experiment: &Experiment, results: &Results) -> Option<F
     let caption = "Mean number of constraints that propagation inferred against the number it started from. Each panel \
          has heights of its own.";
     Some(Figure::new(
-        "propagated",
+        &["propagated"],
         caption,
         scatter.svg(),
         scatter.numbers("source_constraints", "propagated"),

@@ -114,6 +114,7 @@ fn judge_scores(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>)
         let message = format!("no method has the id \"{id}\"{near}");
         out.push(node.diagnostic(&format!("{section}.{key}"), message));
     }
+    judge_labels(experiment, root, out);
     let columns = experiment.number_columns();
     let names = Names {
         columns: columns.iter().map(String::as_str).collect(),
@@ -126,6 +127,34 @@ fn judge_scores(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>)
         let path = format!("criterion[{at}].{key}");
         node.get(key).unwrap_or(node).diagnostic(&path, message)
     }));
+}
+
+/// Labels of ids that do not exist, and labels that would give two methods, metrics or data sets one name.
+fn judge_labels(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
+    let labels = &experiment.plot.labels;
+    let lists: [Vec<&str>; 3] = [
+        experiment.methods.iter().map(|m| m.id.as_str()).collect(),
+        experiment.columns.iter().map(String::as_str).collect(),
+        experiment.datasets.iter().map(|d| d.id.as_str()).collect(),
+    ];
+    let shown = |id: &str| labels.get(id).map_or(id, String::as_str).to_string();
+    for (id, label) in labels {
+        let all = || lists.iter().flatten().copied();
+        let is_name_of_another = |other: &str| other != id && shown(other) == *label;
+        let message = if !all().any(|other| other == id) {
+            let near = instead(id, all());
+            format!("no method, metric or data set has the id \"{id}\"{near}")
+        } else if lists.iter().any(|list| {
+            list.contains(&id.as_str()) && list.iter().any(|other| is_name_of_another(other))
+        }) {
+            format!("\"{label}\" would stand for two; choose another label")
+        } else {
+            continue;
+        };
+        let node = root.get("plot").unwrap_or(root);
+        let node = node.get("labels").unwrap_or(node);
+        out.push(node.get(id).unwrap_or(node).diagnostic(&format!("plot.labels.{id}"), message));
+    }
 }
 
 /// A score that is named twice, with the same options, is the same column twice.

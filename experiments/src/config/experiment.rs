@@ -56,6 +56,18 @@ impl Experiment {
         &self.resolved
     }
 
+    /// The same experiment with labels instead of the ids of methods, metrics and data sets, for a report.
+    #[must_use]
+    pub fn labelled(mut self) -> Experiment {
+        let ids = self.methods.iter_mut().map(|m| &mut m.id);
+        let ids = ids.chain(self.datasets.iter_mut().map(|d| &mut d.id)).chain(&mut self.columns);
+        // The names of methods in options.
+        let plot = self.plot.clone();
+        let ids = ids.chain(&mut self.plot.baseline).chain(&mut self.stats.control);
+        ids.for_each(|id| plot.label(id));
+        self
+    }
+
     /// The experiment as TOML with every default written out.
     pub fn resolved_toml(&self) -> String {
         toml::to_string(&without_null(&self.resolved)).unwrap_or_default()

@@ -370,10 +370,28 @@ pub struct Plot {
     /// differ from it, and times are drawn relative to its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
+    /// Names that the report shows instead of the ids of methods, metrics and data sets:
+    /// `{ kmeans = "k-means", ari = "adjusted Rand index" }`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Plot {
+    /// Replaces an id by its label, if it has one.
+    pub fn label(&self, id: &mut String) {
+        if let Some(label) = self.labels.get(id.as_str()) {
+            id.clone_from(label);
+        }
+    }
+
+    /// The id that has a label; the same text if none has it.
+    pub fn id_of<'a>(&'a self, label: &'a str) -> &'a str {
+        self.labels.iter().find(|(_, l)| *l == label).map_or(label, |(id, _)| id.as_str())
+    }
 }
 
 impl Default for Plot {
     fn default() -> Self {
-        Plot { formats: vec![Format::Svg], baseline: None }
+        Plot { formats: vec![Format::Svg], baseline: None, labels: BTreeMap::new() }
     }
 }

@@ -115,6 +115,40 @@ fn a_mailed_report_loses_nothing() {
     assert!(file("figures/iris-ari.svg").contains("merged: no further question after"));
 }
 
+#[test]
+fn labels_stand_for_ids() {
+    let dir = tempfile::tempdir().unwrap();
+    let with = |labels: &str| {
+        let small = STUDY.replace("repeats = 3", "repeats = 2");
+        small.replace(
+            "baseline = \"plain\"",
+            &format!("baseline = \"plain\"\nlabels = {{ {labels} }}"),
+        )
+    };
+    let labels = "plain = \"k-means\", ari = \"adjusted Rand index\", iris = \"Iris flowers\"";
+    let page = page_of(&with(labels), dir.path());
+    assert!(page.contains("k-means</label>") && !page.contains("plain</label>"));
+    assert!(page.contains("<h3>adjusted Rand index</h3>") && !page.contains("<h3>ari</h3>"));
+    assert!(page.contains("<th scope=\"row\" class=\"l\">Iris flowers</th>"));
+    let file = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    assert!(file("tables.md").contains("| data set | k-means | asked | merged |"));
+    // Figures keep the names of their files, and files of numbers their ids.
+    assert!(file("figures/iris-ari.svg").contains("above 0: higher than k-means"));
+    assert!(file("figures/iris-ari.svg").contains(">Iris flowers</text>"));
+    assert!(file("summary.csv").contains("plain") && !file("summary.csv").contains("k-means"));
+    assert!(report(dir.path()).unwrap().table.contains("plain"));
+    // Two intervals of two repeats would fill the figure.
+    assert!(!file("figures/iris-ari.svg").contains("<polygon"));
+    assert!(page.contains("no bands, because an interval needs at least 3 repeats"));
+    for (labels, said) in [
+        ("plan = \"x\"", "no method, metric or data set has the id \"plan\"; did you mean"),
+        ("plain = \"asked\"", "\"asked\" would stand for two; choose another label"),
+    ] {
+        let wrong = Experiment::parse("t.toml", &with(labels), Path::new("."), &[]).unwrap_err();
+        assert!(wrong.to_string().contains(said), "{wrong}");
+    }
+}
+
 /// Folds are compared where their test objects are scored, and nowhere else.
 #[test]
 fn folds_say_what_a_next_set_brings() {
