@@ -331,6 +331,11 @@ mod tests {
         assert_eq!(svg.matches("text-anchor=\"middle\">2<title>b</title>").count(), 1);
         let svg = matrix(&significance("ari", &["a", "b"], &[0.2, 0.1])).svg;
         assert!(svg.contains("text-anchor=\"middle\">b<title>b</title>"), "{svg}");
+        // However long, names are not cut where they differ.
+        let names =
+            ["one", "two"].map(|end| format!("a method with a very long name that ends in {end}"));
+        let svg = matrix(&significance("ari", &[&names[0], &names[1]], &[0.2, 0.1])).svg;
+        assert!(names.iter().all(|name| svg.contains(&format!(">{name}</text>"))), "{svg}");
     }
 
     #[test]
@@ -343,6 +348,10 @@ mod tests {
         assert_eq!(figure.svg.matches("<g data-m=\"1\"><g data-m").count(), 2);
         assert_eq!(figure.svg.matches("><g data-m=\"1\"><rect").count(), 2);
         assert_eq!(figure.svg.matches("stroke=\"#e4e4e4\"").count(), 6);
+        // The legend has the colours of the cells, which are significant by the pair alone.
+        assert!(figure.svg.contains(
+            "fill-opacity=\"0.12\"></rect><text x=\"15\" y=\"4\">better by the pair alone"
+        ));
         // Beside paper behind the names of rows, which stay when a page moves the rest.
         assert_eq!(figure.svg.matches("<g class=\"rows\"><rect x=").count(), 1);
         assert!(figure.svg.contains("b&lt;") && !figure.svg.contains("NaN"));

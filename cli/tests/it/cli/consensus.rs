@@ -322,6 +322,8 @@ fn figures_come_with_their_numbers() {
             assert!(starts(&format!("{name}.pdf"), b"%PDF-"), "{name}");
         }
     }
+    let map = bench.read("figures/consensus-co-association.svg");
+    assert!(map.contains(">1: together in all members</text>"), "{map}");
     // Objects a and b are together in all 3; d, red as a is, comes last in its group.
     let map = bench.read("figures/consensus-co-association.csv");
     assert_eq!(map.lines().count(), 1 + 6 * 6);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mustlink_experiments::{Experiment, RunOptions, failures, retry_cell, run};
 use mustlink_report::citation::{REFERENCES, Used, own_entry};
-use mustlink_report::report;
+use mustlink_report::{CANNOT_LINK, MUST_LINK, report};
 
 const STUDY: &str = r#"
 [experiment]
@@ -113,6 +113,13 @@ fn a_mailed_report_loses_nothing() {
     assert!(file("figures/iris-ari.svg").contains("above 0: higher than plain"));
     // COBRA with few super-instances has few questions.
     assert!(file("figures/iris-ari.svg").contains("merged: no further question after"));
+}
+
+#[test]
+fn constraints_have_the_colours_of_the_label_page() {
+    let style = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../label/src/page/page.css");
+    let style = std::fs::read_to_string(style).unwrap();
+    assert!(style.contains(&format!("--same: {MUST_LINK}; --other: {CANNOT_LINK};")));
 }
 
 #[test]
