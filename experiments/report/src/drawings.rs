@@ -5,7 +5,7 @@ use mustlink_core::Result;
 use crate::columns::{Made, directions, find, range};
 use crate::curves::CurveSummary;
 use crate::figure::Figure;
-use crate::learning_curve::{ALONE, Curves, SMALL, grid};
+use crate::learning_curve::{ALONE, Curves, Room, SMALL, grid};
 use crate::page::{CurveFigures, Figures};
 use crate::significance::Significance;
 use crate::{heat_map, ranks, samples, scatter};
@@ -43,6 +43,7 @@ pub(crate) fn draw(
 /// One figure per data set and metric, and one of all data sets.
 fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures> {
     let measured = experiment.measured();
+    let alone = experiment.plot.size.map_or(ALONE, Room::wide);
     let mut out = Vec::new();
     for (metric, direction) in measured.iter().zip(directions(experiment)) {
         let range = range(experiment, metric);
@@ -65,7 +66,7 @@ fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures
             .collect();
         let draw = |panel: &Curves| {
             let large =
-                Figure::new(&[panel.title, metric], "", panel.figure(ALONE)?, panel.numbers());
+                Figure::new(&[panel.title, metric], "", panel.figure(alone)?, panel.numbers());
             Some((large, panel.figure(SMALL)?))
         };
         let drawn: Vec<(Figure, String)> = panels.iter().filter_map(draw).collect();

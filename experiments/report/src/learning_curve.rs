@@ -28,6 +28,14 @@ pub(crate) const ALONE: Room = Room { plot: (568.0, 300.0), alone: true };
 /// One of many that share a legend.
 pub(crate) const SMALL: Room = Room { plot: (228.0, 170.0), alone: false };
 
+impl Room {
+    /// A figure by itself whose plot has this width.
+    pub fn wide(width: u32) -> Room {
+        let width = f64::from(width);
+        Room { plot: (width, width * ALONE.plot.1 / ALONE.plot.0), ..ALONE }
+    }
+}
+
 /// Values from which on an interval is drawn: the t interval of two values is 13 times as wide as their spread.
 pub(crate) const FEWEST: usize = 3;
 
@@ -106,7 +114,8 @@ impl Curves<'_> {
         // All bands lie below all lines.
         let bands = self.series.iter().filter_map(|(at, c)| self.band(*at, c, ends.0));
         let lines = self.series.iter().map(|(at, c)| line(*at, c));
-        let x = Axis::exact("queries", ends, if room.alone { 10 } else { 5 });
+        let wanted = (room.plot.0 / 50.0).round().clamp(3.0, 10.0);
+        let x = Axis::exact("queries", ends, wanted as usize);
         let y = Axis::numbers(self.y_name, scale, &marks).of_amounts();
         Some(Panel::new(x, y, room.plot.1, bands.chain(lines).collect()))
     }
@@ -331,6 +340,19 @@ mod tests {
     fn curves<'a>(title: &'a str, all: &'a [CurveSummary]) -> Curves<'a> {
         let series = all.iter().enumerate().collect();
         Curves { title, y_name: "ari", range: (-1.0, 1.0), series, against: None }
+    }
+
+    #[test]
+    fn a_figure_can_be_small() {
+        assert_eq!(Room::wide(568), ALONE);
+        let both = [curve("a", &[&[0.5], &[0.7], &[0.6]]), curve("b", &[&[0.5], &[0.4], &[0.4]])];
+        let drawn = curves("iris", &both).figure(Room::wide(284)).unwrap();
+        // Half of 300 pixels, and half the numbers below.
+        let axes = drawn.split("<path d=\"M").find(|p| p.contains("fill=\"none\" stroke=\"#555\""));
+        let (top, bottom) = axes.unwrap().split_once('V').unwrap();
+        let top: f64 = top.split(' ').nth(1).unwrap().parse().unwrap();
+        let bottom: f64 = bottom.split('H').next().unwrap().parse().unwrap();
+        assert!((bottom - top - 150.0).abs() < 0.2, "{drawn}");
     }
 
     /// The numbers after `key` up to a quote.

@@ -370,6 +370,10 @@ pub struct Plot {
     /// differ from it, and times are drawn relative to its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
+    /// Width of a learning curve in pixels; letters keep their size. If absent, 568.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 4000))]
+    pub size: Option<u32>,
     /// Names that the report shows instead of the ids of methods, metrics and data sets:
     /// `{ kmeans = "k-means", ari = "adjusted Rand index" }`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -392,6 +396,6 @@ impl Plot {
 
 impl Default for Plot {
     fn default() -> Self {
-        Plot { formats: vec![Format::Svg], baseline: None, labels: BTreeMap::new() }
+        Plot { formats: vec![Format::Svg], baseline: None, size: None, labels: BTreeMap::new() }
     }
 }
