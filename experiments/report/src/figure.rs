@@ -16,7 +16,7 @@ use crate::section::file;
 /// A finished figure.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
-    /// What its file name is made of.
+    /// Parts of its file name, with labels in place of ids.
     parts: Vec<String>,
     /// Its file name without an ending, once it is written.
     name: String,
