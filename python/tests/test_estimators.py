@@ -367,6 +367,14 @@ def test_learning_curves_are_drawn(tmp_path):
         made.plot("arri")
     with pytest.raises(mustlink.exceptions.ConfigError, match="dataset: must be one of iris, got 'irs'"):
         made.plot(dataset="irs")
+    # Methods that ask nothing look different, too.
+    file.write_text(
+        'experiment.name = "two"\n[[dataset]]\nid = "iris"\n'
+        '[[method]]\nid = "plain"\nclusterer = "kmeans"\n'
+        '[[method]]\nid = "mini"\nclusterer = "mini_batch_kmeans"\n'
+    )
+    made = mustlink.run_experiment(file, tmp_path / "silent", progress=False)
+    assert [line.get_color() for line in made.plot(ax=plt.figure().gca()).lines] == ["C0", "C1"]
 
 
 @pytest.mark.parametrize("kind", ["KMeans", "SeededKMeans", "ConstrainedKMeans", "PCKMeans", "COPKMeans"])

@@ -80,12 +80,12 @@ class ExperimentResult:
             rows = rows[rows["dataset"] == dataset]
         axes = plt.gca() if ax is None else ax
         answers = rows["p_requested"].fillna(rows["queries"])
-        for method, of_method in rows.groupby("method", sort=False):
+        for at, (method, of_method) in enumerate(rows.groupby("method", sort=False)):
             curve = of_method.groupby(answers)[metric].mean()
             if len(curve) == 1 and curve.index[0] == 0:
-                axes.axhline(curve.iloc[0], linestyle=":", color="gray", label=method)
+                axes.axhline(curve.iloc[0], linestyle=":", color=f"C{at}", label=method)
             else:
-                axes.plot(curve.index, curve.values, marker=".", label=method)
+                axes.plot(curve.index, curve.values, marker=".", color=f"C{at}", label=method)
         axes.set_xlabel("answers")
         axes.set_ylabel(metric)
         axes.legend()
