@@ -42,7 +42,8 @@ const HEADINGS: [(&str, &str); 5] = [
 const RARE: &str = "sep decimal na no_header features ignore display apart object_weights data_dir text image series \
                     memory_limit threads seed selection_only oracle sets weights violations plot_formats plot_title \
                     plot_size plot_names plot_no_constraints profile out_candidates time validate dry_run quiet \
-                    max_matrix max_pairs kinds min_presence co_presence keys port show_guess objects draws truth_column";
+                    max_matrix max_pairs kinds min_presence co_presence keys port show_guess objects draws \
+                    truth_column";
 /// Number of options from which on a command has headings and a short help.
 const MANY: usize = 10;
 
