@@ -1,6 +1,6 @@
 //! Does every option of a plugin change something?
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use serde_json::Value;
 
@@ -84,6 +84,9 @@ fn legal(schema: &Value, root: &Value, name: &str, now: &Value) -> Vec<Value> {
 /// Result of a run, or nothing if it failed.
 type Outcome<T> = Result<T, ()>;
 
+/// A configuration, the number of a world, and the outcome there once it is known.
+type Base<T> = (Value, usize, OnceCell<Option<Outcome<T>>>);
+
 /// The options of `config` that differ from `plain`: `restarts = 0`.
 fn changes(config: &Value, plain: &Value) -> String {
     let options = config.as_object().into_iter().flatten();
@@ -128,14 +131,18 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
             }
         }
     };
+    // Outcomes of a configuration, each computed if a comparison reaches its world.
+    let bases = |config: &Value| {
+        (0..worlds).map(|world| (config.clone(), world, OnceCell::new())).collect::<Vec<_>>()
+    };
     // Some world tells two configurations apart; two errors are one.
-    let differ = |one: &Value, bases: &[Option<Outcome<T>>]| {
-        bases.iter().enumerate().any(|(world, base)| {
-            let other = base.is_some().then(|| outcome(one, world)).flatten();
+    let differ = |one: &Value, bases: &[Base<T>]| {
+        bases.iter().any(|(config, world, base)| {
+            let base = base.get_or_init(|| outcome(config, *world));
+            let other = base.is_some().then(|| outcome(one, *world)).flatten();
             other.is_some() && other != *base
         })
     };
-    let bases = |config: &Value| (0..worlds).map(|w| outcome(config, w)).collect::<Vec<_>>();
     let with = |config: &Value, name: &str, value: &Value| {
         let mut config = config.clone();
         config[name] = value.clone();

@@ -191,10 +191,7 @@ fn any_number_of_threads(t: &Plugin) -> Verdict {
         let after = in_threads(threads, || transformed(t, &problem, 7));
         Ok(bits(&after.map_err(|e| e.to_string())?.data))
     };
-    let one = at(1)?;
-    for threads in [2, 7] {
-        ensure!(one == at(threads)?, "1 and {threads} threads differ");
-    }
+    ensure!(at(1)? == at(7)?, "1 and 7 threads differ");
     Ok(())
 }
 
