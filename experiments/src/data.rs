@@ -265,26 +265,22 @@ pub(crate) fn in_file_words(text: &str) -> String {
     out
 }
 
-/// Checks that the data sets exist and that their files can be opened, as far as the first megabytes of each
-/// show; optional ones are skipped.
-///
-/// # Errors
-/// `Data` with file, line and column, of the first that cannot; an unknown name.
-pub fn check_heads(experiment: &Experiment, source: &Source) -> Result<()> {
-    for spec in experiment.datasets.iter().filter(|spec| !spec.optional) {
+/// The errors of the data sets of an experiment file: unknown names, and files that cannot be opened, as far as the
+/// first megabytes of each show. Optional data sets are skipped. The rest of the file may have mistakes.
+pub fn check_heads(file: &Path, sets: &[String], source: &Source) -> Vec<Error> {
+    let Ok((entries, base)) = Experiment::datasets_of(file, sets) else { return Vec::new() };
+    let check = |spec: &DatasetEntry| {
         let options = open_options(spec, source);
         let found = match &spec.path {
-            Some(path) => {
-                mustlink_datasets::check_head(&relative(experiment.base(), path), &options)
-            }
+            Some(path) => mustlink_datasets::check_head(&relative(&base, path), &options),
             None => {
                 let name = spec.source.as_ref().unwrap_or(&spec.id);
                 mustlink_datasets::check_name(name, &options)
             }
         };
-        found.map_err(of_file).map_err(|e| e.at(&format!("dataset {}", spec.id)))?;
-    }
-    Ok(())
+        found.map_err(of_file).map_err(|e| e.at(&format!("dataset {}", spec.id))).err()
+    };
+    entries.iter().filter(|spec| !spec.optional).filter_map(check).collect()
 }
 
 fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {

@@ -1,4 +1,4 @@
-//! Is a file in order?
+//! The command `check`: validates an experiment or method file.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use mustlink_report::check_formats;
 use crate::failure::Failure;
 use crate::file_kind::{File, read};
 use crate::options::{DataDir, bytes};
-use crate::term;
 use crate::verbs::plan::within;
+use crate::{complaint, term};
 
 /// Check an experiment or method file, and show all mistakes
 #[derive(Debug, clap::Args)]
@@ -40,12 +40,26 @@ fn memory(experiment: &Experiment, limit: u64, data: &DataDir) -> Result<String,
     Ok(format!("; up to {} per cell", mustlink::error::bytes(plan.memory)))
 }
 
-pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let name = args.file.display();
-    let file = read(&args.file, &args.sets)?;
+/// Rejects formats of figures that this build cannot write.
+fn with_formats(file: File) -> Result<File, Failure> {
     if let File::Experiment(experiment) = &file {
         check_formats(&experiment.plot.formats).map_err(|e| e.at("plot.formats"))?;
-        check_heads(experiment, &args.data.source())?;
+    }
+    Ok(file)
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let name = args.file.display();
+    let mut mistakes = Vec::new();
+    let file = read(&args.file, &args.sets).and_then(with_formats);
+    let file = file.map_err(|failure| mistakes.push(failure)).ok();
+    let wrong = check_heads(&args.file, &args.sets, &args.data.source());
+    mistakes.extend(wrong.into_iter().map(Failure::from));
+    let Some(file) = file.filter(|_| mistakes.is_empty()) else {
+        let statuses: Vec<u8> = mistakes.iter().map(complaint::tell).collect();
+        return Ok(statuses[0]);
+    };
+    if let File::Experiment(experiment) = &file {
         experiment.unread().iter().for_each(|note| term::tell(&format!("note: {note}")));
     }
     let text = match (file, args.memory_limit) {

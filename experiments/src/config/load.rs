@@ -2,7 +2,7 @@
 //! files of their own are read in, `"same:<method id>"` is copied, what an experiment assumes filled in.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mustlink_config::{self as config, Check, Document, Node, NodeKind, Origin};
 use mustlink_core::error::Diagnostic;
@@ -40,6 +40,23 @@ impl Experiment {
     /// As [`Experiment::load`].
     pub fn parse(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Experiment> {
         Experiment::from_document(Document::parse(name, text)?, base, sets)
+    }
+
+    /// The data sets of a file that may have other mistakes, without malformed entries, and the folder at which
+    /// relative paths start.
+    pub(crate) fn datasets_of(
+        path: &Path,
+        sets: &[String],
+    ) -> Result<(Vec<DatasetEntry>, PathBuf)> {
+        let mut document = Document::read(path)?;
+        let base = stored::base_of(path, &document);
+        for set in sets {
+            // An assignment that fails is a mistake that [`Experiment::load`] reports.
+            let _ = document.set(set);
+        }
+        let entries = document.root().get("dataset").map(Node::items).unwrap_or_default();
+        let entry = |node: &Node| serde_json::from_value(node.to_value()).ok();
+        Ok((entries.iter().filter_map(entry).collect(), base))
     }
 
     /// The experiment a results directory belongs to.

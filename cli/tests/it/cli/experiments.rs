@@ -380,6 +380,13 @@ fn mistakes_in_the_file_and_on_the_line() {
     bench.write("e.toml", SMALL.replace("id = \"iris\"", "id = \"mine\"\npath = \"mine.npy\""));
     let done = bench.run("check e.toml");
     assert!(done.status == 3 && done.err.contains("mine.npy: no such file"), "{}", done.err);
+    let wrong = SMALL.replace("\"kmeans\"", "\"kmeens\"").replace("\"iris\"", "\"iriss\"");
+    bench.write("e.toml", wrong + "[[dataset]]\nid = \"mine\"\npath = \"mine.npy\"\n");
+    let done = bench.run("check e.toml");
+    assert_eq!(done.status, 2, "{}", done.err);
+    for mistake in ["\"kmeens\"", "no data set \"iriss\"", "mine.npy: no such file"] {
+        assert!(done.err.contains(mistake), "{mistake}: {}", done.err);
+    }
     bench.write("e.toml", SMALL);
     bench.run("run e.toml --set repeats=2").failed(
         2,
