@@ -38,18 +38,26 @@ const HEADINGS: [(&str, &str); 5] = [
     ("Resources", "threads memory_limit max_matrix"),
 ];
 
-/// Options that `-h` leaves out of a command with many; `--help` shows them.
-const RARE: &str = "sep decimal na no_header features ignore display apart object_weights data_dir text image series \
-                    memory_limit threads seed selection_only oracle sets weights violations plot_formats plot_title \
-                    plot_size plot_names plot_no_constraints profile out_candidates time validate dry_run quiet \
-                    max_matrix max_pairs kinds min_presence co_presence keys port show_guess objects draws \
-                    truth_column";
-/// Number of options from which on a command has headings and a short help.
+/// The ten options of a command with more that `-h` shows; `--help` shows all.
+const COMMON: [(&str, &str); 9] = [
+    ("cluster", "data constraints id class method clusterer k selector budget out"),
+    ("consensus", "data constraints id class method consensus k out plot format"),
+    ("select-k", "data id class ignore method clusterer from to out format"),
+    ("predict", "model data id out classes distances probabilities skip_bad max_far format"),
+    ("label", "data id constraints method k selector budget ledger web out"),
+    ("select", "data id class constraints method k selector budget questions out"),
+    ("impute", "data id class constraints method generator k kappa_must kappa_cannot out"),
+    ("init", "data id class labels features ignore method out"),
+    ("run", "out sets cell_timeout cell_memory shard force threads max_fails quiet executor"),
+];
+/// Number of options from which on a command has headings.
 const MANY: usize = 10;
 
-/// Options that a command shares with others and rejects, so that its help does not show them.
-const REJECTED: [(&str, &str); 4] = [
+/// Options that a command shares with others and rejects or ignores, so that its help does not show them.
+const REJECTED: [(&str, &str); 6] = [
     ("impute", "budget ledger selection_only"),
+    ("init", "display"),
+    ("select", "selection_only"),
     (
         "select-k",
         "k constraints apart object_weights selector oracle budget ledger selection_only labels",
@@ -77,13 +85,15 @@ fn verb(verb: Command) -> Command {
     let verb = verb.mut_subcommands(self::verb);
     let name = verb.get_name().to_string();
     let rejected = REJECTED.iter().find(|r| r.0 == name).map_or("", |r| r.1);
+    let common = COMMON.iter().find(|c| c.0 == name).map(|c| c.1);
     let has_many = verb.get_arguments().filter(|a| !a.is_positional()).count() >= MANY;
     verb.mut_args(|arg| {
         let id = arg.get_id().to_string();
         let heading = HEADINGS.iter().find(|h| has(h.1, &id));
         let arg = match has(rejected, &id) {
             true => arg.hide(true),
-            false => arg.hide_short_help(has_many && has(RARE, &id)),
+            false if arg.is_positional() => arg,
+            false => arg.hide_short_help(common.is_some_and(|common| !has(common, &id))),
         };
         let has_own = arg.get_help_heading().is_some() || arg.is_positional();
         match heading.filter(|_| has_many && !has_own) {

@@ -29,7 +29,7 @@ enum What {
         /// Change a value first: experiment.seed=7 (may be repeated)
         #[arg(long = "set", value_name = "A.B=VALUE")]
         sets: Vec<String>,
-        /// Print each value by its path, with file and line that it comes from, or "default"
+        /// Print the source of each value: file and line, or "default"
         #[arg(long)]
         origin: bool,
     },

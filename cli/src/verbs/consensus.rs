@@ -35,8 +35,9 @@ use crate::{complete, interrupt, program, term};
   mustlink consensus partitions.csv --consensus hbgf --k 5 --constraints pairs.csv
   mustlink consensus partitions.csv --method consensus.toml --format json")]
 pub(crate) struct Args {
-    /// CSV with one row per object and one column per partition; - is standard input
+    /// CSV with one row per object and one column per partition
     ///
+    /// -: standard input.
     /// Cells with ?, NA, -1 or nothing are missing labels. A column named id holds ids.
     #[arg(value_name = "PARTITIONS.csv")]
     partitions: String,

@@ -17,7 +17,9 @@ use crate::{complete, program, term};
   mustlink init --data iris --method --out method.toml
   mustlink cluster --data iris --method method.toml")]
 pub(crate) struct Args {
-    /// Data set: a built-in name, a name in the data directory, or a path
+    /// Data set: a built-in name, or a path
+    ///
+    /// A name may also be that of a data set in the data directory.
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     data: String,
     #[command(flatten)]

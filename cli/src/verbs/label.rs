@@ -41,10 +41,10 @@ pub(crate) struct Args {
     /// Columns to show of an object [default: its features]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     show: Vec<String>,
-    /// Column with running text to show; it is not used as a feature
+    /// Column with running text to show, not used as a feature
     #[arg(long, value_name = "COLUMN", conflicts_with = "display")]
     text: Option<String>,
-    /// Column with image files to show; it is not used as a feature
+    /// Column with image files to show, not used as a feature
     ///
     /// Files are in the folder of the data, or below it.
     #[arg(long, value_name = "COLUMN")]

@@ -26,7 +26,9 @@ pub(crate) struct Args {
     /// Model that "mustlink cluster --save-model" wrote
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Data set with the features of the model; those of a CSV by name
+    /// Data set with the features of the model
+    ///
+    /// Features of a CSV are matched by name.
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     data: String,
     #[command(flatten)]

@@ -16,7 +16,9 @@ use crate::{options, term, trust};
 pub(crate) struct Args {
     /// The results directory
     dir: PathBuf,
-    /// Only the failed cell with this identity, as in the report and cells.csv
+    /// Only the failed cell with this identity
+    ///
+    /// The report and cells.csv show the identities.
     #[arg(long, value_name = "IDENTITY")]
     cell: Option<String>,
     /// Seconds after which a cell fails [default: as in the run]

@@ -103,7 +103,9 @@ enum Executor {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Cluster")]
 struct Cluster {
-    /// Where to run the cells; slurm needs an --out that all machines share
+    /// Machine that runs the cells
+    ///
+    /// slurm needs an --out that all machines share.
     #[arg(long, value_enum, default_value = "local")]
     executor: Executor,
     /// Partition [default: that of the cluster]

@@ -48,7 +48,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3000)]
     #[arg(value_parser = count, allow_negative_numbers = true)]
     objects: usize,
-    /// CSV of all numbers to write, one row per k; - is standard output
+    /// CSV of all numbers to write, one row per k
+    ///
+    /// -: standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
     /// Format of the summary

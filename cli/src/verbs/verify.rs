@@ -19,7 +19,9 @@ use crate::{term, trust};
 pub(crate) struct Args {
     /// The results directory
     dir: PathBuf,
-    /// Share of the finished cells, above 0 and at most 1; at least one cell
+    /// Share of the finished cells, above 0 and at most 1
+    ///
+    /// At least one cell is computed.
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
     share: f64,
     /// Seed that draws the cells
