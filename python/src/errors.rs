@@ -48,6 +48,7 @@ fn class(error: &Error) -> &'static str {
         | Error::HardNotSupported { .. }
         | Error::UndecidedConstraints { .. }
         | Error::ClosureTooLarge { .. }
+        | Error::TooManyGroupPairs { .. }
         | Error::TooManyPropagated { .. } => "ConstraintError",
         Error::InconsistentConstraints(_) => "InconsistentConstraintsError",
         Error::InfeasibleConstraints { .. } => "InfeasibleConstraintsError",

@@ -6,13 +6,15 @@ import importlib
 import inspect
 import re
 import typing
+import warnings
 from pathlib import Path
 
 import mustlink
 import pytest
 from mustlink import metrics, model_selection
 
-MODULES = ["_base", "callables", "constraints", "ensembles", "model_selection", "pairs", "session"]
+MODULES = ["_base", "_estimators", "_transformers", "callables", "constraints", "ensembles", "exceptions"]
+MODULES += ["experiments", "metrics", "model_selection", "pairs", "session", "testing"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
 BOOK = Path(__file__).parents[2] / "book" / "src"
 PAGES += [BOOK / "python.md", BOOK / "from-other-packages.md"]
@@ -21,8 +23,20 @@ PAGES += [BOOK / "python.md", BOOK / "from-other-packages.md"]
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
     module = importlib.import_module(f"mustlink.{name}")
-    failed, tried = doctest.testmod(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mustlink.MustlinkWarning)
+        failed, tried = doctest.testmod(module)
     assert failed == 0 and tried > 0
+
+
+def test_every_public_name_has_an_example():
+    """Of exceptions, the class that all others are derived from has one."""
+    places = [(module, name) for module in (mustlink, model_selection, metrics) for name in module.__all__]
+    for module, name in places:
+        shown = getattr(module, name)
+        is_error = inspect.isclass(shown) and issubclass(shown, (Exception, Warning))
+        if callable(shown) and not is_error and name != "ExperimentResult":
+            assert ">>> " in inspect.getdoc(shown), f"{name} has no example"
 
 
 def test_every_parameter_is_documented():

@@ -87,9 +87,9 @@ class Auto(Clusterer):
 
     **Errors**
 
-    `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs more
-    than labels, for more clusters than `sample`, and if no candidate gives a clustering; `InconsistentConstraints`,
-    `InfeasibleConstraints` for constraints marked hard; with `hold_out = "objects"` also `ClosureTooLarge`.
+    `ConfigError`, also for a candidate that drops or merges rows, for a consensus that needs more than labels, for more
+    clusters than `sample`, and if no candidate gives a clustering; `InconsistentConstraintsError`,
+    `InfeasibleConstraintsError` for constraints marked hard; with `hold_out = "objects"` also `ConstraintError`.
 
     **Cost and randomness**
 
@@ -105,36 +105,36 @@ class Auto(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`.
-    candidates : a list; optional
+    candidates : list; optional
         Candidates to try, each as `{ transforms, clusterer }`. If absent, the portfolio above.
     consensus : a consensus function; optional
         Consensus function that combines the tied candidates. If absent, evidence accumulation as
         above.
-    effort : a number, at least 0; default 30.0
+    effort : float, at least 0; default 30.0
         Estimated processor time that the candidates may take, in seconds. The most expensive ones
         are left out, with a warning; the result does not depend on the clock.
-    folds : an integer between 2 and 1000; default 5
+    folds : int between 2 and 1000; default 5
         Number of parts of the constraints that are held out in turn.
     hold_out : "pairs" or "objects"; default 'pairs'
         Units that are distributed over the parts.
-    k_max : an integer between 1 and 1000; default 8
+    k_max : int between 1 and 1000; default 8
         Largest number of clusters tried if k is not given; at most n.
-    k_min : an integer between 1 and 1000; default 2
+    k_min : int between 1 and 1000; default 2
         Smallest number of clusters tried if k is not given.
-    sample : an integer, at least 10; default 3000
+    sample : int, at least 10; default 3000
         Number of objects on which candidates are tried, if there are more.
-    sharpness : a number between 0 and 1000; default 8.0
+    sharpness : float between 0 and 1000; default 8.0
         Power of the score in the weight of a candidate.
-    ties : a number between 0 and 100; default 1.0
+    ties : float between 0 and 100; default 1.0
         Largest distance of a tied candidate from the best score, in standard errors of the
         difference.
-    time_budget_seconds : a number, at least 0; optional
+    time_budget_seconds : float, at least 0; optional
         Seconds after which no further candidate is tried, instead of `effort`. If absent, no limit.
         The best candidate so far is fitted in any case, which may take longer. With a time limit,
         the same seed may give a different result.
-    trust : a number between 0 and 1; optional
+    trust : float between 0 and 1; optional
         Largest share of broken constraints with which the consensus is made again to obey all of
         them. If absent, 0.05, or 0.03 if some constraints contradict others. A `consensus` given by
         the user is not made again.
@@ -161,6 +161,14 @@ class Auto(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     tried_ : list
         What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`.
+
+    Examples
+    --------
+    >>> from mustlink import Auto, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> Auto(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: VanCraenendonckBlockeel2017, Pourrajabi2014, FredJain2005, Tsamardinos2018.
     """
@@ -220,8 +228,8 @@ class CLAC(Clusterer):
 
     **Errors**
 
-    As `lac`; `InconsistentConstraints` with the chain of must-links; `InfeasibleConstraints` if `infeasible` is not
-    `least_violation`.
+    As `lac`; `InconsistentConstraintsError` with the chain of must-links; `InfeasibleConstraintsError` if `infeasible`
+    is not `least_violation`.
 
     **Cost and randomness**
 
@@ -236,7 +244,7 @@ class CLAC(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     assign_rule : "printed" or "entropy"; default 'printed'
         Cost that an object compares when it chooses a cluster.
@@ -247,7 +255,7 @@ class CLAC(Clusterer):
         Order in which chunklets are placed.
     empty : "keep", "reseed" or "error"; default 'keep'
         Treatment of a cluster that has no objects; `reseed` moves whole chunklets.
-    h : "auto" or a number above 0; default 'auto'
+    h : "auto" or float above 0; default 'auto'
         Incentive to use more features, in units of squared distance. A large value gives k-means, a
         small one a single feature per cluster. "auto": the mean squared distance of an object to
         the nearest first centre, divided by the number of features.
@@ -256,7 +264,7 @@ class CLAC(Clusterer):
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'neighbourhood'
         Method of choosing the first centres. `neighbourhood`: the means of the chunklets with
         cannot-links, then the objects farthest from them.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of rounds.
     when_more_chunklets : "weighted_farthest_first", "largest" or "degree"; default 'weighted_farthest_first'
         Selection of the first chunklets when more than k have cannot-links.
@@ -283,6 +291,14 @@ class CLAC(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import CLAC, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> CLAC(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: DomeniconiAlRazgan2008, Domeniconi2007.
     """
@@ -339,8 +355,8 @@ class ConstrainedCompleteLink(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`; `InfeasibleConstraints` if k clusters cannot
-    keep the cannot-links, `UndecidedConstraints` if the search reaches its limit; `BadParam` for a propagator without
+    `MissingKError`, `ConfigError`; `InconsistentConstraintsError`; `InfeasibleConstraintsError` if k clusters cannot
+    keep the cannot-links, `ConstraintError` if the search reaches its limit; `ConfigError` for a propagator without
     distances.
 
     **Cost and randomness**
@@ -354,17 +370,17 @@ class ConstrainedCompleteLink(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    max_objects : an integer, at least 1; default 20000
+    max_objects : int, at least 1; default 20000
         Maximum number of objects; the method stores a number for every pair.
     on_infeasible : "error" or "merge"; default 'error'
         Action if k clusters cannot be reached without breaking a cannot-link.
     propagator : a constraint propagator; default 'shortest_path'
         Propagator that changes the distances.
-    soft_ml : true or false; default False
+    soft_ml : bool; default False
         Let distances decide whether must-links hold. Contradictions are then allowed.
-    stop : "k", "auto" or a number, at least 0; default 'k'
+    stop : "k", "auto" or float, at least 0; default 'k'
         Condition that ends merging: "k", "auto" (only cannot-linked clusters are left), or a
         height.
     kind : one of "dense", "distances"; default 'dense'
@@ -391,6 +407,14 @@ class ConstrainedCompleteLink(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import ConstrainedCompleteLink, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> ConstrainedCompleteLink(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Klein2002.
     """
@@ -443,8 +467,8 @@ class ConstrainedEM(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`; `BadParam` for a start
-    that makes more clusters; `UndecidedConstraints` if a search reaches its limit; `NumericalFailure` if every start
+    `MissingKError`, `ConfigError`; `InconsistentConstraintsError`, `InfeasibleConstraintsError`; `ConfigError` for a
+    start that makes more clusters; `ConstraintError` if a search reaches its limit; `NumericalError` if every start
     ended in a singular covariance with `reg_covar = 0`, or density 0 everywhere.
 
     **Cost and randomness**
@@ -460,27 +484,27 @@ class ConstrainedEM(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     assumption : "chunklet_iid" or "point_iid"; default 'chunklet_iid'
         Assumption about the origin of must-linked objects.
     covariance : "full", "diag", "spherical" or "tied"; default 'full'
         Form of the covariances of the components.
-    max_iter : an integer, at least 1; default 200
+    max_iter : int, at least 1; default 200
         Maximum number of iterations in one start.
-    max_width : an integer, at least 0; default 6
+    max_width : int, at least 0; default 6
         Largest number of other chunklets that elimination handles together with a chunklet that has
         cannot-links.
     mixing : "ignore_partition" or "gradient"; default 'ignore_partition'
         Estimate of mixing weights under cannot-links.
-    reg_covar : a number, at least 0; default 1e-06
+    reg_covar : float, at least 0; default 1e-06
         Smallest variance of a component in any direction, relative to the mean variance of the
         features.
-    n_init : an integer, at least 1; default 5
+    n_init : int, at least 1; default 5
         Number of starts; the best result is kept.
     start : a base clusterer; default 'kmeans'
         Clusterer that gives the first labels.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the mean log-likelihood for which another iteration is made.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -505,6 +529,14 @@ class ConstrainedEM(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import ConstrainedEM, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> ConstrainedEM(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [1, 1, 1, 1, 0, 0, 0, 0]
 
     References: Shental2003.
     """
@@ -557,7 +589,7 @@ class ConstrainedKMeans(WeightedClusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` if a cluster has no seed and `unseeded = "error"`.
+    `MissingKError`, `ConfigError`, also if a cluster has no seed and `unseeded = "error"`.
 
     **Cost and randomness**
 
@@ -569,22 +601,22 @@ class ConstrainedKMeans(WeightedClusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
         Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
         Treatment of a cluster that has no objects.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
     perturb : "additive" or "multiplicative"; default 'additive'
         Formula that perturbs a global mean.
-    perturb_rho : a number above 0; default 0.7
+    perturb_rho : float above 0; default 0.7
         Strength of the perturbation of a global mean (ρ).
-    n_init : an integer, at least 1; optional
+    n_init : int, at least 1; optional
         Number of starts; the best result is kept. If absent, 1 with seeds and 10 without.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
@@ -615,6 +647,14 @@ class ConstrainedKMeans(WeightedClusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import ConstrainedKMeans, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> ConstrainedKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Basu2002, Basu2004.
     """
@@ -670,9 +710,9 @@ class ConstrainedSpectral(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without any neighbour, and if no vector
-    satisfies the constraints well enough; `BadParam` for `beta` at or above its limit; `HardNotSupported` for
-    constraints marked hard.
+    `MissingKError`, `ConfigError`; `NumericalError` for objects without any neighbour, and if no vector satisfies the
+    constraints well enough; `ConfigError` for `beta` at or above its limit; `ConstraintError` for constraints marked
+    hard.
 
     **Cost and randomness**
 
@@ -690,23 +730,23 @@ class ConstrainedSpectral(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    beta : "auto", "loose", "printed" or a number; default 'auto'
+    beta : "auto", "loose", "printed" or float; default 'auto'
         Required degree to which constraints are satisfied (β'): a number below the largest
         eigenvalue of Q̄, or a rule.
-    dense_limit : an integer, at least 0; default 1000
+    dense_limit : int, at least 0; default 1000
         Largest number of objects for which the matrices are decomposed as a whole.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise
         squared Euclidean.
-    hard_as_soft : a number, at least 0; optional
+    hard_as_soft : float, at least 0; optional
         Weight of constraints marked hard. If absent, they are rejected.
-    knn : an integer, at least 1; default 10
+    knn : int, at least 1; default 10
         Number of neighbours of each object in the graph (fewer in small data).
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of starts of k-means; the best result is kept.
-    scale : a number above 0; default 1.0
+    scale : float above 0; default 1.0
         Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
         farthest one.
     kind : one of "dense", "distances", "affinity"; default 'dense'
@@ -735,6 +775,14 @@ class ConstrainedSpectral(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import ConstrainedSpectral, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> ConstrainedSpectral(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: WangDavidson2010, WangQianDavidson2014.
     """
@@ -789,10 +837,10 @@ class COPKMeans(WeightedClusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` with the chain of must-links;
-    `InfeasibleConstraints` when k clusters provably cannot hold the cannot-links, with objects that show it;
-    `UndecidedConstraints` when the search ends at `node_limit` and no placement is known. With `search = "greedy"` also
-    `InfeasibleConstraints` when every attempt ended with a component for which no cluster was left.
+    `MissingKError`, `ConfigError`; `InconsistentConstraintsError` with the chain of must-links;
+    `InfeasibleConstraintsError` when k clusters provably cannot hold the cannot-links, with objects that show it;
+    `ConstraintError` when the search ends at `node_limit` and no placement is known. With `search = "greedy"` also
+    `InfeasibleConstraintsError` when every attempt ended with a component for which no cluster was left.
 
     **Cost and randomness**
 
@@ -808,7 +856,7 @@ class COPKMeans(WeightedClusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
@@ -818,19 +866,19 @@ class COPKMeans(WeightedClusterer):
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres. `neighbourhood`: the means of the must-link components
         with cannot-links (seeded COP-KMeans).
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one attempt.
-    node_limit : an integer, at least 1; default 1000000
+    node_limit : int, at least 1; default 1000000
         Maximum number of nodes of the complete search. If it is reached and no placement is known,
         the run ends with an error, because it is undecided whether k clusters can hold the
         cannot-links.
     order : "random", "index" or "degree_desc"; default 'random'
         Order in which units are placed.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of attempts; the best result is kept.
     search : "complete" or "greedy"; default 'complete'
         Action if no cluster is left for a component; `greedy`: the attempt fails.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
@@ -863,6 +911,14 @@ class COPKMeans(WeightedClusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import COPKMeans, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> COPKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Wagstaff2001.
     """
@@ -924,7 +980,7 @@ class CorrelationClustering(Clusterer):
 
     **Errors**
 
-    `HardNotSupported` for constraints marked hard.
+    `ConstraintError` for constraints marked hard.
 
     **Cost and randomness**
 
@@ -937,9 +993,9 @@ class CorrelationClustering(Clusterer):
 
     Parameters
     ----------
-    exact_size : an integer between 1 and 16; default 12
+    exact_size : int between 1 and 16; default 12
         Largest number of objects in a part that is solved exactly.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of random pivot orders tried for a larger part.
     kind : one of "dense", "distances", "affinity"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
@@ -965,6 +1021,14 @@ class CorrelationClustering(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, CorrelationClustering
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)], cannot_link=[(0, 4)], n=8)
+    >>> CorrelationClustering().fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Bansal2004, Ailon2008.
     """
@@ -1007,9 +1071,8 @@ class COSC(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`;
-    `InconsistentConstraints`; `InfeasibleConstraints` with an odd cycle for k = 2, a clique for more;
-    `NumericalFailure` for objects without any neighbour in the graph; `BadParam` for negative
+    `MissingKError`, `ConfigError`; `InconsistentConstraintsError`; `InfeasibleConstraintsError` with an odd cycle for k
+    = 2, a clique for more; `NumericalError` for objects without any neighbour in the graph; `ConfigError` for negative
     affinities, and for weights of cannot-links too far apart when γ is searched for two clusters.
 
     **Cost and randomness**
@@ -1025,33 +1088,33 @@ class COSC(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     balance : "normalized" or "ratio"; default 'normalized'
         Quantity that balances the clusters.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise
         squared Euclidean.
-    gamma : "schedule" or a number, at least 0; default 'schedule'
+    gamma : "schedule" or float, at least 0; default 'schedule'
         Cost of a broken cannot-link (γ), in units of the largest weight of the graph. "schedule":
         the cost is raised until enough cannot-links hold.
-    inner_max : an integer, at least 10; optional
+    inner_max : int, at least 10; optional
         Maximum number of inner iterations of a step. If absent, 10 000 for two clusters and 1000
         for more.
-    knn : an integer, at least 1; default 10
+    knn : int, at least 1; default 10
         Number of neighbours of each object in the graph (fewer in small data).
     on_conflict : "error", "keep", "drop_cl" or "drop_weakest"; default 'error'
         Treatment of cannot-links inside must-link components.
-    outer_runs : an integer, at least 1; default 5
+    outer_runs : int, at least 1; default 5
         Number of repetitions of the recursive splitting, for more than two clusters.
-    perturb : true or false; default True
+    perturb : bool; default True
         Start again from perturbed solutions (for two clusters).
     prefer : "violations_then_cut" or "cut"; default 'violations_then_cut'
         Criterion that chooses the repetition to keep.
-    scale : a number above 0; default 4.0
+    scale : float above 0; default 4.0
         Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
         farthest one.
-    starts : an integer, at least 1; optional
+    starts : int, at least 1; optional
         Number of starts of each split. If absent, 10 for two clusters and 2 for more. The first
         start is an eigenvector; for two clusters the second obeys the cannot-links; the others are
         random.
@@ -1081,6 +1144,14 @@ class COSC(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import COSC, Constraints
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> COSC(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: RangapuramHein2012, ODonoghueCandes2015.
     """
@@ -1138,7 +1209,7 @@ class DBSCAN(Clusterer):
 
     **Errors**
 
-    `BadParam`.
+    `ConfigError`.
 
     **Cost and randomness**
 
@@ -1151,16 +1222,16 @@ class DBSCAN(Clusterer):
 
     Parameters
     ----------
-    min_samples : an integer, at least 2; default 5
+    min_samples : int, at least 2; default 5
         Number of neighbours within the radius, including itself, that make an object a core
         (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
         Treatment of objects outside dense regions in an ensemble and in a study. In files and in
         Python they are noise, -1.
-    radius : a number above 0; optional
+    radius : float above 0; optional
         Radius of a neighbourhood (Eps, in feature units). If absent, the smallest radius at which
         nine in ten objects are cores.
-    eps : a number above 0; optional
+    eps : float above 0; optional
         The name that scikit-learn has for `radius`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -1183,6 +1254,13 @@ class DBSCAN(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import DBSCAN
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> DBSCAN(min_samples=3, radius=2.0).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Ester1996.
     """
@@ -1221,7 +1299,7 @@ class Ensemble(Clusterer):
 
     **Errors**
 
-    The errors of generator and consensus; `BadParam` with the members that do not meet the needs of the consensus.
+    The errors of generator and consensus; `ConfigError` with the members that do not meet the needs of the consensus.
 
     **Cost and randomness**
 
@@ -1234,7 +1312,7 @@ class Ensemble(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     consensus : a consensus function; default 'voting'
         Consensus function that combines the members.
@@ -1261,6 +1339,14 @@ class Ensemble(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, Ensemble
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> Ensemble(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: StrehlGhosh2002.
     """
@@ -1304,7 +1390,7 @@ class Exact(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints`, `InfeasibleConstraints`.
+    `MissingKError`, `ConfigError`; `InconsistentConstraintsError`, `InfeasibleConstraintsError`.
 
     **Cost and randomness**
 
@@ -1316,9 +1402,9 @@ class Exact(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    node_limit : an integer, at least 1; default 50000000
+    node_limit : int, at least 1; default 50000000
         Maximum number of branches; the search then ends without a proof.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -1343,6 +1429,14 @@ class Exact(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, Exact
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> Exact(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Brusco2006.
     """
@@ -1386,9 +1480,9 @@ class ExternalClusterer(Clusterer):
 
     **Errors**
 
-    `BadParam` if the command does not start; `TimedOut` at `timeout_seconds`; `Plugin` for an invalid reply (with its
-    line), an early end (with the last lines of standard error) and reported errors. With `hard_must` or
-    `hard_cannot`, `InconsistentConstraints` before the command starts.
+    `ConfigError` if the command does not start; `TimeLimitError` at `timeout_seconds`; `PluginError` for an invalid
+    reply (with its line), an early end (with the last lines of standard error) and reported errors. With `hard_must` or
+    `hard_cannot`, `InconsistentConstraintsError` before the command starts.
 
     **Cost and randomness**
 
@@ -1397,28 +1491,28 @@ class ExternalClusterer(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    accepts : a list; default ('dense',)
+    accepts : list; default ('dense',)
         Kinds of data that the program accepts.
-    command : a list; default ()
+    command : list; default ()
         Program and its arguments: `["python3", "my_method.py"]`. Relative paths start at the
         configuration file.
-    hard_cannot : true or false; default False
+    hard_cannot : bool; default False
         True if every cannot-link holds in the result of the program.
-    hard_must : true or false; default False
+    hard_must : bool; default False
         True if every must-link holds in the result of the program.
-    name : a string; optional
+    name : str; optional
         Name of the program in messages. If absent, `external_clusterer`.
-    needs_k : true or false; default True
+    needs_k : bool; default True
         True if the program cannot run without k.
-    options : a table; optional
+    options : dict; optional
         Options of the program itself, sent with the request: `{ step = 0.5 }`.
-    reads_constraints : true or false; default False
+    reads_constraints : bool; default False
         True if the program uses constraints.
-    soft_weights : true or false; default False
+    soft_weights : bool; default False
         True if the program uses the weights of constraints.
-    timeout_seconds : a number, at least 0; default 0.0
+    timeout_seconds : float, at least 0; default 0.0
         Longest wait for each reply, in seconds; 0 = any time.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -1441,6 +1535,12 @@ class ExternalClusterer(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import ExternalClusterer
+    >>> ExternalClusterer(command=["python3", "my_clusterer.py"]).command
+    ['python3', 'my_clusterer.py']
     """
 
     _tag = "external_clusterer"
@@ -1497,7 +1597,7 @@ class FOSC(Clusterer):
 
     **Errors**
 
-    `BadParam`; `HardNotSupported` for constraints marked hard.
+    `ConfigError`; `ConstraintError` for constraints marked hard.
 
     **Cost and randomness**
 
@@ -1511,15 +1611,15 @@ class FOSC(Clusterer):
 
     Parameters
     ----------
-    allow_single_cluster : true or false; default False
+    allow_single_cluster : bool; default False
         Allow a result in which all objects are one cluster.
-    epsilon : a number, at least 0; default 0.0
+    epsilon : float, at least 0; default 0.0
         Distance below which clusters that split from each other stay one (ε̂, in feature units).
     hierarchy : "single", "complete", "average", "weighted", "ward", "density" or "optics"; default 'average'
         Method that builds the hierarchy.
-    min_cluster_size : an integer, at least 2; default 5
+    min_cluster_size : int, at least 2; default 5
         Smallest number of objects in a cluster; smaller parts fall out of the cluster around them.
-    min_samples : an integer, at least 1; optional
+    min_samples : int, at least 1; optional
         Number of neighbours, including itself, that make an object a core (m_pts). Used by
         `density` and `optics` only. If absent, `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
@@ -1527,7 +1627,7 @@ class FOSC(Clusterer):
         they are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Selection of clusters from the hierarchy.
-    stability_weight : a number between 0 and 1; default 0.0
+    stability_weight : float between 0 and 1; default 0.0
         Importance of stability compared with constraints. At 0 the constraints decide and stability
         breaks ties; at 1 constraints are ignored. In between, shares of the greatest stability and
         of the weight of all constraints are added.
@@ -1555,6 +1655,14 @@ class FOSC(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, FOSC
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> FOSC(min_cluster_size=3).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: CampelloFosc2013, LanceWilliams1967, Mullner2011, Campello2013, Ankerst1999.
     """
@@ -1606,8 +1714,8 @@ class GaussianMixture(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` if every start ends in a singular covariance, which only
-    `reg_covar = 0` allows, or if features are too large to square.
+    `MissingKError`, `ConfigError`; `NumericalError` if every start ends in a singular covariance, which only `reg_covar
+    = 0` allows, or if features are too large to square.
 
     **Cost and randomness**
 
@@ -1620,18 +1728,18 @@ class GaussianMixture(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     covariance : "full", "diag", "spherical" or "tied"; default 'full'
         Form of the covariances of the components.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of iterations in one start.
-    reg_covar : a number, at least 0; default 1e-06
+    reg_covar : float, at least 0; default 1e-06
         Smallest variance of a component in any direction, relative to the mean variance of the
         features.
-    n_init : an integer, at least 1; default 5
+    n_init : int, at least 1; default 5
         Number of starts; the likeliest result is kept.
-    tol : a number, at least 0; default 0.001
+    tol : float, at least 0; default 0.001
         Smallest change of the mean log-likelihood for which another iteration is made.
     covariance_type : "full", "diag", "spherical" or "tied"; optional
         The name that scikit-learn has for `covariance`.
@@ -1658,6 +1766,13 @@ class GaussianMixture(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import GaussianMixture
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> GaussianMixture(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Dempster1977.
     """
@@ -1709,9 +1824,9 @@ class GPKMeans(Clusterer):
 
     **Errors**
 
-    The errors of clusterer and propagator, with their slot. `BadParam` when the clusterer does not accept the data
-    that the propagator returns. `BadParam` also when the clusterer must keep constraints that contradict each other
-    after propagation. `Memory` if the pairs that the given constraints entail do not fit.
+    The errors of clusterer and propagator, with their slot. `ConfigError` when the clusterer does not accept the data
+    that the propagator returns. `ConfigError` also when the clusterer must keep constraints that contradict each other
+    after propagation. `MemoryLimitError` if the pairs that the given constraints entail do not fit.
 
     **Cost and randomness**
 
@@ -1724,24 +1839,24 @@ class GPKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    carry_labels : true or false; default False
+    carry_labels : bool; default False
         Start later runs from the last labels, not only from the last centres. The authors' program
         appears to do this.
     clusterer : a base clusterer; default 'mpck_means'
         Clusterer. One that uses no weights gets every propagated pair with weight 1. Propagated
         constraints may contradict each other; a clusterer that enforces all of them is then
         rejected.
-    max_rounds : an integer, at least 1; default 20
+    max_rounds : int, at least 1; default 20
         Maximum number of propagation rounds after the first clustering.
     propagator : a constraint propagator; default 'gaussian'
         Propagator that spreads the constraints.
     rerun_entail : "sources" or "off"; default 'sources'
         Pairs with a cost in later runs, in addition to the propagated ones.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest relative change of the clusterer's objective for which another round is made.
-    warm_metric : true or false; default False
+    warm_metric : bool; default False
         Start later runs from the last metrics. If false, from the identity, as the authors' program
         does.
     random_state : int, RandomState or None; default 0
@@ -1767,6 +1882,14 @@ class GPKMeans(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, GPKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> GPKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Eaton2005.
     """
@@ -1821,7 +1944,7 @@ class HDBSCAN(Clusterer):
 
     **Errors**
 
-    `BadParam`; `HardNotSupported` for constraints marked hard.
+    `ConfigError`; `ConstraintError` for constraints marked hard.
 
     **Cost and randomness**
 
@@ -1839,13 +1962,13 @@ class HDBSCAN(Clusterer):
 
     Parameters
     ----------
-    allow_single_cluster : true or false; default False
+    allow_single_cluster : bool; default False
         Allow a result in which all objects are one cluster.
-    epsilon : a number, at least 0; default 0.0
+    epsilon : float, at least 0; default 0.0
         Distance below which clusters that split from each other stay one (ε̂, in feature units).
-    min_cluster_size : an integer, at least 2; default 5
+    min_cluster_size : int, at least 2; default 5
         Smallest number of objects in a cluster; smaller parts fall out of the cluster around them.
-    min_samples : an integer, at least 1; optional
+    min_samples : int, at least 1; optional
         Number of neighbours, including itself, that make an object a core (m_pts). If absent,
         `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
@@ -1853,14 +1976,14 @@ class HDBSCAN(Clusterer):
         they are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Selection of clusters from the hierarchy.
-    stability_weight : a number between 0 and 1; default 0.0
+    stability_weight : float between 0 and 1; default 0.0
         Importance of stability compared with constraints. At 0 the constraints decide and stability
         breaks ties; at 1 constraints are ignored. In between, shares of the greatest stability and
         of the weight of all constraints are added.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
-    cluster_selection_epsilon : a number, at least 0; optional
+    cluster_selection_epsilon : float, at least 0; optional
         The name that scikit-learn has for `epsilon`.
     cluster_selection_method : "eom" or "leaf"; optional
         The name that scikit-learn has for `selection`.
@@ -1885,6 +2008,14 @@ class HDBSCAN(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, HDBSCAN
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> HDBSCAN(min_cluster_size=3).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Campello2013, Campello2015, CampelloFosc2013, MalzerBaum2020, March2010.
     """
@@ -1937,7 +2068,7 @@ class Hierarchical(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadParam`.
+    `MissingKError`, `ConfigError`.
 
     **Cost and randomness**
 
@@ -1949,17 +2080,17 @@ class Hierarchical(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     linkage : "single", "complete", "average", "weighted", "ward", "centroid" or "median"; default 'ward'
         Definition of the distance between two clusters.
-    max_distance : a number above 0; optional
+    max_distance : float above 0; optional
         Merge only clusters that are nearer than this (in the units of the distances), whatever k
         is. If absent, until k clusters are left.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
-    distance_threshold : a number above 0; optional
+    distance_threshold : float above 0; optional
         The name that scikit-learn has for `max_distance`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -1982,6 +2113,13 @@ class Hierarchical(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Hierarchical
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> Hierarchical(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: LanceWilliams1967, Mullner2011.
     """
@@ -2027,8 +2165,8 @@ class HMRFKMeans(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam`, also for negative values under `i_divergence`;
-    `HardNotSupported` for constraints marked hard; `ClosureTooLarge` and `Memory`, because the closure is listed.
+    `MissingKError`, `ConfigError`, also for negative values under `i_divergence`; `ConstraintError` for constraints
+    marked hard; `ConstraintError` and `MemoryLimitError`, because the closure is listed.
 
     **Cost and randomness**
 
@@ -2044,18 +2182,18 @@ class HMRFKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    hard_as_soft : a number, at least 0; optional
+    hard_as_soft : float, at least 0; optional
         Weight of constraints marked hard. If absent, they are rejected.
     init : "neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'neighbourhood'
         Method of choosing the first centres.
     init_without_constraints : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres when no neighbourhood is known.
-    log_determinant : true or false; default True
+    log_determinant : bool; default True
         Include the log-determinant of `mahalanobis` in the objective; otherwise weights only have
         to sum to d.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
     measure : "mahalanobis", "cosine" or "i_divergence"; default 'mahalanobis'
         Distance whose feature weights are learned.
@@ -2063,17 +2201,17 @@ class HMRFKMeans(Clusterer):
         Treatment of cannot-links inside must-link components.
     order : "random", "random_fixed", "index" or "sorted"; default 'random'
         Order in which objects are visited.
-    rate : a number above 0; default 0.01
+    rate : float above 0; default 0.01
         First rate of a gradient step (η): the share by which a feature of average cost changes.
-    n_init : an integer, at least 1; optional
+    n_init : int, at least 1; optional
         Number of starts; the best result is kept. If absent, 10 for random starts and otherwise 1.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
-    weight : a number, at least 0; default 1.0
+    weight : float, at least 0; default 1.0
         Cost of a broken must-link of weight 1 (w), times the distance of its pair.
-    weight_cannot : a number, at least 0; optional
+    weight_cannot : float, at least 0; optional
         Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     when_fewer_neighbourhoods : "cl_point_then_perturb", "perturb", "farthest_first" or "random"; default 'cl_point_then_perturb'
         Start of the other clusters when there are fewer than k neighbourhoods (λ < k).
@@ -2102,6 +2240,14 @@ class HMRFKMeans(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, HMRFKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> HMRFKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: BasuBilenkoMooney2004.
     """
@@ -2168,7 +2314,7 @@ class KMeans(Centres, WeightedClusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster if `empty = "error"`.
+    `MissingKError`, `ConfigError`; `NumericalError` for an empty cluster if `empty = "error"`.
 
     **Cost and randomness**
 
@@ -2182,7 +2328,7 @@ class KMeans(Centres, WeightedClusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     algorithm : "auto", "lloyd", "hamerly" or "yinyang"; default 'auto'
         Method of finding nearest centres; the labels are the same.
@@ -2193,17 +2339,17 @@ class KMeans(Centres, WeightedClusterer):
         Treatment of a cluster that has no objects.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres.
-    max_iter : an integer, at least 1; default 300
+    max_iter : int, at least 1; default 300
         Maximum number of sweeps in one start.
     precision : "f64" or "f32"; default 'f64'
         Number format for pre-selecting nearest centres of dense data; the labels are the same.
     refine : "none" or "incremental"; default 'none'
         Refinement after the sweeps, when no object is nearer to another centre.
-    refine_iterations : an integer, at least 1; optional
+    refine_iterations : int, at least 1; optional
         Maximum number of sweeps of the refinement. If absent, the same as for a start.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of starts; the best result is kept. A given start is run once.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
@@ -2234,6 +2380,13 @@ class KMeans(Centres, WeightedClusterer):
         The objective: the sum of the squared distances to the nearest centres.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import KMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> KMeans(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Lloyd1982, ArthurVassilvitskii2007, Bahmani2012, DhillonModha2001, Hamerly2010,
     Ding2015.
@@ -2294,7 +2447,7 @@ class LAC(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for an empty cluster if `empty = "error"`.
+    `MissingKError`, `ConfigError`; `NumericalError` for an empty cluster if `empty = "error"`.
 
     **Cost and randomness**
 
@@ -2307,20 +2460,20 @@ class LAC(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     assign_rule : "printed" or "entropy"; default 'printed'
         Cost that an object compares when it chooses a cluster.
     empty : "keep", "reseed" or "error"; default 'keep'
         Treatment of a cluster that has no objects; a kept cluster also keeps its weights.
-    h : "auto" or a number above 0; default 'auto'
+    h : "auto" or float above 0; default 'auto'
         Incentive to use more features, in units of squared distance. A large value gives k-means, a
         small one a single feature per cluster. "auto": the mean squared distance of an object to
         the nearest first centre, divided by the number of features.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'farthest_first'
         Method of choosing the first centres; `farthest_first` is the published well scattered
         start.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of rounds.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -2345,6 +2498,13 @@ class LAC(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import LAC
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> LAC(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Domeniconi2007, DomeniconiAlRazgan2008.
     """
@@ -2394,7 +2554,7 @@ class LCVQE(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `HardNotSupported` for constraints marked hard.
+    `MissingKError`, `ConfigError`; `ConstraintError` for constraints marked hard.
 
     **Cost and randomness**
 
@@ -2406,17 +2566,17 @@ class LCVQE(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     empty : "keep", "reseed" or "error"; default 'reseed'
         Treatment of a cluster that has no objects.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of starts; the best result is kept. A given start is run once.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
@@ -2443,6 +2603,14 @@ class LCVQE(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, LCVQE
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> LCVQE(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: PellegBaras2007.
     """
@@ -2490,7 +2658,7 @@ class MiniBatchKMeans(Centres, Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`, `BadParam`; `Data` and `NonFinite` for the file.
+    `MissingKError`, `ConfigError`; `DataError` for the file.
 
     **Cost and randomness**
 
@@ -2502,22 +2670,22 @@ class MiniBatchKMeans(Centres, Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    batch_size : an integer, at least 1; default 1024
+    batch_size : int, at least 1; default 1024
         Number of objects in a batch, drawn with replacement.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
         Euclidean.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres, from a sample of three batches or of 3k objects.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of passes over as many objects as the data have.
-    patience : an integer, at least 1; default 10
+    patience : int, at least 1; default 10
         Number of batches in a row without a new least smoothed distortion before stopping.
-    n_init : an integer, at least 1; default 3
+    n_init : int, at least 1; default 3
         Number of starts; the best result is kept. A given start is run once.
-    rows : a string; optional
+    rows : str; optional
         NPY file with one row per object, of little-endian f8 or f4 in C order. Its rows are
         clustered instead of the data of the problem.
     random_state : int, RandomState or None; default 0
@@ -2547,6 +2715,13 @@ class MiniBatchKMeans(Centres, Clusterer):
         The objective: the sum of the squared distances to the nearest centres.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import MiniBatchKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> MiniBatchKMeans(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Sculley2010.
     """
@@ -2598,10 +2773,10 @@ class MPCKMeans(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for `max_pair = "box"` with full metrics;
-    `InconsistentConstraints` only if `on_conflict = "error"`; `HardNotSupported` for constraints marked hard;
-    `ClosureTooLarge` for unequal weights whose closure must be expanded, `Memory` if that exceeds the memory limit;
-    `NumericalFailure` for a scatter without eigenvalues.
+    `MissingKError`, `ConfigError`, also for `max_pair = "box"` with full metrics; `InconsistentConstraintsError` only
+    if `on_conflict = "error"`; `ConstraintError` for constraints marked hard; `ConstraintError` for unequal weights
+    whose closure must be expanded, `MemoryLimitError` if that exceeds the memory limit; `NumericalError` for a scatter
+    without eigenvalues.
 
     **Cost and randomness**
 
@@ -2617,32 +2792,32 @@ class MPCKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    box_includes_origin : true or false; default False
+    box_includes_origin : bool; default False
         Extend the box to contain the origin too, as the authors' program does.
     empty : "keep", "reseed" or "error"; default 'keep'
         Treatment of a cluster that has no objects.
     entail : "full", "neighbourhoods_only", "largest_neighbourhoods" or "off"; default 'full'
         Extension of the constraints before costs are computed.
-    floor_relative : a number above 0 and at most 0.01; default 1e-09
+    floor_relative : float above 0 and at most 0.01; default 1e-09
         Smallest scatter that counts: of a feature relative to the mean variance, of a direction
         relative to the largest.
-    hard_as_soft : a number, at least 0; optional
+    hard_as_soft : float, at least 0; optional
         Weight of constraints marked hard. If absent, they are rejected.
     init : "neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; optional
         Method of choosing the first centres. If absent, `neighbourhood`, or `constrained_objects`
         with `weight = "auto"`.
     init_without_constraints : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres when no neighbourhood is known.
-    learn_metric : true or false; default True
+    learn_metric : bool; default True
         Learn the metrics. If false, broken constraints still cost by distance, under the Euclidean
         metric.
-    learn_without_constraints : true or false; default True
+    learn_without_constraints : bool; default True
         Learn the metrics also without constraints (metric-learning k-means).
-    log_weight : a number above 0; default 1.0
+    log_weight : float above 0; default 1.0
         Factor of log det A. With diagonal metrics it changes no label after the first round.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
     max_pair : "box", "cluster", "exact" or "farthest_cl"; optional
         Difference that counts as the largest. If absent, `box` for diagonal metrics and
@@ -2655,21 +2830,21 @@ class MPCKMeans(Clusterer):
         Order in which objects are visited.
     perturb : "additive" or "multiplicative"; default 'additive'
         Formula that perturbs a global mean.
-    perturb_rho : a number above 0; default 0.7
+    perturb_rho : float above 0; default 0.7
         Strength of the perturbation of a global mean (ρ).
-    n_init : an integer, at least 1; optional
+    n_init : int, at least 1; optional
         Number of starts; the best result is kept. If absent, 10 for random starts and otherwise 1.
     singular : "ridge", "keep_previous" or "identity"; default 'ridge'
         Treatment of a scatter that is smaller.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
-    weight : "auto" or a number, at least 0; default 'auto'
+    weight : "auto" or float, at least 0; default 'auto'
         Cost of a broken must-link of weight 1 (w), per squared distance. "auto": ½ for must-links;
         for cannot-links the mean distortion that k-means reaches, divided by the square of the
         largest difference. A broken constraint then costs about as much as one object.
-    weight_cannot : "auto" or a number, at least 0; optional
+    weight_cannot : "auto" or float, at least 0; optional
         Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     when_fewer_neighbourhoods : "cl_point_then_perturb", "perturb", "farthest_first" or "random"; default 'cl_point_then_perturb'
         Start of the other clusters when there are fewer than k neighbourhoods (λ < k).
@@ -2698,6 +2873,14 @@ class MPCKMeans(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, MPCKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> MPCKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Bilenko2004, Eaton2005.
     """
@@ -2784,7 +2967,7 @@ class OPTICS(Clusterer):
 
     **Errors**
 
-    `BadParam`.
+    `ConfigError`.
 
     **Cost and randomness**
 
@@ -2798,15 +2981,15 @@ class OPTICS(Clusterer):
 
     Parameters
     ----------
-    min_samples : an integer, at least 2; default 5
+    min_samples : int, at least 2; default 5
         Number of neighbours, including itself, that make an object a core (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
         Treatment of objects outside dense regions in an ensemble and in a study. In files and in
         Python they are noise, -1.
-    radius : a number above 0; optional
+    radius : float above 0; optional
         Distance at which the order is cut (ε′, in feature units). If absent, the smallest at which
         nine in ten objects are cores.
-    eps : a number above 0; optional
+    eps : float above 0; optional
         The name that scikit-learn has for `radius`.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -2829,6 +3012,13 @@ class OPTICS(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import OPTICS
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> OPTICS(min_samples=3).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Ankerst1999.
     """
@@ -2877,9 +3067,9 @@ class Pccc(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; for hard constraints `InconsistentConstraints` with the chain of
-    must-links, `InfeasibleConstraints` when k clusters provably cannot hold them, `UndecidedConstraints` if the
-    search for that reaches its limit.
+    `MissingKError`, `ConfigError`; for hard constraints `InconsistentConstraintsError` with the chain of must-links,
+    `InfeasibleConstraintsError` when k clusters provably cannot hold them, `ConstraintError` if the search for that
+    reaches its limit.
 
     **Cost and randomness**
 
@@ -2894,7 +3084,7 @@ class Pccc(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
@@ -2903,27 +3093,27 @@ class Pccc(Clusterer):
         Treatment of a cluster that has no objects; `reseed` moves joined objects together.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
-    nearest : an integer, at least 1; optional
+    nearest : int, at least 1; optional
         Number of nearest centres that constrained objects may join (q). Their distances also count
         for `weight = "auto"`. If absent, all. An object may always join one more centre than it has
         hard cannot-links, so that one is always left.
-    node_limit : an integer, at least 0; default 20000
+    node_limit : int, at least 0; default 20000
         Maximum number of nodes of the search in one assignment. In a part with thousands of objects
         and constraints, a node counts once for each thousand.
-    repositions : an integer, at least 0; default 1
+    repositions : int, at least 0; default 1
         Number of failed moves of a cluster in a row that end a start. The cheapest cluster is moved
         first, then the next. 0: no cluster is moved; 1: as published.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of starts; the best result is kept. A given start is run once.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
     unmarked : "hard" or "soft"; default 'hard'
         Meaning of constraints marked neither hard nor soft.
-    weight : "auto" or a number, at least 0; default 'auto'
+    weight : "auto" or float, at least 0; default 'auto'
         Cost of a broken soft constraint of weight 1 (P). "auto": the mean distance of an object to
         the centres of the first start.
     random_state : int, RandomState or None; default 0
@@ -2951,6 +3141,14 @@ class Pccc(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, Pccc
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> Pccc(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Baumann2025.
     """
@@ -3008,9 +3206,9 @@ class PCKMeans(WeightedClusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `InconsistentConstraints` only if `on_conflict = "error"`;
-    `HardNotSupported` for constraints marked hard; `ClosureTooLarge` for unequal weights whose closure must be
-    expanded, `Memory` if that exceeds the memory limit.
+    `MissingKError`, `ConfigError`; `InconsistentConstraintsError` only if `on_conflict = "error"`; `ConstraintError`
+    for constraints marked hard; `ConstraintError` for unequal weights whose closure must be expanded,
+    `MemoryLimitError` if that exceeds the memory limit.
 
     **Cost and randomness**
 
@@ -3027,7 +3225,7 @@ class PCKMeans(WeightedClusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
@@ -3036,16 +3234,16 @@ class PCKMeans(WeightedClusterer):
         Treatment of a cluster that has no objects.
     entail : "full", "neighbourhoods_only", "largest_neighbourhoods" or "off"; default 'full'
         Extension of the constraints before costs are computed.
-    half_distortion : true or false; default False
+    half_distortion : bool; default False
         Halve the squared Euclidean distortion, as in the objective of the SDM paper.
-    hard_as_soft : a number, at least 0; optional
+    hard_as_soft : float, at least 0; optional
         Weight of constraints marked hard. If absent, they are rejected.
     init : "neighbourhood", "representatives", "constrained_objects", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; optional
         Method of choosing the first centres. If absent, `neighbourhood`, or `constrained_objects`
         with `weight = "auto"`.
     init_without_constraints : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres when no neighbourhood is known.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
     on_conflict : "error", "keep", "drop_cl" or "drop_weakest"; default 'keep'
         Treatment of cannot-links inside must-link components.
@@ -3053,19 +3251,19 @@ class PCKMeans(WeightedClusterer):
         Order in which objects are visited.
     perturb : "additive" or "multiplicative"; default 'additive'
         Formula that perturbs a global mean.
-    perturb_rho : a number above 0; default 0.7
+    perturb_rho : float above 0; default 0.7
         Strength of the perturbation of a global mean (ρ).
-    n_init : an integer, at least 1; optional
+    n_init : int, at least 1; optional
         Number of starts; the best result is kept. If absent, 10 for random starts and otherwise 1.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
-    weight : "auto" or a number, at least 0; default 'auto'
+    weight : "auto" or float, at least 0; default 'auto'
         Cost of a broken must-link of weight 1 (w). "auto": the geometric mean of two mean costs of
         an object, in clusters found without constraints and around the common centre. Penalties
         then have the scale of the data.
-    weight_cannot : "auto" or a number, at least 0; optional
+    weight_cannot : "auto" or float, at least 0; optional
         Cost of a broken cannot-link of weight 1 (w̄). If absent, the same as `weight`.
     when_fewer_neighbourhoods : "cl_point_then_perturb", "perturb", "farthest_first" or "random"; default 'cl_point_then_perturb'
         Start of the other clusters when there are fewer than k neighbourhoods (λ < k).
@@ -3096,6 +3294,14 @@ class PCKMeans(WeightedClusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, PCKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> PCKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Basu2004, Greene2007.
     """
@@ -3171,7 +3377,7 @@ class PentaTraining(Clusterer):
 
     **Errors**
 
-    The errors of clusterer and consensus, with their slot; `BadParam` for fewer than three values of h, for a value
+    The errors of clusterer and consensus, with their slot; `ConfigError` for fewer than three values of h, for a value
     that the clusterer rejects, for `agree` out of range, and if neither kind of link is added. A component that fails
     numerically is left out with a warning; at least two must remain.
 
@@ -3188,9 +3394,9 @@ class PentaTraining(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
-    agree : an integer, at least 2; optional
+    agree : int, at least 2; optional
         Smallest number of other components that must differ from the learning component about a
         pair. If absent, all.
     cl_distance : "euclidean" or "mean_weighted"; default 'euclidean'
@@ -3199,21 +3405,21 @@ class PentaTraining(Clusterer):
         Clusterer of each component; it must have an option `h`.
     consensus : a consensus function; default 'wbpa'
         Consensus function that combines the components at the end.
-    constrained_consensus : true or false; default False
+    constrained_consensus : bool; default False
         Give the constraints to the consensus too. As published, only the components get them.
-    early_stop : an integer, at least 1; optional
+    early_stop : int, at least 1; optional
         Number of rounds without a change of the consensus after which training stops. If absent,
         the consensus is computed once, at the end.
-    h_values : "auto" or a list; default 'auto'
+    h_values : "auto" or list; default 'auto'
         Values of `h` for the components, at least three, in units of squared distance. "auto": the
         paper's 1, 3, 5, 7 and 10, times the mean variance of a feature (1 on standardised data).
-    max_rounds : an integer, at least 1; default 50
+    max_rounds : int, at least 1; default 50
         Maximum number of rounds.
     schedule : "sequential" or "simultaneous"; default 'sequential'
         Time at which a component learns.
-    top_cl : an integer, at least 0 or a number above 0 and at most 1; default 5
+    top_cl : int, at least 0 or float above 0 and at most 1; default 5
         Number of cannot-links that a component gets each time.
-    top_ml : an integer, at least 0 or a number above 0 and at most 1; default 5
+    top_ml : int, at least 0 or float above 0 and at most 1; default 5
         Number of must-links that a component gets each time.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
@@ -3236,6 +3442,14 @@ class PentaTraining(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, PentaTraining
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> PentaTraining(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: DomeniconiAlRazgan2008, AlRazganDomeniconi2006.
     """
@@ -3301,7 +3515,7 @@ class PLSCAN(Clusterer):
 
     **Errors**
 
-    `BadParam`, also for `max_cluster_size` below `min_cluster_size`; `NumericalFailure` for distances whose squares
+    `ConfigError`, also for `max_cluster_size` below `min_cluster_size`; `NumericalError` for distances whose squares
     are too large.
 
     **Cost and randomness**
@@ -3319,11 +3533,11 @@ class PLSCAN(Clusterer):
 
     Parameters
     ----------
-    max_cluster_size : an integer, at least 1; optional
+    max_cluster_size : int, at least 1; optional
         Largest size that is tried; clusters may have more objects. If absent, all sizes are tried.
-    min_cluster_size : an integer, at least 1; optional
+    min_cluster_size : int, at least 1; optional
         Smallest size that is tried; every cluster has more objects. If absent, `min_samples`.
-    min_samples : an integer, at least 1; default 5
+    min_samples : int, at least 1; default 5
         Number of neighbours, including itself, that make an object a core. It is one more than in
         fast-plscan, which does not count the object itself.
     noise : "singletons" or "one_cluster"; default 'singletons'
@@ -3353,6 +3567,13 @@ class PLSCAN(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import PLSCAN
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> PLSCAN(min_samples=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Bot2025, Campello2013, March2010.
     """
@@ -3397,9 +3618,9 @@ class SCOPKMeans(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for weights above 1; `InconsistentConstraints` and
-    `InfeasibleConstraints` for constraints marked hard, `UndecidedConstraints` if the search for a placement reaches
-    its limit; `TooManyGroupPairs` for groups with objects that hard must-links join.
+    `MissingKError`, `ConfigError`, also for weights above 1; `InconsistentConstraintsError` and
+    `InfeasibleConstraintsError` for constraints marked hard, `ConstraintError` if the search for a placement reaches
+    its limit; `ConstraintError` for groups with objects that hard must-links join.
 
     **Cost and randomness**
 
@@ -3411,7 +3632,7 @@ class SCOPKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
@@ -3421,15 +3642,15 @@ class SCOPKMeans(Clusterer):
     init : "neighbourhood", "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres. `neighbourhood`: the means of the must-link components
         with cannot-links.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one attempt.
-    omega : a number between 0 and 1; default 0.5
+    omega : float between 0 and 1; default 0.5
         Share of the constraints in the objective (ω); 0 is k-means.
     order : "random", "random_fixed", "index" or "sorted"; default 'random'
         Order in which objects are visited.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of attempts; the best result is kept.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
@@ -3460,6 +3681,14 @@ class SCOPKMeans(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, SCOPKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> SCOPKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Wagstaff2002, Wagstaff2004.
     """
@@ -3513,7 +3742,7 @@ class SeededKMeans(WeightedClusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` if a cluster has no seed and `unseeded = "error"`.
+    `MissingKError`, `ConfigError`, also if a cluster has no seed and `unseeded = "error"`.
 
     **Cost and randomness**
 
@@ -3525,22 +3754,22 @@ class SeededKMeans(WeightedClusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
         Euclidean.
     empty : "keep", "reseed" or "error"; default 'reseed'
         Treatment of a cluster that has no objects.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
     perturb : "additive" or "multiplicative"; default 'additive'
         Formula that perturbs a global mean.
-    perturb_rho : a number above 0; default 0.7
+    perturb_rho : float above 0; default 0.7
         Strength of the perturbation of a global mean (ρ).
-    n_init : an integer, at least 1; optional
+    n_init : int, at least 1; optional
         Number of starts; the best result is kept. If absent, 1 with seeds and 10 without.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
@@ -3571,6 +3800,14 @@ class SeededKMeans(WeightedClusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, SeededKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> SeededKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Basu2002, Basu2004.
     """
@@ -3622,7 +3859,7 @@ class SizeConstrainedKMeans(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for sizes that n objects in k clusters cannot have.
+    `MissingKError`, `ConfigError`, also for sizes that n objects in k clusters cannot have.
 
     **Cost and randomness**
 
@@ -3635,22 +3872,22 @@ class SizeConstrainedKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance from an object to a centre. "auto": cosine for sparse rows, otherwise squared
         Euclidean.
     init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
         Method of choosing the first centres.
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
-    max_size : an integer, at least 1; optional
+    max_size : int, at least 1; optional
         Largest number of objects in a cluster, at least n / k. If absent, no limit.
-    min_size : an integer, at least 0; default 1
+    min_size : int, at least 0; default 1
         Smallest number of objects in a cluster, at most n / k.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of starts; the best result is kept. A given start is run once.
-    tol : a number, at least 0; default 1e-06
+    tol : float, at least 0; default 1e-06
         Smallest change of the objective for which another sweep is made.
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
@@ -3679,6 +3916,13 @@ class SizeConstrainedKMeans(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import SizeConstrainedKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> SizeConstrainedKMeans(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Bradley2000.
     """
@@ -3733,8 +3977,8 @@ class Spectral(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `NumericalFailure` for objects without a neighbour (form `ng`); `BadParam`
-    for negative affinities and, with `spectral_learning`, for affinities above 1.
+    `MissingKError`, `ConfigError`; `NumericalError` for objects without a neighbour (form `ng`); `ConfigError` for
+    negative affinities and, with `spectral_learning`, for affinities above 1.
 
     **Cost and randomness**
 
@@ -3749,18 +3993,18 @@ class Spectral(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance between objects in the neighbour graph. "auto": cosine for sparse rows, otherwise
         squared Euclidean.
     form : "ng" or "spectral_learning"; default 'ng'
         Matrix whose eigenvectors are used.
-    knn : an integer, at least 1; default 20
+    knn : int, at least 1; default 20
         Number of neighbours of each object in the graph (fewer in small data).
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of starts of k-means; the best result is kept.
-    scale : a number above 0; default 1.0
+    scale : float above 0; default 1.0
         Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
         farthest one.
     kind : one of "dense", "distances", "affinity"; default 'dense'
@@ -3789,6 +4033,13 @@ class Spectral(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import Spectral
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> Spectral(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: NgJordanWeiss2002, ZelnikManorPerona2004, KamvarKleinManning2003.
     """
@@ -3853,8 +4104,8 @@ class SSKernelKMeans(Clusterer):
 
     **Errors**
 
-    `MissingK`, `BadK`, `TooManyClusters`; `HardNotSupported` for constraints marked hard; `Memory` if n × n numbers do
-    not fit; `NumericalFailure` for a weight or shift above 10^100 times the spread of the kernel.
+    `MissingKError`, `ConfigError`; `ConstraintError` for constraints marked hard; `MemoryLimitError` if n × n numbers
+    do not fit; `NumericalError` for a weight or shift above 10^100 times the spread of the kernel.
 
     **Cost and randomness**
 
@@ -3871,23 +4122,23 @@ class SSKernelKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : an integer, at least 1; optional
+    n_clusters : int, at least 1; optional
         Number of clusters. If absent, the number of classes in `y`, otherwise 8.
     distortion : "squared_euclidean", "cosine" or "auto"; default 'auto'
         Distance between rows. "auto": cosine for sparse rows, otherwise squared Euclidean.
     kernel : "linear" or "rbf"; default 'rbf'
         Kernel of rows and distances (S).
-    max_iter : an integer, at least 1; default 100
+    max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start, the first of which assigns objects to the start.
-    n_init : an integer, at least 1; default 10
+    n_init : int, at least 1; default 10
         Number of starts; the best result is kept.
-    sigma : "auto" or a number, at least 0; default 'auto'
+    sigma : "auto" or float, at least 0; default 'auto'
         Shift of the diagonal of the kernel (σ). "auto": the smallest that makes it positive
         semidefinite. A larger one keeps more objects where they are.
-    weight : "auto" or a number, at least 0; default 'auto'
+    weight : "auto" or float, at least 0; default 'auto'
         Entry of a must-link of weight 1 in the kernel (w). "auto": n / (k · constraints), times
         half the mean squared distance of two objects in the space of the kernel.
-    width : "auto" or a number above 0; default 'auto'
+    width : "auto" or float above 0; default 'auto'
         Width of the kernel `rbf`, in the unit of the data. "auto": 2·width² is the median squared
         distance of two objects, among at most 500.
     kind : one of "dense", "distances", "affinity"; default 'dense'
@@ -3916,6 +4167,14 @@ class SSKernelKMeans(Clusterer):
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
         The distortion that was used: `cosine` or `squared_euclidean`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, SSKernelKMeans
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> SSKernelKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Kulis2005, Kulis2009, DhillonGuanKulis2004.
     """
@@ -3971,7 +4230,7 @@ class Ssdbscan(Clusterer):
 
     **Errors**
 
-    `BadParam`; `InconsistentConstraints`.
+    `ConfigError`; `InconsistentConstraintsError`.
 
     **Cost and randomness**
 
@@ -3986,7 +4245,7 @@ class Ssdbscan(Clusterer):
 
     Parameters
     ----------
-    min_samples : an integer, at least 1; default 5
+    min_samples : int, at least 1; default 5
         Number of neighbours, including itself, that make an object a core (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
         Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
@@ -4015,6 +4274,14 @@ class Ssdbscan(Clusterer):
         How it ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, Ssdbscan
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> Ssdbscan(min_samples=3).fit_predict(X, constraints=pairs).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: LelisSander2009, Campello2013, March2010.
     """

@@ -47,6 +47,13 @@ class Densify(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import Densify
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> Densify().fit_transform(X).round(2).tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [8.0, 8.0], [8.0, 9.0], [9.0, 8.0], [9.0, 9.0]]
     """
 
     _tag = "densify"
@@ -75,7 +82,7 @@ class DropConstant(Transformer):
 
     **Errors**
 
-    `Data` when every feature is constant.
+    `DataError` when every feature is constant.
 
     **Cost and randomness**
 
@@ -87,6 +94,13 @@ class DropConstant(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import DropConstant
+    >>> X = [[0, 5], [1, 5], [2, 5]]
+    >>> DropConstant().fit_transform(X).round(2).tolist()
+    [[0.0], [1.0], [2.0]]
     """
 
     _tag = "drop_constant"
@@ -115,7 +129,7 @@ class ImputeMissing(Transformer):
 
     **Errors**
 
-    `Feature` for a column without any value.
+    `DataError` for a column without any value.
 
     **Cost and randomness**
 
@@ -129,6 +143,13 @@ class ImputeMissing(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import ImputeMissing
+    >>> X = [[1.0], [float("nan")], [3.0]]
+    >>> ImputeMissing().fit_transform(X).round(2).tolist()
+    [[1.0], [2.0], [3.0]]
     """
 
     _tag = "impute_missing"
@@ -164,7 +185,7 @@ class ITML(Transformer):
 
     **Errors**
 
-    `BadParam`; `NumericalFailure` for features too large to square.
+    `ConfigError`; `NumericalError` for features too large to square.
 
     **Cost and randomness**
 
@@ -178,29 +199,37 @@ class ITML(Transformer):
 
     Parameters
     ----------
-    cannot_bound : a number above 0; optional
+    cannot_bound : float above 0; optional
         Smallest squared distance of cannot-linked objects (ℓ). If absent, a percentile.
-    cannot_percentile : a number between 0 and 100; default 95.0
+    cannot_percentile : float between 0 and 100; default 95.0
         Percentile of the squared distances that gives ℓ.
-    gamma : a number above 0; default 1.0
+    gamma : float above 0; default 1.0
         Cost of slack (γ): the larger, the more closely the bounds are kept.
-    max_iter : an integer, at least 1; default 1000
+    max_iter : int, at least 1; default 1000
         Maximum number of sweeps over all constraints.
-    must_bound : a number above 0; optional
+    must_bound : float above 0; optional
         Largest squared distance of must-linked objects (u). If absent, a percentile.
-    must_percentile : a number between 0 and 100; default 5.0
+    must_percentile : float between 0 and 100; default 5.0
         Percentile of the squared distances that gives u. If it is 0, the smallest distance above 0
         is used.
     prior : "identity" or "inverse_covariance"; default 'identity'
         Metric to stay close to (A₀).
-    sampled_pairs : an integer, at least 1; default 10000
+    sampled_pairs : int, at least 1; default 10000
         Number of pairs of objects whose distances are used, or all pairs if there are fewer.
-    tol : a number, at least 0; default 0.001
+    tol : float, at least 0; default 0.001
         Smallest change of the multipliers, relative to their size, for which another sweep is made.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, ITML
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> ITML().fit_transform(X, constraints=pairs).round(2).tolist()
+    [[0.0, 0.0], [-0.09, 0.91], [0.91, -0.09], [0.82, 0.82], [6.6, 6.6], [6.51, 7.51], [7.51, 6.51], [7.42, 7.42]]
 
     References: Davis2007.
     """
@@ -257,6 +286,13 @@ class L2Rows(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import L2Rows
+    >>> X = [[3, 4], [0, 2]]
+    >>> L2Rows().fit_transform(X).round(2).tolist()
+    [[0.6, 0.8], [0.0, 1.0]]
     """
 
     _tag = "l2_rows"
@@ -288,8 +324,8 @@ class LSI(Transformer):
 
     **Errors**
 
-    `BadParam` for more components than the rank of the data; `Data` when all values are 0. Singular values below
-    about 1e-7 of the largest count as 0.
+    `ConfigError` for more components than the rank of the data; `DataError` when all values are 0. Singular values
+    below about 1e-7 of the largest count as 0.
 
     **Cost and randomness**
 
@@ -302,19 +338,26 @@ class LSI(Transformer):
 
     Parameters
     ----------
-    n_components : an integer, at least 1; optional
+    n_components : int, at least 1; optional
         Number of components, at most the rank of the data. If absent, 10, or the rank if that is
         smaller.
-    iterations : an integer, at least 1; default 10
+    iterations : int, at least 1; default 10
         Number of multiplications by AᵀA. More make all components more exact if singular values
         fall slowly.
-    oversampling : an integer, at least 0; default 10
+    oversampling : int, at least 0; default 10
         Number of additional directions to compute. More directions make the last components kept
         more exact.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import LSI
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> LSI(n_components=1).fit_transform(X).round(2).tolist()
+    [[0.0], [0.71], [0.71], [1.41], [11.31], [12.02], [12.02], [12.73]]
 
     References: Deerwester1990, Halko2011.
     """
@@ -351,7 +394,7 @@ class MinMax(Transformer):
 
     **Errors**
 
-    `Feature` when the range of a feature exceeds the largest number.
+    `DataError` when the range of a feature exceeds the largest number.
 
     **Cost and randomness**
 
@@ -363,6 +406,13 @@ class MinMax(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import MinMax
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> MinMax().fit_transform(X).round(2).tolist()
+    [[0.0, 0.0], [0.0, 0.11], [0.11, 0.0], [0.11, 0.11], [0.89, 0.89], [0.89, 1.0], [1.0, 0.89], [1.0, 1.0]]
     """
 
     _tag = "min_max"
@@ -395,7 +445,7 @@ class MMC(Transformer):
 
     **Errors**
 
-    `BadParam`, also without a cannot-link unless `no_cl = "all_non_ml"`; `NumericalFailure` when no must-linked
+    `ConfigError`, also without a cannot-link unless `no_cl = "all_non_ml"`; `NumericalError` when no must-linked
     objects differ, so that nothing bounds A.
 
     **Cost and randomness**
@@ -408,21 +458,29 @@ class MMC(Transformer):
 
     Parameters
     ----------
-    diagonal : true or false; default False
+    diagonal : bool; default False
         Learn one weight per feature instead of a full matrix.
-    max_iter : an integer, at least 1; default 1000
+    max_iter : int, at least 1; default 1000
         Maximum number of steps.
     no_cl : "error" or "all_non_ml"; default 'error'
         Action if no cannot-link is given.
-    ridge : a number, at least 0; default 0.01
+    ridge : float, at least 0; default 0.01
         Amount added to the squared differences of must-linked objects in every direction. It is
         relative to their mean over the features.
-    tol : a number, at least 0; default 0.001
+    tol : float, at least 0; default 0.001
         Size of a step below which steps end: relative to A (full), in log g (diagonal).
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, MMC
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> MMC().fit_transform(X, constraints=pairs).round(2).tolist()
+    [[0.0, 0.0], [0.25, 0.25], [0.25, 0.25], [0.5, 0.5], [3.99, 3.99], [4.24, 4.24], [4.24, 4.24], [4.49, 4.49]]
 
     References: Xing2002, Eaton2005.
     """
@@ -467,7 +525,8 @@ class OneHot(Transformer):
 
     **Errors**
 
-    `Feature` for a column of more than `max_words` different words; `BadParam` for `columns` in data without names.
+    `DataError` for a column of more than `max_words` different words; `ConfigError` for `columns` in data without
+    names.
 
     **Cost and randomness**
 
@@ -475,16 +534,23 @@ class OneHot(Transformer):
 
     Parameters
     ----------
-    columns : a list; default ()
+    columns : list; default ()
         Names of file columns that hold categories, so that their numbers are words too. In other
         columns numbers stay numbers.
-    max_words : an integer, at least 1; default 100
+    max_words : int, at least 1; default 100
         Largest number of different words in a column. Columns with more are ids or text, not
         categories.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import OneHot
+    >>> X = [["red"], ["blue"], ["red"]]
+    >>> OneHot().fit_transform(X).round(2).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
 
     _tag = "one_hot"
@@ -520,8 +586,8 @@ class PCA(Transformer):
 
     **Errors**
 
-    `BadParam` for more components than directions in which the objects differ; `Data` when they do not differ;
-    `NumericalFailure` when the squares exceed the largest number.
+    `ConfigError` for more components than directions in which the objects differ; `DataError` when they do not differ;
+    `NumericalError` when the squares exceed the largest number.
 
     **Cost and randomness**
 
@@ -533,16 +599,23 @@ class PCA(Transformer):
 
     Parameters
     ----------
-    n_components : an integer, at least 1 or a number above 0 and at most 1; optional
+    n_components : int, at least 1 or float above 0 and at most 1; optional
         Number of components, or the share of the variance that they must at least explain. If
         absent, all directions in which the objects differ are kept.
-    max_components : an integer, at least 1; optional
+    max_components : int, at least 1; optional
         Largest number of components. Unlike `components`, it may be larger than the number of
         directions in which the objects differ.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import PCA
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> PCA(n_components=1).fit_transform(X).round(2).tolist()
+    [[-6.36], [-5.66], [-5.66], [-4.95], [4.95], [5.66], [5.66], [6.36]]
 
     References: Jolliffe2002.
     """
@@ -581,7 +654,7 @@ class RCA(Transformer):
 
     **Errors**
 
-    `BadParam`; `NumericalFailure` when Ĉ is singular and `ridge` does not help.
+    `ConfigError`; `NumericalError` when Ĉ is singular and `ridge` does not help.
 
     **Cost and randomness**
 
@@ -594,12 +667,12 @@ class RCA(Transformer):
 
     Parameters
     ----------
-    dim : an integer, at least 1; optional
+    dim : int, at least 1; optional
         Number of features to keep, at most the rank of the total spread. If absent, all d are kept.
-    pca_first : an integer, at least 1 or a number above 0 and at most 1; optional
+    pca_first : int, at least 1 or float above 0 and at most 1; optional
         Principal components of all objects to use first: their number, or the share of the variance
         that they explain. If absent, the features are used.
-    ridge : a number, at least 0; default 1e-08
+    ridge : float, at least 0; default 1e-08
         Amount added to the diagonal of Ĉ, relative to its mean entry. For a feature on a far
         smaller scale, it is relative to 10⁴ times its own entry.
     total : "chunklets" or "all"; default 'chunklets'
@@ -608,6 +681,14 @@ class RCA(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints, RCA
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> pairs = Constraints(must_link=[(0, 1), (4, 6)], cannot_link=[(0, 4)], n=8)
+    >>> RCA().fit_transform(X, constraints=pairs).round(2).tolist()
+    [[0.0, 0.0], [0.0, 2.83], [2.83, 0.0], [2.83, 2.83], [22.63, 22.63], [22.63, 25.46], [25.46, 22.63], [25.46, 25.46]]
 
     References: Shental2002, BarHillel2005, Eaton2005.
     """
@@ -647,7 +728,7 @@ class TfIdf(Transformer):
 
     **Errors**
 
-    `Data` for a negative count, with its row and column.
+    `DataError` for a negative count, with its row and column.
 
     **Cost and randomness**
 
@@ -667,6 +748,13 @@ class TfIdf(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import TfIdf
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> TfIdf().fit_transform(X).round(2).tolist()
+    [[0.0, 0.0], [0.0, 0.29], [0.29, 0.0], [0.29, 0.29], [0.89, 0.89], [0.89, 0.92], [0.92, 0.89], [0.92, 0.92]]
 
     References: Greene2007, Salton1988.
     """
@@ -702,7 +790,7 @@ class ZScore(Transformer):
 
     **Errors**
 
-    `Feature` when the squares of a feature exceed the largest number, or are too small to be distinguished from 0.
+    `DataError` when the squares of a feature exceed the largest number, or are too small to be distinguished from 0.
 
     **Cost and randomness**
 
@@ -717,6 +805,13 @@ class ZScore(Transformer):
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
         Threads; None and -1: one per core. Changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import ZScore
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> ZScore().fit_transform(X).round(2).tolist()
+    [[-1.12, -1.12], [-1.12, -0.87], [-0.87, -1.12], [-0.87, -0.87], [0.87, 0.87], [0.87, 1.12], [1.12, 0.87], [1.12, 1.12]]
     """
 
     _tag = "z_score"

@@ -5,13 +5,16 @@ A test fails if the files have to be written again.
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import _catalogue
+from . import _base, _catalogue, _score, _transform, constraints
 from ._catalogue import Option, Plugin, annotation
 
 FOLDER = Path(__file__).parent
@@ -61,6 +64,46 @@ def _shown(option: Option) -> str:
     return "absent" if default is None else repr(default)
 
 
+#: The errors of the core, by the exception that each becomes; `python/src/errors.rs` has the same list.
+EXCEPTIONS = {
+    "ConfigError": "BadK BadParam TooManyClusters",
+    "ConstraintError": "ClosureTooLarge HardNotSupported TooManyGroupPairs UndecidedConstraints",
+    "DataError": "Data Feature NonFinite",
+    "InconsistentConstraintsError": "InconsistentConstraints",
+    "InfeasibleConstraintsError": "InfeasibleConstraints",
+    "MemoryLimitError": "Memory",
+    "MissingKError": "MissingK",
+    "NumericalError": "NumericalFailure",
+    "PluginError": "Plugin",
+    "TimeLimitError": "TimedOut",
+}
+EXCEPTION_OF = {error: name for name, errors in EXCEPTIONS.items() for error in errors.split()}
+
+#: Words for accepted values with their types in Python.
+TYPES = {"an integer": "int", "a number": "float", "true or false": "bool", "a string": "str", "a list": "list"}
+TYPES["a table"] = "dict"
+
+
+def _with_exceptions(paragraph: str) -> str:
+    """Return the paragraph with exceptions of Python in place of errors of the core."""
+    errors = "|".join(EXCEPTION_OF)
+    if re.search(rf"`(?:{errors})`", paragraph) is None:
+        return paragraph
+    text = " ".join(paragraph.split())
+    text = re.sub(rf"`({errors})`", lambda found: f"`{EXCEPTION_OF[found[1]]}`", text)
+    text = re.sub(r"(`\w+`)(?:(?:,| and) \1)+", r"\1", text)
+    text = re.sub(r"(`\w+`); \1, also", r"\1, also", text)
+    text = re.sub(r"(`\w+`); \1 (for|if)\b", r"\1, also \2", text)
+    return textwrap.fill(text, 116, break_long_words=False, break_on_hyphens=False)
+
+
+def _in_python(accepts: str) -> str:
+    """Return the accepted values in words of Python."""
+    for words, kind in TYPES.items():
+        accepts = re.sub(rf"\b{words}\b", kind, accepts)
+    return accepts
+
+
 def _documentation(plugin: Plugin) -> str:
     """Return the documentation of a plugin with headings for a docstring."""
     out: list[str] = []
@@ -73,7 +116,7 @@ def _documentation(plugin: Plugin) -> str:
     text = "\n".join(out).strip()
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
-    return _clean(text)
+    return _clean("\n\n".join(map(_with_exceptions, text.split("\n\n"))))
 
 
 def _parameter(name: str, kind: str, text: str) -> str:
@@ -83,7 +126,7 @@ def _parameter(name: str, kind: str, text: str) -> str:
 def _parameters(plugin: Plugin, options: list[Option], clusters: bool) -> Iterator[str]:
     for o in options:
         default = "optional" if _default(o) is None else f"default {_shown(o)}"
-        yield _parameter(o.python_name, f"{o.accepts}; {default}", o.description)
+        yield _parameter(o.python_name, f"{_in_python(o.accepts)}; {default}", o.description)
     yield _parameter("random_state", "int, RandomState or None; default 0", RANDOM_STATE)
     yield _parameter("n_jobs", "int, optional", N_JOBS)
 
@@ -106,6 +149,77 @@ NEEDED_CLUSTERS = Option(
 
 #: Clusterers that scikit-learn has too, with `inertia_`, `transform` and `score`.
 CENTRED = ("kmeans", "mini_batch_kmeans")
+
+
+#: Rows, constraints and options of the examples. Some plugins need others than the usual.
+ROWS = "[[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]"
+PAIRS = "Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)"
+OTHER_PAIRS = {
+    "correlation_clustering": (
+        "Constraints(must_link=[(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)], cannot_link=[(0, 4)], n=8)"
+    ),
+    "rca": "Constraints(must_link=[(0, 1), (4, 6)], cannot_link=[(0, 4)], n=8)",
+}
+OTHER_ROWS = {
+    "drop_constant": "[[0, 5], [1, 5], [2, 5]]",
+    "impute_missing": '[[1.0], [float("nan")], [3.0]]',
+    "l2_rows": "[[3, 4], [0, 2]]",
+    "one_hot": '[["red"], ["blue"], ["red"]]',
+}
+OPTIONS = {
+    "dbscan": "min_samples=3, radius=2.0",
+    "fosc": "min_cluster_size=3",
+    "hdbscan": "min_cluster_size=3",
+    "lsi": "n_components=1",
+    "optics": "min_samples=3",
+    "pca": "n_components=1",
+    "plscan": "min_samples=2",
+    "ssdbscan": "min_samples=3",
+}
+#: Arguments of the examples of metrics.
+ARGUMENTS = {
+    "X": "[[0], [1], [2], [7], [8], [9]]",
+    "labels_true": "[0, 0, 0, 1, 1, 1]",
+    "labels_pred": "[0, 0, 1, 1, 1, 1]",
+    "constraints": "Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)",
+    "heldout": "Constraints(must_link=[(1, 2)], cannot_link=[(0, 5)], n=6)",
+    "unconstrained": "[0, 0, 1, 1, 1, 1]",
+    "partitions": "[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]",
+}
+
+
+def _example(imports: list[str], lines: list[str], source: str) -> str:
+    """Return a section with an example and the value of its last line; `source` defines the class or function."""
+    names: dict[str, Any] = {**vars(_base), **vars(_transform), **vars(constraints), **vars(_score)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec("\n".join([source, *lines[:-1]]), names)
+        value = eval(lines[-1], names)
+    shown = [*(f">>> {line}" for line in [*imports, *lines]), repr(value)]
+    return "    Examples\n    --------\n" + "\n".join(f"    {line}" for line in shown)
+
+
+def _example_of(plugin: Plugin, options: list[Option], source: str) -> str:
+    """Return the example of an estimator or a transformer."""
+    name, tag = plugin.class_name, plugin.tag
+    if tag == "external_clusterer":
+        call = f'{name}(command=["python3", "my_clusterer.py"]).command'
+        return _example([f"from mustlink import {name}"], [call], source)
+    given = ["n_clusters=2"] if any(o.python_name == "n_clusters" for o in options) else []
+    given += [OPTIONS[tag]] if tag in OPTIONS else []
+    lines = [f"X = {OTHER_ROWS.get(tag, ROWS)}"]
+    shown = [name]
+    fit = "X"
+    if plugin.properties["reads_constraints"]:
+        shown.insert(0, "Constraints")
+        lines.append(f"pairs = {OTHER_PAIRS.get(tag, PAIRS)}")
+        fit = "X, constraints=pairs"
+    called = f"{name}({', '.join(given)})"
+    if plugin.role == "transform":
+        call = f"{called}.fit_transform({fit}).round(2).tolist()"
+    else:
+        call = f"{called}.fit_predict({fit}).tolist()"
+    return _example([f"from mustlink import {', '.join(sorted(shown))}"], [*lines, call], source)
 
 
 def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
@@ -135,17 +249,19 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
     doc += ["    Parameters\n    ----------"]
     doc[-1] += "\n" + "\n".join(_parameters(plugin, options, clusters))
     doc += sections
-    if plugin.references:
-        doc += [_wrapped(f"References: {', '.join(plugin.references)}.", "    ")]
-    body = "\n\n".join(doc).lstrip()
     init = "\n".join(f"        {line}" for line in _signature(options, first))
     fields = "\n".join(f"        self.{name} = {name}" for name in names)
     known_as = f"    _aliases = {aliases!r}\n" if aliases else ""
-    return (
-        f'class {plugin.class_name}({base}):\n    """{body}\n    """\n\n'
+    code = (
         f'    _tag = "{plugin.tag}"\n{known_as}\n'
         f"    def __init__(\n        self,\n{init}\n    ) -> None:\n{fields}\n"
     )
+    head = f"class {plugin.class_name}({base}):\n"
+    doc += [_example_of(plugin, options, head + code)]
+    if plugin.references:
+        doc += [_wrapped(f"References: {', '.join(plugin.references)}.", "    ")]
+    body = "\n\n".join(doc).lstrip()
+    return f'{head}    """{body}\n    """\n\n{code}'
 
 
 def _attributes(plugin: Plugin) -> str:
@@ -245,18 +361,24 @@ def _function(plugin: Plugin) -> str:
     doc = textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))
     if distances:
         doc += "\n\n    `kind` says what `X` holds: rows, dense or sparse, or n × n symmetric distances."
-    return (
-        f"def {plugin.tag}({', '.join(arguments)}) -> float:\n"
-        f'    """{doc.lstrip()}\n\n    {better}; {span}. NaN where it is not defined.\n    """\n'
-        f"    return score({call})\n"
-    )
+    doc += f"\n\n    {better}; {span}. NaN where it is not defined."
+    head = f"def {plugin.tag}({', '.join(arguments)}) -> float:\n"
+    code = f"    return score({call})\n"
+    passed = [name for name in (a.split(":")[0] for a in arguments) if name in ARGUMENTS]
+    lines = [f"{name} = {ARGUMENTS[name]}" for name in passed]
+    imports = [f"from mustlink.metrics import {plugin.tag}"]
+    if any("Constraints(" in line for line in lines):
+        imports.insert(0, "from mustlink import Constraints")
+    lines.append(f"round({plugin.tag}({', '.join(passed)}), 3)")
+    doc += "\n\n" + _example(imports, lines, head + code)
+    return f'{head}    """{doc.lstrip()}\n    """\n{code}'
 
 
 def metrics() -> str:
     """One function per metric."""
     plugins = _of_role("metric")
     head = (
-        f'{NOTE}\n"""How good is a clustering? One function per metric.\n\n'
+        f'{NOTE}\n"""Scores of clusterings, ensembles and constraints: one function per metric.\n\n'
         "A class of -1, NaN or None is unknown and leaves the object out; so does a label of -1.\n"
         '"""\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal\n\n'
         "from ._config import PluginLike\nfrom ._score import score\nfrom .constraints import Constraints\n"
@@ -303,6 +425,7 @@ def names() -> str:
     return f'{NOTE}\n"""Where each name of the package is."""\n\nWHERE = {{\n{rows}}}\n'
 
 
+@cache
 def files() -> dict[Path, str]:
     """Return the text of each generated file."""
     return {

@@ -10,7 +10,17 @@ class MustlinkWarning(UserWarning):
 
 
 class MustlinkError(ValueError):
-    """Base class: something that mustlink rejects or cannot do."""
+    """Base class: something that mustlink rejects or cannot do.
+
+    Examples
+    --------
+    >>> from mustlink import KMeans, MustlinkError
+    >>> try:
+    ...     KMeans(n_clusters=3).fit([[0.0], [1.0]])
+    ... except MustlinkError as error:
+    ...     type(error).__name__
+    'ConfigError'
+    """
 
 
 class ConfigError(MustlinkError):

@@ -148,6 +148,26 @@ def run_experiment(
     Returns
     -------
     ExperimentResult
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from mustlink import run_experiment
+    >>> folder = Path(mkdtemp())
+    >>> study = '''
+    ... [experiment]
+    ... name = "small"
+    ... [[dataset]]
+    ... id = "iris"
+    ... [[method]]
+    ... id = "k-means"
+    ... clusterer = "kmeans"
+    ... '''
+    >>> _ = (folder / "small.toml").write_text(study)
+    >>> result = run_experiment(folder / "small.toml", folder / "out", progress=False)
+    >>> result.finished == result.cells, result.failed
+    (True, ())
     """
     path = Path(file)
     out = Path("mustlink-results", path.stem) if out is None else Path(out)

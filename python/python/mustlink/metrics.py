@@ -1,5 +1,5 @@
 # Written from the catalogue by `python -m mustlink._write`.
-"""How good is a clustering? One function per metric.
+"""Scores of clusterings, ensembles and constraints: one function per metric.
 
 A class of -1, NaN or None is unknown and leaves the object out; so does a label of -1.
 """
@@ -79,6 +79,14 @@ def accuracy(labels_true: Any, labels_pred: Any) -> float:
     [DomeniconiAlRazgan2008] Table 2 prints 1 minus this value.
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import accuracy
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(accuracy(labels_true, labels_pred), 3)
+    0.833
     """
     return score("accuracy", {}, labels_pred, labels_true)
 
@@ -98,6 +106,14 @@ def ami(labels_true: Any, labels_pred: Any, *, average: Literal["arithmetic", "g
     [VinhEppsBailey2010] §3.
 
     Larger is better; -infinity to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import ami
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(ami(labels_true, labels_pred), 3)
+    0.355
     """
     return score("ami", {"average": average}, labels_pred, labels_true)
 
@@ -110,6 +126,14 @@ def anmi(labels_pred: Any, partitions: Any) -> float:
     ANMI of [StrehlGhosh2002].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import anmi
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(anmi(labels_pred, partitions), 3)
+    0.74
     """
     return score("anmi", {}, labels_pred, None, partitions=partitions)
 
@@ -126,6 +150,14 @@ def ari(labels_true: Any, labels_pred: Any) -> float:
     [HubertArabie1985]; [Eaton2005] eq. 2.15.
 
     Larger is better; -0.5 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import ari
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(ari(labels_true, labels_pred), 3)
+    0.324
     """
     return score("ari", {}, labels_pred, labels_true)
 
@@ -138,6 +170,15 @@ def base_nmi(labels_true: Any, labels_pred: Any, partitions: Any) -> float:
     "Base NMI" in Table 1 of [Greene2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import base_nmi
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(base_nmi(labels_true, labels_pred, partitions), 3)
+    0.74
     """
     return score("base_nmi", {}, labels_pred, labels_true, partitions=partitions)
 
@@ -153,6 +194,14 @@ def calinski_harabasz(X: Any, labels_pred: Any) -> float:
     [CalinskiHarabasz1974].
 
     Larger is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import calinski_harabasz
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(calinski_harabasz(X, labels_pred), 3)
+    6.508
     """
     return score("calinski_harabasz", {}, labels_pred, None, X=X)
 
@@ -165,6 +214,15 @@ def closure_gain(labels_pred: Any, constraints: Constraints) -> float:
     score `scope = "train"` or `"all"`: constraints never touch test objects.
 
     Neither end is better; 1 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import closure_gain
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> round(closure_gain(labels_pred, constraints), 3)
+    2.0
     """
     return score("closure_gain", {}, labels_pred, None, constraints=constraints)
 
@@ -180,7 +238,7 @@ def coherence(X: Any, labels_pred: Any, constraints: Constraints, *, max_pairs: 
 
     **Errors**
 
-    `TooManyGroupPairs` for groups that imply very many cannot-links.
+    `ConstraintError` for groups that imply very many cannot-links.
 
     **Cost and randomness**
 
@@ -192,6 +250,16 @@ def coherence(X: Any, labels_pred: Any, constraints: Constraints, *, max_pairs: 
     [Davidson2006].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import coherence
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> round(coherence(X, labels_pred, constraints), 3)
+    1.0
     """
     return score("coherence", {"max_pairs": max_pairs, "seed": seed}, labels_pred, None, X=X, constraints=constraints)
 
@@ -206,6 +274,14 @@ def completeness(labels_true: Any, labels_pred: Any) -> float:
     [RosenbergHirschberg2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import completeness
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(completeness(labels_true, labels_pred), 3)
+    0.5
     """
     return score("completeness", {}, labels_pred, labels_true)
 
@@ -217,6 +293,15 @@ def consistency(labels_pred: Any, constraints: Constraints) -> float:
     `scope = "train"` or `"all"`: constraints never touch test objects.
 
     Smaller is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import consistency
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> round(consistency(labels_pred, constraints), 3)
+    0.0
     """
     return score("consistency", {}, labels_pred, None, constraints=constraints)
 
@@ -232,6 +317,14 @@ def davies_bouldin(X: Any, labels_pred: Any) -> float:
     [DaviesBouldin1979].
 
     Smaller is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import davies_bouldin
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(davies_bouldin(X, labels_pred), 3)
+    0.458
     """
     return score("davies_bouldin", {}, labels_pred, None, X=X)
 
@@ -246,6 +339,14 @@ def diversity_ari(labels_pred: Any, partitions: Any) -> float:
     [HubertArabie1985].
 
     Larger is better; 0 to 2. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import diversity_ari
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(diversity_ari(labels_pred, partitions), 3)
+    0.676
     """
     return score("diversity_ari", {}, labels_pred, None, partitions=partitions)
 
@@ -260,6 +361,14 @@ def diversity_nmi(labels_pred: Any, partitions: Any) -> float:
     [StrehlGhosh2002].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import diversity_nmi
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(diversity_nmi(labels_pred, partitions), 3)
+    0.521
     """
     return score("diversity_nmi", {}, labels_pred, None, partitions=partitions)
 
@@ -278,6 +387,14 @@ def error_rate(labels_true: Any, labels_pred: Any) -> float:
     [DomeniconiAlRazgan2008] Table 2.
 
     Smaller is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import error_rate
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(error_rate(labels_true, labels_pred), 3)
+    0.167
     """
     return score("error_rate", {}, labels_pred, labels_true)
 
@@ -292,6 +409,14 @@ def error_rate_majority(labels_true: Any, labels_pred: Any) -> float:
     [ZhaoKarypis2004].
 
     Smaller is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import error_rate_majority
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(error_rate_majority(labels_true, labels_pred), 3)
+    0.167
     """
     return score("error_rate_majority", {}, labels_pred, labels_true)
 
@@ -304,6 +429,16 @@ def free_objects(labels_true: Any, labels_pred: Any, constraints: Constraints, *
     if the clusterer takes no constraints, and if the inner metric is undefined for the objects that are left.
 
     Larger is better; -0.5 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import free_objects
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> round(free_objects(labels_true, labels_pred, constraints), 3)
+    1.0
     """
     return score("free_objects", {"metric": metric}, labels_pred, labels_true, constraints=constraints)
 
@@ -318,6 +453,14 @@ def homogeneity(labels_true: Any, labels_pred: Any) -> float:
     [RosenbergHirschberg2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import homogeneity
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(homogeneity(labels_true, labels_pred), 3)
+    0.459
     """
     return score("homogeneity", {}, labels_pred, labels_true)
 
@@ -330,6 +473,14 @@ def impute_count_cannot(labels_pred: Any, partitions: Any, *, co_presence: bool 
     Equations 2 and 6 and Table 1 of [Greene2007].
 
     Neither end is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import impute_count_cannot
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(impute_count_cannot(labels_pred, partitions), 3)
+    6.0
     """
     return score("impute_count_cannot", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, None, partitions=partitions)
 
@@ -342,6 +493,14 @@ def impute_count_must(labels_pred: Any, partitions: Any, *, co_presence: bool = 
     Equations 2 and 6 and Table 1 of [Greene2007].
 
     Neither end is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import impute_count_must
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(impute_count_must(labels_pred, partitions), 3)
+    4.0
     """
     return score("impute_count_must", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, None, partitions=partitions)
 
@@ -354,6 +513,15 @@ def impute_pp_cannot(labels_true: Any, labels_pred: Any, partitions: Any, *, co_
     Equations 2 and 6 and Table 1 of [Greene2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import impute_pp_cannot
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(impute_pp_cannot(labels_true, labels_pred, partitions), 3)
+    1.0
     """
     return score("impute_pp_cannot", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, labels_true, partitions=partitions)
 
@@ -366,6 +534,15 @@ def impute_pp_must(labels_true: Any, labels_pred: Any, partitions: Any, *, co_pr
     Equations 2 and 6 and Table 1 of [Greene2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import impute_pp_must
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(impute_pp_must(labels_true, labels_pred, partitions), 3)
+    1.0
     """
     return score("impute_pp_must", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, labels_true, partitions=partitions)
 
@@ -378,6 +555,15 @@ def impute_pr_cannot(labels_true: Any, labels_pred: Any, partitions: Any, *, co_
     Equations 2 and 6 and Table 1 of [Greene2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import impute_pr_cannot
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(impute_pr_cannot(labels_true, labels_pred, partitions), 3)
+    0.667
     """
     return score("impute_pr_cannot", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, labels_true, partitions=partitions)
 
@@ -390,6 +576,15 @@ def impute_pr_must(labels_true: Any, labels_pred: Any, partitions: Any, *, co_pr
     Equations 2 and 6 and Table 1 of [Greene2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import impute_pr_must
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(impute_pr_must(labels_true, labels_pred, partitions), 3)
+    0.667
     """
     return score("impute_pr_must", {"co_presence": co_presence, "kappa_cannot": kappa_cannot, "kappa_must": kappa_must}, labels_pred, labels_true, partitions=partitions)
 
@@ -406,6 +601,16 @@ def informativeness(labels_pred: Any, constraints: Constraints, unconstrained: A
     [Davidson2006].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import informativeness
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> unconstrained = [0, 0, 1, 1, 1, 1]
+    >>> round(informativeness(labels_pred, constraints, unconstrained), 3)
+    0.667
     """
     return score("informativeness", {}, labels_pred, None, constraints=constraints, unconstrained=unconstrained)
 
@@ -421,6 +626,14 @@ def jaccard_pairs(labels_true: Any, labels_pred: Any) -> float:
     [HubertArabie1985].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import jaccard_pairs
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(jaccard_pairs(labels_true, labels_pred), 3)
+    0.444
     """
     return score("jaccard_pairs", {}, labels_pred, labels_true)
 
@@ -431,6 +644,14 @@ def k_error(labels_true: Any, labels_pred: Any) -> float:
     0 is best; negative when classes are merged. Methods are not ranked by it, because neither end is better.
 
     Neither end is better; -infinity to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import k_error
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(k_error(labels_true, labels_pred), 3)
+    0.0
     """
     return score("k_error", {}, labels_pred, labels_true)
 
@@ -441,6 +662,13 @@ def k_found(labels_pred: Any) -> float:
     Classes are not needed and not used. Neither end is better.
 
     Neither end is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import k_found
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(k_found(labels_pred), 3)
+    2.0
     """
     return score("k_found", {}, labels_pred, None)
 
@@ -457,6 +685,14 @@ def mean_cosine(X: Any, labels_pred: Any) -> float:
     [Basu2004].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import mean_cosine
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(mean_cosine(X, labels_pred), 3)
+    0.833
     """
     return score("mean_cosine", {}, labels_pred, None, X=X)
 
@@ -471,6 +707,15 @@ def member_spread(labels_true: Any, labels_pred: Any, partitions: Any) -> float:
     [DomeniconiAlRazgan2008].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import member_spread
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(member_spread(labels_true, labels_pred, partitions), 3)
+    0.368
     """
     return score("member_spread", {}, labels_pred, labels_true, partitions=partitions)
 
@@ -486,6 +731,14 @@ def mi(labels_true: Any, labels_pred: Any) -> float:
     [VinhEppsBailey2010] §2.
 
     Larger is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import mi
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(mi(labels_true, labels_pred), 3)
+    0.318
     """
     return score("mi", {}, labels_pred, labels_true)
 
@@ -497,6 +750,15 @@ def must_share(labels_pred: Any, constraints: Constraints) -> float:
     experiment, score `scope = "train"` or `"all"`: constraints never touch test objects.
 
     Neither end is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import must_share
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> round(must_share(labels_pred, constraints), 3)
+    0.667
     """
     return score("must_share", {}, labels_pred, None, constraints=constraints)
 
@@ -511,6 +773,14 @@ def nmi_arith(labels_true: Any, labels_pred: Any) -> float:
     [Basu2004], [RosenbergHirschberg2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import nmi_arith
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(nmi_arith(labels_true, labels_pred), 3)
+    0.479
     """
     return score("nmi_arith", {}, labels_pred, labels_true)
 
@@ -525,6 +795,14 @@ def nmi_geo(labels_true: Any, labels_pred: Any) -> float:
     [StrehlGhosh2002], [Greene2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import nmi_geo
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(nmi_geo(labels_true, labels_pred), 3)
+    0.479
     """
     return score("nmi_geo", {}, labels_pred, labels_true)
 
@@ -539,6 +817,14 @@ def nmi_joint(labels_true: Any, labels_pred: Any) -> float:
     [VinhEppsBailey2010].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import nmi_joint
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(nmi_joint(labels_true, labels_pred), 3)
+    0.315
     """
     return score("nmi_joint", {}, labels_pred, labels_true)
 
@@ -553,6 +839,14 @@ def nmi_max(labels_true: Any, labels_pred: Any) -> float:
     [VinhEppsBailey2010].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import nmi_max
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(nmi_max(labels_true, labels_pred), 3)
+    0.459
     """
     return score("nmi_max", {}, labels_pred, labels_true)
 
@@ -567,6 +861,14 @@ def nmi_min(labels_true: Any, labels_pred: Any) -> float:
     [VinhEppsBailey2010].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import nmi_min
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(nmi_min(labels_true, labels_pred), 3)
+    0.5
     """
     return score("nmi_min", {}, labels_pred, labels_true)
 
@@ -582,6 +884,14 @@ def pair_f(labels_true: Any, labels_pred: Any) -> float:
     [Eaton2005] eq. 2.13; [Basu2004] §5.2.
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import pair_f
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(pair_f(labels_true, labels_pred), 3)
+    0.615
     """
     return score("pair_f", {}, labels_pred, labels_true)
 
@@ -597,6 +907,14 @@ def pair_precision(labels_true: Any, labels_pred: Any) -> float:
     [Eaton2005] eq. 2.11; [Basu2004] §5.2.
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import pair_precision
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(pair_precision(labels_true, labels_pred), 3)
+    0.571
     """
     return score("pair_precision", {}, labels_pred, labels_true)
 
@@ -612,6 +930,14 @@ def pair_recall(labels_true: Any, labels_pred: Any) -> float:
     [Eaton2005] eq. 2.12; [Basu2004] §5.2.
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import pair_recall
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(pair_recall(labels_true, labels_pred), 3)
+    0.667
     """
     return score("pair_recall", {}, labels_pred, labels_true)
 
@@ -622,6 +948,14 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
     (1/N) Σ_j max_i c_ij. Perfect for singletons: do not use it to choose k.
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import purity
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(purity(labels_true, labels_pred), 3)
+    0.833
     """
     return score("purity", {}, labels_pred, labels_true)
 
@@ -636,6 +970,14 @@ def rand(labels_true: Any, labels_pred: Any) -> float:
     [Rand1971].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import rand
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(rand(labels_true, labels_pred), 3)
+    0.667
     """
     return score("rand", {}, labels_pred, labels_true)
 
@@ -660,6 +1002,14 @@ def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosi
     `kind` says what `X` holds: rows, dense or sparse, or n × n symmetric distances.
 
     Larger is better; -1 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import silhouette
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(silhouette(X, labels_pred), 3)
+    0.459
     """
     return score("silhouette", {"distance": distance, "max_n": max_n, "seed": seed}, labels_pred, None, X=X, kind=kind)
 
@@ -675,6 +1025,14 @@ def sse(X: Any, labels_pred: Any) -> float:
     [Basu2004].
 
     Smaller is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import sse
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(sse(X, labels_pred), 3)
+    4.917
     """
     return score("sse", {}, labels_pred, None, X=X)
 
@@ -685,6 +1043,14 @@ def uncertainty(labels_pred: Any, partitions: Any) -> float:
     Pairs that no member saw together do not count. Undefined for a single object.
 
     Smaller is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import uncertainty
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> partitions = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> round(uncertainty(labels_pred, partitions), 3)
+    0.333
     """
     return score("uncertainty", {}, labels_pred, None, partitions=partitions)
 
@@ -696,13 +1062,21 @@ def v_measure(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> float
 
     **Errors**
 
-    `BadParam` for a negative or infinite beta.
+    `ConfigError` for a negative or infinite beta.
 
     **References**
 
     [RosenbergHirschberg2007].
 
     Larger is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import v_measure
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(v_measure(labels_true, labels_pred), 3)
+    0.479
     """
     return score("v_measure", {"beta": beta}, labels_pred, labels_true)
 
@@ -717,6 +1091,14 @@ def vi(labels_true: Any, labels_pred: Any, *, bits: bool = False) -> float:
     [Meila2007].
 
     Smaller is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink.metrics import vi
+    >>> labels_true = [0, 0, 0, 1, 1, 1]
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> round(vi(labels_true, labels_pred), 3)
+    0.693
     """
     return score("vi", {"bits": bits}, labels_pred, labels_true)
 
@@ -727,6 +1109,15 @@ def violation_rate(labels_pred: Any, constraints: Constraints, *, kind: Literal[
     With `weighted`: the weight of the broken ones over the weight of all. Undefined without constraints.
 
     Smaller is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import violation_rate
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> round(violation_rate(labels_pred, constraints), 3)
+    0.667
     """
     return score("violation_rate", {"kind": kind, "weighted": weighted}, labels_pred, None, constraints=constraints)
 
@@ -739,6 +1130,15 @@ def violation_rate_heldout(labels_pred: Any, heldout: Constraints, *, kind: Lite
     from people when classes are unknown. Undefined without any.
 
     Smaller is better; 0 to 1. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import violation_rate_heldout
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> heldout = Constraints(must_link=[(1, 2)], cannot_link=[(0, 5)], n=6)
+    >>> round(violation_rate_heldout(labels_pred, heldout), 3)
+    0.5
     """
     return score("violation_rate_heldout", {"kind": kind, "weighted": weighted}, labels_pred, None, heldout=heldout)
 
@@ -749,5 +1149,14 @@ def violations(labels_pred: Any, constraints: Constraints, *, kind: Literal["mus
     Must-links with ends in two clusters and cannot-links with ends in one. Undefined without constraints.
 
     Smaller is better; 0 to infinity. NaN where it is not defined.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.metrics import violations
+    >>> labels_pred = [0, 0, 1, 1, 1, 1]
+    >>> constraints = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], n=6)
+    >>> round(violations(labels_pred, constraints), 3)
+    2.0
     """
     return score("violations", {"kind": kind, "weighted": weighted}, labels_pred, None, constraints=constraints)

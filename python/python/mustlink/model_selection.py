@@ -66,6 +66,16 @@ class ConstraintKFold:
         Number of folds.
     random_state : int
         Seed of the order of the pairs.
+
+    Examples
+    --------
+    >>> from mustlink import Constraints
+    >>> from mustlink.model_selection import ConstraintKFold
+    >>> pairs = Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (4, 5)], n=6)
+    >>> for kept, held in ConstraintKFold(n_splits=2).split(pairs):
+    ...     print(len(kept.pairs()[0]), len(held.pairs()[0]))
+    2 2
+    2 2
     """
 
     def __init__(self, n_splits: int = 5, *, random_state: int = 0) -> None:

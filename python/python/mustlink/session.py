@@ -48,7 +48,14 @@ def answering(oracle: Callable[[int, int], Any]) -> Callable[[int, int], int]:
 
 @dataclass(frozen=True)
 class Question:
-    """Do two objects belong together?"""
+    """The question whether two rows belong together.
+
+    >>> from mustlink import Session
+    >>> with Session([[0.0], [1.0], [9.0]], "random_pairs", clusterer="pck_means", n_clusters=2) as session:
+    ...     question = session.question()
+    >>> question.i != question.j
+    True
+    """
 
     #: The number of the question.
     id: int

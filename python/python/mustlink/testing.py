@@ -43,6 +43,10 @@ def estimators(n_clusters: int | None = None) -> list[Any]:
     """Return one estimator of every class, for ``parametrize_with_checks``.
 
     With ``n_clusters``, only classes that take a number of clusters.
+
+    >>> from mustlink.testing import estimators
+    >>> [type(estimator).__name__ for estimator in estimators()][:2]
+    ['Auto', 'CLAC']
     """
     made = []
     for module in (_estimators, _transformers):
@@ -60,7 +64,13 @@ def estimators(n_clusters: int | None = None) -> list[Any]:
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """Return the checks that ``estimator`` is known to fail, each with the reason."""
+    """Return the checks that ``estimator`` is known to fail, each with the reason.
+
+    >>> from mustlink import KMeans
+    >>> from mustlink.testing import expected_failed_checks
+    >>> "check_sample_weight_equivalence_on_dense_data" in expected_failed_checks(KMeans())
+    True
+    """
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
 
 
@@ -76,6 +86,12 @@ def check_plugin(name: str, options: Mapping[str, Any] | None = None) -> list[st
         Name of a clusterer, selector or metric; built in, or a function that was made one.
     options : dict, optional
         Options of the plugin.
+
+    Examples
+    --------
+    >>> from mustlink.testing import check_plugin
+    >>> len(check_plugin("purity")) > 5
+    True
     """
     own = _config.CALLABLES.get(name)
     role = own[0] if own else _catalogue.find(name).role
