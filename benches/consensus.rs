@@ -1,4 +1,4 @@
-//! How long does a consensus take, and how does that grow?
+//! The time of a consensus, and its growth.
 //!
 //! `cargo bench --bench consensus`. The ids carry the sizes: objects, members. Every member puts half
 //! of the objects of ten classes of equal size right and the others anywhere, so that no two objects

@@ -1,4 +1,4 @@
-//! How long do the constrained relatives of k-means take, and how does their cost grow?
+//! The time of the constrained relatives of k-means, and its growth.
 //!
 //! `cargo bench --bench constrained`. The ids carry the sizes.
 

@@ -1,4 +1,4 @@
-//! How long do closure and penalised k-means take at sizes where pairwise forms stop working?
+//! The time of closure and penalised k-means at sizes where pairwise forms stop working.
 //!
 //! `cargo bench --bench first_path`. The ids carry the sizes. Memory is the most that was allocated
 //! at once during a run, as the allocation profiler counts it.

@@ -1,4 +1,4 @@
-//! What does a round of LAC cost beside two sweeps of k-means, and Penta-Training at n = 20 000?
+//! The time of a round of LAC compared with two sweeps of k-means, and of Penta-Training at n = 20 000.
 //!
 //! `cargo bench --bench lac`. A round assigns twice and sets weights and centres; a sweep assigns once.
 //! Both start at the same centres and stop after a fixed number of rounds. Memory is the most that was

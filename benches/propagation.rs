@@ -1,4 +1,4 @@
-//! How does the time of Gaussian propagation grow, as published and by nearness?
+//! The growth of the time of Gaussian propagation, as published and by nearness.
 //!
 //! `cargo bench --bench propagation`. One thread, the best of several runs. Both ways give the same
 //! constraints, which is checked on the way; exponents are slopes of logarithms between two sizes.

@@ -1,4 +1,4 @@
-//! How long does somebody wait for the next question?
+//! The waiting time for the next question.
 //!
 //! `cargo bench --bench selection`. The ids carry the sizes; threads are those of the machine. The
 //! oracle knows the classes and costs no time.
@@ -143,7 +143,7 @@ fn forest_near_50_objects_at_10_000(bencher: Bencher, (d, k): (usize, usize)) {
     bencher.bench(|| RandomForest::grow(&columns, &labels, 50, per_split, near, &Context::new(1)));
 }
 
-/// What the forests of one selection share.
+/// The shared part of the forests of one selection.
 #[divan::bench(sample_count = 10, args = SHAPES)]
 fn ranks_at_10_000(bencher: Bencher, (d, k): (usize, usize)) {
     let (problem, _) = groups(10_000, d, k);

@@ -1,4 +1,4 @@
-//! Does anything that promises hard constraints break one, or refuse what can be met? Millions of small sets,
+//! A search for broken or wrongly rejected hard constraints: millions of small sets,
 //! compared with trying all labels:
 //!
 //!   cargo run --release --features contract --example hard_constraints -- 1000000

@@ -64,7 +64,7 @@ pub use mustlink_core::roles::Properties;
 /// /// The same clusterer, once per feature.
 /// #[options]
 /// pub struct OncePerFeature {
-///     /// What groups the objects.
+///     /// Clusterer of the objects.
 ///     #[option(slot = "kmeans")]
 ///     pub clusterer: Option<Box<dyn BaseClusterer>>,
 /// }

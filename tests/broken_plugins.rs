@@ -1,4 +1,4 @@
-//! Plugins that are broken on purpose: which law names each?
+//! Plugins that are broken on purpose, and the law that reports each.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Does what the plugins declare cover what they hold? Their largest memory is measured while each runs
-//! on one thread, beside its data.
+//! Tests that the memory declared by plugins covers the memory that they hold. Each runs on one thread, and
+//! its largest memory is measured without its data.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! How is shown what a method that chooses among methods has tried?
+//! The candidates that a method tried, as a table and as files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) struct Row {
     seconds: f64,
 }
 
-/// What was tried, the best first.
+/// The candidates that were tried, the best first.
 pub(crate) fn rows(tried: &[Tried]) -> Vec<Row> {
     let row = |t: &&Tried| Row {
         name: t.name.clone(),
@@ -111,7 +111,7 @@ pub(crate) fn none(job: &Job) -> Failure {
     Failure::usage(format!("--out-candidates: {} {text}", job.clusterer()))
 }
 
-/// What [`write`] writes.
+/// The files that [`write`] writes.
 pub(crate) const FILES: [&str; 3] = ["candidates.csv", "labels.csv", "method.toml"];
 
 /// Writes what `job` tried into `folder`: `candidates.csv` with scores, `labels.csv` with the clustering of each

@@ -1,4 +1,4 @@
-//! How is what went wrong shown, and with which exit status?
+//! Error messages and exit statuses.
 
 use std::io::IsTerminal;
 

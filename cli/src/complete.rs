@@ -1,4 +1,4 @@
-//! What can a shell offer at the cursor?
+//! Completion of names at the cursor of a shell.
 //!
 //! Names come from the catalogue and the data directory at the moment they are wanted, so a
 //! completion script never lags behind the plugins of the program it was printed by.
@@ -50,14 +50,14 @@ pub(crate) fn cited(current: &OsStr) -> Vec<CompletionCandidate> {
     out
 }
 
-/// What has a schema.
+/// The names that have a schema.
 pub(crate) fn schemas(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut out = starting(current, ["experiment", "method"]);
     out.extend(starting(current, candidates(|_| true)));
     out
 }
 
-/// What can be listed.
+/// The names that can be listed.
 pub(crate) fn listed(current: &OsStr) -> Vec<CompletionCandidate> {
     starting(current, Role::ALL.into_iter().map(Role::plural).chain(["datasets".to_string()]))
 }

@@ -1,4 +1,4 @@
-//! What `cluster --dry-run` shows: estimated time and memory of a method, and the methods that it would try.
+//! The output of `cluster --dry-run`: estimated time and memory of a method, and the methods that it would try.
 
 use mustlink::error::bytes;
 use mustlink::roles::{Attempt, OPERATIONS_PER_SECOND, cost_of_steps};

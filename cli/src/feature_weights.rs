@@ -1,4 +1,4 @@
-//! Which methods learn how much each feature counts, and what is said of those that do not?
+//! Learned weights of features, and the error for methods that learn none.
 
 use crate::failure::Failure;
 use crate::job::Job;

@@ -1,4 +1,4 @@
-//! Is a file an experiment or a method?
+//! Experiment files and method files, and how to distinguish them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::method_file::{ConsensusFile, MethodFile};
 use crate::trust;
 
-/// What a file describes.
+/// The content of a file.
 pub(crate) enum File {
     Experiment(Box<Experiment>),
     /// A method, or what combines partitions.
@@ -57,7 +57,7 @@ pub(crate) fn own_plugins(starts: bool) -> Result<Vec<Diagnostic>, Failure> {
     if out.is_empty() { Ok(out) } else { Err(Error::Config(out).into()) }
 }
 
-/// What `mustlink.toml` may say.
+/// The content of `mustlink.toml`.
 #[derive(serde::Deserialize, mustlink::prelude::JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)] // Its schema is all there is to it.

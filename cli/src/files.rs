@@ -1,4 +1,4 @@
-//! Which files does a command read, which columns of them, and may it write what it is to write?
+//! The files and columns that a command reads, and checks of the files that it writes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -230,7 +230,7 @@ pub(crate) fn check_folders(
 /// Most symbolic links in a row that [`place`] follows, as many as Linux does.
 const MOST_LINKS: usize = 40;
 
-/// Whether two paths lead to one file. Devices and pipes may be written to twice.
+/// True if two paths lead to one file. Devices and pipes may be written to twice.
 pub(crate) fn same(one: &Path, other: &Path) -> bool {
     let (one, other) = (place(one), place(other));
     one.is_some() && one == other

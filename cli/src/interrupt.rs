@@ -82,14 +82,14 @@ pub(crate) fn watch() {
     watch_interrupts();
 }
 
-/// Whether this program was started so that the end of its terminal is nothing to it, as by nohup.
+/// True if this program ignores the end of its terminal, because it was started so, as by nohup.
 #[cfg(unix)]
 fn outlives_its_terminal() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     ignores(&status, nix::sys::signal::Signal::SIGHUP as u32)
 }
 
-/// Whether a signal is ignored, by what Linux says of a process.
+/// True if a signal is ignored, according to the status that Linux shows of a process.
 #[cfg(unix)]
 fn ignores(status: &str, signal: u32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! How does one method meet one data set, as the command line says?
+//! One method on one data set, as the command line describes them.
 //!
 //! [`Job::open`] reads everything and carries out the steps that change rows; what is done then is that of
 //! [`Single`], which the Python package does too.
@@ -183,7 +183,7 @@ impl Job {
         }
     }
 
-    /// What can be checked before anything runs.
+    /// The checks before anything runs.
     fn judge(&mut self, args: &JobArgs, selecting: bool) -> Result<()> {
         if self.problem.k.is_some() {
             self.problem.require_k(None, "k")?;
@@ -443,7 +443,7 @@ fn unread_answers(unread: &str) -> String {
     )
 }
 
-/// Whether somebody may be asked at the terminal, whose prompts a moving line would overwrite.
+/// True if somebody may be asked at the terminal, whose prompts a moving line would overwrite.
 fn asks_a_person(method: &Method) -> bool {
     method.oracle.as_ref().is_some_and(|o| o.properties().interactive)
 }

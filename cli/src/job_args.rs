@@ -1,4 +1,4 @@
-//! What is asked of one method on one data set?
+//! The arguments about one method on one data set.
 
 use std::path::{Path, PathBuf};
 
@@ -198,7 +198,7 @@ impl JobArgs {
         options.split(' ').find(|option| is_given(option) || is_set(option))
     }
 
-    /// Where relative paths in options start: at the method file.
+    /// The start of relative paths in options: the folder of the method file.
     pub fn base(&self) -> &Path {
         self.method.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
     }

@@ -81,7 +81,7 @@ struct CommandLine {
     verb: Verb,
 }
 
-/// Where the last panic happened, for the message of [`main`].
+/// The place of the last panic, for the message of [`main`].
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs the program with the arguments of the process.

@@ -1,4 +1,4 @@
-//! How much memory may a run take where nobody says?
+//! The default of the memory limit.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What does a method file say? A method, and what it takes to run it alone; or what combines partitions.
+//! Method files: a method with what it needs to run alone, or a consensus function.
 
 use mustlink::config::{self, Document, Node};
 use mustlink::error::Diagnostic;
@@ -41,7 +41,7 @@ pub(crate) struct ConsensusFile {
     /// Seed of every random number; --seed overrides it.
     #[option(min = 0)]
     pub seed: Option<u64>,
-    /// What combines the partitions.
+    /// The consensus function that combines the partitions.
     #[option(slot = "voting")]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
 }
@@ -217,7 +217,7 @@ fn fit_default(
     Ok(())
 }
 
-/// Whether an option `--set` is about this part of a method.
+/// True if an option `--set` is about this part of a method.
 fn sets(set: &str, slot: &str) -> bool {
     set.trim_start().starts_with(slot)
 }

@@ -1,4 +1,4 @@
-//! What is kept of a clustering, so that new objects can be put into its clusters?
+//! Saved models, which assign new objects to the clusters.
 //!
 //! The centres with their metric, the components of a mixture, the transforms as they were fitted, and the
 //! features they saw.
@@ -244,20 +244,20 @@ impl Model {
         self.members.is_empty()
     }
 
-    /// Whether new objects have probabilities.
+    /// True if new objects have probabilities.
     pub fn is_mixture(&self) -> bool {
         self.members.is_empty()
             && self.place.neighbours.is_none()
             && self.place.centres.is_mixture()
     }
 
-    /// Whether the data must be numbers, all there: no step begins with less.
+    /// True if the data must be numbers without gaps, because no step accepts less.
     pub fn needs_numbers(&self) -> bool {
         let takes_table = |s: &Step| s.transform.properties().accepts.contains(&DataKind::Table);
         !self.steps.first().is_some_and(takes_table)
     }
 
-    /// What it is, in one line.
+    /// The model in one line.
     pub fn summary(&self) -> String {
         let method =
             self.method.pointer("/clusterer/type").or(self.method.pointer("/selector/type"));

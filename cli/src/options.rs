@@ -34,7 +34,7 @@ fn figure_format(word: &str) -> Result<FigureFormat, Error> {
     mustlink_report::check_formats(&[format]).map(|()| format)
 }
 
-/// Where named data sets are.
+/// The places of named data sets.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DataDir {
     /// Directory of named data sets (repeatable)

@@ -1,5 +1,5 @@
-//! What is in a cluster? Its classes, its most typical objects, and the features that tell it from the
-//! others.
+//! The profile of a cluster: its classes, its most typical objects, and the features that distinguish it
+//! from the others.
 
 use std::path::Path;
 
@@ -135,7 +135,7 @@ struct Line {
     f: Option<f64>,
 }
 
-/// What [`write`] writes.
+/// The files that [`write`] writes.
 pub(crate) const FILES: [&str; 2] = ["clusters.csv", "features.csv"];
 
 /// Writes `clusters.csv` and `features.csv` into `folder`. `set` is the file as it was read, `labels` those of its

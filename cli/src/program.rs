@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use mustlink_datasets::shell_word;
 
-/// What this process was called.
+/// The name by which this process was called.
 static NAME: OnceLock<OsString> = OnceLock::new();
 
 /// The arguments of this command as words of a shell.

@@ -1,4 +1,4 @@
-//! How is it shown that work goes on? A bar on a terminal, now and then a line elsewhere.
+//! Progress: a bar on a terminal, otherwise a line from time to time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ const NEXT_LINES: Duration = Duration::from_secs(30);
 /// The part of the work that is done, and the seconds that were left at that time.
 type Stood = Option<(String, Option<f64>, Instant)>;
 
-/// What is done after `elapsed`, and the time left.
+/// The steps done after `elapsed`, and the time left.
 fn line(stood: &Stood, elapsed: Duration) -> String {
     let so_far = duration(elapsed.as_secs_f64());
     let Some((done, left, at)) = stood else { return format!("at work, {so_far} so far") };

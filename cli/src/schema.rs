@@ -1,4 +1,4 @@
-//! How do the schemas of files and of plugins become one?
+//! One schema out of the schemas of files and plugins.
 //!
 //! In the schema of a type a plugin slot is only marked with its role. Here each mark becomes a
 //! reference to the plugins of that role, and each plugin's schema gets its `type`. References run
@@ -162,7 +162,7 @@ fn fill(schema: &mut Value, prefix: &str) {
     });
 }
 
-/// What a schema refers to.
+/// The definitions that a schema refers to.
 fn references(schema: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     visit_tables(schema, &mut |table| {

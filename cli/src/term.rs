@@ -105,7 +105,7 @@ pub(crate) fn summary(blocks: &[Vec<(&str, String)>], next: Option<String>) -> S
     text
 }
 
-/// What was counted more than 0 times.
+/// The counts above 0, with their words.
 pub(crate) fn counted(all: &[(usize, &str)]) -> String {
     all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect()
 }

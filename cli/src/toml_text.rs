@@ -1,4 +1,4 @@
-//! How is a resolved configuration written as TOML that people read?
+//! Resolved configurations as TOML for readers.
 
 use mustlink::config::tree::visit_tables_mut;
 use mustlink::config::without_null;

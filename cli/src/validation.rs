@@ -1,4 +1,4 @@
-//! Did the known classes help? Some are held out, and what the method makes of the others is judged by them.
+//! Validation: some known classes are held out, and score the result of the others.
 
 use std::sync::Arc;
 

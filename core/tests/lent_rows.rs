@@ -1,4 +1,4 @@
-//! Are rows in memory of somebody else read where they are?
+//! Rows in borrowed memory are read in place.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How are questions written to a spreadsheet, and answers read from it?
+//! Questions written to a spreadsheet, and answers read from it.
 //!
 //! A CSV with the columns `i`, `j` and `answer`; what stands in other columns is for people. Objects are row
 //! numbers from 0, or ids. An empty answer is none.
@@ -17,7 +17,7 @@ use crate::records::Records;
 
 const EXPECTED: &str = "the header i,j,answer and one row per question";
 
-/// What people write, in lower case.
+/// The words that people write, in lower case.
 const WORDS: [(&str, Reply); 14] = [
     ("same", Reply::MustLink),
     ("different", Reply::CannotLink),

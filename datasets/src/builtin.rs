@@ -1,4 +1,4 @@
-//! Which real data sets are part of the program?
+//! The real data sets that are part of the program.
 //!
 //! Small ones from UCI, so that the first command on a fresh machine has real data: the files in
 //! `data/`, which say where they are from.

@@ -1,4 +1,4 @@
-//! How do the bytes of a file, packed or not, get into memory and back?
+//! The bytes of a file, packed or not, read and written.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -191,7 +191,7 @@ where
     })
 }
 
-/// Whether a file could be written by this name.
+/// Checks that a file with this name could be written.
 ///
 /// # Errors
 /// `Data` when it could not.

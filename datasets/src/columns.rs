@@ -1,4 +1,4 @@
-//! Which columns of a CSV are features, ids or classes?
+//! The columns of a CSV: features, ids or classes.
 //!
 //! What a person names decides. A last column called `class` holds classes. Every other column is a
 //! feature, unless its name or its values look like ids or classes: then the file is refused with both
@@ -37,7 +37,7 @@ pub(crate) struct Roles {
     pub guessed: bool,
 }
 
-/// What a feature may be instead.
+/// The other things that a feature may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Suspicion {
     Id,
@@ -481,17 +481,17 @@ fn suspicion(name: &str) -> Option<Suspicion> {
     (has(&class) || is(&alone)).then_some(Suspicion::Class)
 }
 
-/// Whether the name of a column says that it holds classes.
+/// True if the name of a column suggests that it holds classes.
 pub(crate) fn says_class(name: &str) -> bool {
     matches!(suspicion(name), Some(Suspicion::Class | Suspicion::Y))
 }
 
-/// Whether a value is a whole number, or missing.
+/// True if a value is a whole number, or missing.
 fn is_whole(value: f64) -> bool {
     value.is_nan() || value.fract() == 0.0
 }
 
-/// Whether whole numbers rise row by row.
+/// True if whole numbers rise row by row.
 fn rising(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
     let (mut known, mut before) = (0, f64::NEG_INFINITY);
     let goes_on = |v: f64| {
@@ -501,7 +501,7 @@ fn rising(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
     (0..rows).map(value).filter(|v| !v.is_nan()).all(goes_on) && known >= RISING
 }
 
-/// Whether these are whole numbers, each of which occurs twice or more on average.
+/// True if these are whole numbers, each of which occurs at least twice on average.
 fn few(values: &[f64]) -> bool {
     let mut values: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
     let known = values.len();

@@ -1,4 +1,4 @@
-//! How are constraints read from a file and written to one?
+//! Constraints read from a file and written to one.
 //!
 //! A CSV with the columns `i`, `j`, `type` (`must_link` or `cannot_link`) and, where given,
 //! `weight` and `strength` (`hard` or `soft`). Objects are row numbers from 0, or ids. A row of type
@@ -93,7 +93,7 @@ fn same_number<'a>(cell: &str, ids: impl Iterator<Item = &'a str>) -> String {
     })
 }
 
-/// What to do about a row number that is not below `n`: counted from 1 the last is `n`; larger ones may be ids.
+/// The remedy for a row number that is not below `n`: counted from 1 the last is `n`; larger ones may be ids.
 fn next_step(i: usize, n: usize) -> &'static str {
     if i == n {
         "; where they are counted from 1, take 1 from each; or are these ids? (--id)"
@@ -126,7 +126,7 @@ pub fn read_constraints_and_unused(
     parse(Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?, dataset, by_id, limit)
 }
 
-/// Where each cell of a row stands.
+/// The place of each cell in a row.
 struct Columns {
     i: usize,
     j: usize,
@@ -600,7 +600,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// What is written is read back, by row number and by ids that need quotes.
+        /// Written constraints are read back, by row number and by ids that need quotes.
         #[test]
         fn written_and_read(
             pairs in proptest::collection::vec((0usize..9, 0usize..9, any::<bool>(), 0.001f64..1e6, 0u8..3), 0..20),

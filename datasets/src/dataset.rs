@@ -1,4 +1,4 @@
-//! What is known about a set of objects?
+//! A data set: objects with everything that is known about them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ const GLIMPSE: usize = 30;
 pub struct Dataset {
     /// Its name: as built in, as in the manifest, or the stem of the file.
     pub name: String,
-    /// What methods see.
+    /// The data as methods see them.
     pub data: Data,
     /// One id per object, where the source has them; otherwise row numbers from 0.
     pub ids: Option<Arc<[String]>>,
@@ -103,13 +103,13 @@ pub struct Dataset {
     pub shown: Arc<[(String, Vec<String>)]>,
     /// Classes, where known.
     pub classes: Option<Classes>,
-    /// What is known of the classes of some objects, as a method may see it.
+    /// The known classes of some objects, as a method may see them.
     pub known: Option<Classes>,
     /// Groups of rows that must all be apart, as they were read.
     pub apart: Arc<[Group]>,
     /// One name per feature; empty where the source has none.
     pub feature_names: Vec<String>,
-    /// Where the numbers come from, for people.
+    /// The origin of the numbers, for people.
     pub provenance: String,
     /// How its file was read.
     pub reading: Reading,
@@ -130,7 +130,7 @@ pub struct Reading {
     pub separator: Option<char>,
     /// The decimal mark of its numbers, unless it is a point.
     pub decimal: Option<char>,
-    /// What a reader should know: features that may be classes.
+    /// Notes for a reader: features that may be classes.
     pub notes: Vec<String>,
     /// Why its data is a table and not numbers, with the first places and the ways out.
     pub(crate) incomplete: Option<NotNumbers>,
@@ -156,7 +156,7 @@ impl Dataset {
         }
     }
 
-    /// What was read, in one line: objects, features, ids, classes, missing values.
+    /// The data set in one line: objects, features, ids, classes, missing values.
     pub fn summary(&self) -> String {
         let reading = &self.reading;
         let mut features = named(&self.feature_names, 6);
@@ -368,7 +368,7 @@ impl Dataset {
         self.classes.as_ref().map(sizes).unwrap_or_default()
     }
 
-    /// What an oracle may see of this data set, in a run with context `ctx`.
+    /// The part of this data set that an oracle may see, in a run with context `ctx`.
     pub fn scene(&self, ctx: Context) -> Scene {
         Scene {
             name: Some(self.name.clone()),
@@ -382,9 +382,9 @@ impl Dataset {
         }
     }
 
-    /// Where all that is random about the data starts: at its name where that stands for its
-    /// content (`listed`, the name a study gives it), else at its values. So neither the name of a
-    /// file nor its form decides what is drawn.
+    /// The seed of all random numbers about the data. It depends on the name if the name stands for the content
+    /// (`listed`, the name that a study gives it), otherwise on the values. So neither the name of a file nor its
+    /// form changes the random numbers.
     pub fn seed_path(&self, seed: u64, listed: &str) -> SeedPath {
         if self.reading.listed {
             return SeedPath::new(seed).child(listed);

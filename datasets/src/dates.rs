@@ -1,6 +1,6 @@
-//! Which cells are dates or times?
+//! Cells that are dates or times.
 
-/// Whether a cell is a date such as 2024-01-31, 31.1.2024 or 1/31/2024, with a time behind it or without, or a
+/// True if a cell is a date such as 2024-01-31, 31.1.2024 or 1/31/2024, with or without a time behind it, or a
 /// time alone.
 pub(crate) fn is_date(cell: &str) -> bool {
     match cell.split_once([' ', 'T']) {

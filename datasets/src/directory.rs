@@ -1,4 +1,4 @@
-//! What does a data directory promise, and does it hold?
+//! Data directories: manifests, and checks of the files that they list.
 //!
 //! `MANIFEST.csv` names the sets of a directory with their sizes and hashes. Opening one asserts
 //! them all, so that a result never rests on another file than the one meant.
@@ -42,7 +42,7 @@ struct Entry {
     notes: String,
 }
 
-/// What is wrong in a manifest, and on which line.
+/// The error about a line of a manifest.
 fn wrong(file: &Path, header: &[&str], e: &csv::Error) -> Error {
     let line = e.position().map(|at| format!(", line {}", at.line())).unwrap_or_default();
     let message = match e.kind() {
@@ -80,7 +80,7 @@ fn mistyped(header: &[&str]) -> Vec<String> {
 pub(crate) struct Directory {
     folder: PathBuf,
     entries: Vec<Entry>,
-    /// What a reader of any of its sets should know.
+    /// Notes for a reader of any of its sets.
     notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How much does each feature count in each cluster?
+//! The weights of the features in each cluster.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ pub struct FeatureWeights {
 }
 
 impl FeatureWeights {
-    /// What `clustering` and the transforms before it learned: the weights of the clusterer, else the
-    /// diagonals of its metrics, else those of the metric that a transform learned. `names` are those of
-    /// the data set.
+    /// The weights that `clustering` and the transforms before it learned: those of the clusterer, otherwise the
+    /// diagonals of its metrics, otherwise the diagonal of the metric that a transform learned. `names` are the names
+    /// of the features of the data set.
     pub fn learned(clustering: &Clustering, lineage: &Lineage, names: &[String]) -> Option<Self> {
         let extras = &clustering.extras;
         let of_clusterer = |rows: Vec<Vec<f64>>| {

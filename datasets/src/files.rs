@@ -1,4 +1,4 @@
-//! How is a file or a folder of files read into a data set?
+//! Data sets read from a file or from a folder of files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What stands between a file and numbers, and what can be done about it?
+//! Cells that are not numbers, and remedies for them.
 
 use std::collections::BTreeSet;
 
@@ -38,11 +38,11 @@ pub struct NotNumbers {
     /// Cells that are not numbers in columns of numbers, with the remedies. `one_hot` would turn each number into a
     /// column of 0 and 1.
     pub among_numbers: Option<String>,
-    /// What can be done about it.
+    /// The remedies.
     pub ways: Vec<Way>,
 }
 
-/// What can be done about cells that are not numbers.
+/// A remedy for cells that are not numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
     /// They are numbers that have to be written, or read, in another way.
@@ -436,7 +436,7 @@ fn is_written_number(word: &str, decimal: Option<char>) -> bool {
         || is_date(word)
 }
 
-/// Whether the words of a feature are numbers with units: all with the same one, or with a blank before it.
+/// True if the words of a feature are numbers with units: all with the same one, or with a blank before it.
 fn have_units(words: &[&Odd]) -> bool {
     let parts = words.iter().map(|odd| {
         let (number, unit) = thousands::with_unit(&odd.word)?;

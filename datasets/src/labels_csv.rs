@@ -1,4 +1,4 @@
-//! How are the labels of objects read from a file and written to one?
+//! Labels read from a file and written to one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,7 +47,7 @@ impl LabelColumn {
         Ok(&self.labels)
     }
 
-    /// Whether the ids are row numbers from 0 in order, as labels of objects without ids have them.
+    /// True if the ids are row numbers from 0 in order, as labels of objects without ids have them.
     fn counted(&self) -> bool {
         self.ids.iter().flatten().enumerate().all(|(i, id)| *id == i.to_string())
     }

@@ -1,4 +1,4 @@
-//! Where do the objects come from, and what is known about them?
+//! Data sets: their objects, and everything that is known about them.
 //!
 //! A [`Dataset`] is the data that methods see, with what only people, oracles and metrics see: ids,
 //! display text and classes. [`open`] finds one by name or path: a CSV, a Matrix Market file with

@@ -1,4 +1,4 @@
-//! How do our data sets become linfa's, and linfa's ours?
+//! Conversions between our data sets and linfa's.
 
 use linfa::DatasetBase;
 use mustlink_core::{Data, DataKind, Error, Result};

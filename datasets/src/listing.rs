@@ -1,4 +1,4 @@
-//! What is known of a data set before it is opened.
+//! The facts about a data set that are known before it is opened.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub enum Origin {
 pub struct Listing {
     /// Its name.
     pub name: String,
-    /// Where it comes from.
+    /// The origin of the data set.
     pub origin: Origin,
     /// `dense`, `sparse`, or what the manifest says.
     pub kind: String,

@@ -1,4 +1,4 @@
-//! How is a Matrix Market file read?
+//! The reader of Matrix Market files.
 //!
 //! `coordinate` files become sparse rows, `array` files dense ones; values are real, integer or
 //! pattern (every named entry is 1). A symmetric file names one half, both are filled in.

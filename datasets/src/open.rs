@@ -1,4 +1,4 @@
-//! Which data set does a name mean?
+//! The data set that a name refers to.
 
 use std::path::Path;
 
@@ -72,8 +72,8 @@ fn found(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     built_in(name_or_path, options)?.ok_or_else(|| unknown(name_or_path, options))
 }
 
-/// Whether a CSV file can be opened, as far as its header and its first megabytes tell; whether there is a
-/// file, for other paths; true of names.
+/// Checks that a CSV file can be opened, as far as its header and its first megabytes show. Other paths only have to
+/// exist; names are not checked.
 ///
 /// # Errors
 /// As [`open`].
@@ -100,12 +100,12 @@ pub fn column_names(file: &str) -> Result<Option<Vec<String>>> {
     Ok(Some(sheet.header().to_vec()))
 }
 
-/// Whether what is so called is a path, not the name of a data set; the standard input is neither.
+/// True for a path, as opposed to the name of a data set; the standard input is neither.
 pub fn is_path(name: &str) -> bool {
     name.contains(['/', '\\', '.'])
 }
 
-/// Whether what is so called is read as a CSV, which has columns to choose from.
+/// True if this is read as a CSV, which has columns to choose from.
 pub fn is_table(name_or_path: &str) -> bool {
     name_or_path == "-" || stem_of_table(name_or_path).is_some()
 }
@@ -116,7 +116,7 @@ fn stem_of_table(file: &str) -> Option<&str> {
     [".csv", ".tsv", ".txt"].iter().find_map(|ending| plain.strip_suffix(ending))
 }
 
-/// Whether a name is that of a data set; true of paths.
+/// Checks that a name is that of a data set; paths pass.
 ///
 /// # Errors
 /// `Data` with the nearest name.

@@ -1,4 +1,4 @@
-//! How is a data set to be opened?
+//! Options for opening a data set.
 
 use std::path::PathBuf;
 
@@ -39,9 +39,9 @@ pub struct OpenOptions {
     pub categories: Vec<String>,
     /// The first row is an object already; columns are called `#1`, `#2` …
     pub no_header: bool,
-    /// What stands between cells. Absent: that of `, ; tab |` which fits.
+    /// The separator of cells. If absent, the one of `, ; tab |` that fits.
     pub separator: Option<char>,
-    /// What stands before the decimals of a number. Absent: a point.
+    /// The decimal mark of numbers. If absent, a point.
     pub decimal: Option<char>,
     /// Cells that count as missing values, in addition to empty ones. Empty: `?`, `NA`, `N/A`, `NaN`, `null`,
     /// `none`, in any case.

@@ -1,4 +1,4 @@
-//! May the features of a file be distances or affinities?
+//! Checks of features that should be distances or affinities.
 //!
 //! Files are read as features. A matrix of pairs of objects has as many columns as rows and is the same on both
 //! sides of its diagonal; clustered on as features it gives clusters of something else.

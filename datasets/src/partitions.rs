@@ -1,4 +1,4 @@
-//! How are partitions that somebody already has read from a file?
+//! The reader of files with existing partitions.
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ use crate::table::NO_ROWS;
 #[derive(Default)]
 struct Cells {
     text: String,
-    /// Where each cell ends.
+    /// The end of each cell.
     ends: Vec<usize>,
     /// The line that each record starts on.
     lines: Vec<u64>,

@@ -1,4 +1,4 @@
-//! How is the text of a CSV cut into records?
+//! The records in the text of a CSV.
 //!
 //! The text is read in chunks of some megabytes, each cut after the last record that ends in it, and
 //! the records of a chunk without quotes are found on all threads: a file of many gigabytes takes no
@@ -24,7 +24,7 @@ const NO_TEXT: [(&[u8], &str); 5] = [
     (b"\xd0\xcf\x11\xe0", "is a workbook of an old Excel; save the sheet as CSV"),
     (b"\x93NUMPY", "is an NPY file; its name must end with .npy"),
 ];
-/// What may stand between cells, where nothing says which.
+/// The separators of cells that are detected.
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
 /// A CSV whose header is read.
@@ -32,7 +32,7 @@ pub(crate) struct Sheet<'a> {
     input: Input<'a>,
     separator: u8,
     header: Vec<String>,
-    /// What is read and not yet handed out.
+    /// The bytes that are read and not yet handed out.
     rest: Vec<u8>,
     /// The line that `rest` starts on, from 1.
     line: u64,
@@ -120,7 +120,7 @@ impl<'a> Sheet<'a> {
         &self.header
     }
 
-    /// What stands between cells.
+    /// The separator of cells.
     pub fn separator(&self) -> char {
         self.separator as char
     }
@@ -277,7 +277,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
     bytes.chunks(255).map(run).sum()
 }
 
-/// Whether a line ends in \r alone.
+/// True if a line ends in \r alone.
 fn lone_return(bytes: &[u8]) -> bool {
     bytes.contains(&b'\r') && bytes.windows(2).any(|w| w[0] == b'\r' && w[1] != b'\n')
         || bytes.last() == Some(&b'\r')
@@ -299,7 +299,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Where records end: a quote opens only at the start of a cell.
+/// The ends of records: a quote opens only at the start of a cell.
 fn record_ends<'b>(bytes: &'b [u8], separators: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
     let (mut inside, mut fresh) = (false, true);
     bytes.iter().enumerate().filter_map(move |(at, &b)| {

@@ -1,4 +1,4 @@
-//! Which steps change the rows of a data set, and what becomes of ids and classes?
+//! Steps that change the rows of a data set, together with ids and classes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use ndarray::Array2;
 use crate::bytes::bad;
 use crate::dataset::{Classes, Dataset};
 
-/// Where the rows of a data set went.
+/// The new place of each row of a data set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowMap {
     /// The new row of each old row; `None` = dropped.
@@ -58,7 +58,7 @@ impl RowMap {
         RowMap { map, kept, dropped, merged, mixed, mixed_known: 0 }
     }
 
-    /// What belongs to the new rows, handed out to all old ones; `None` for dropped rows.
+    /// The values of the new rows, handed out to all old ones; `None` for dropped rows.
     pub fn expand<T: Clone>(&self, new: &[T]) -> Vec<Option<T>> {
         self.map.iter().map(|r| r.map(|r| new[r as usize].clone())).collect()
     }

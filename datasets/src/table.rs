@@ -1,4 +1,4 @@
-//! What do the records of a CSV say about objects?
+//! The objects in the records of a CSV.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::incomplete::{Gaps, Incomplete, Odd, Way};
 use crate::options::{OpenOptions, within};
 use crate::sheet::Sheet;
 
-/// What some records say: values row by row, and the cells of columns that hold text.
+/// The content of some records: values row by row, and the cells of columns that hold text.
 #[derive(Default)]
 struct Part {
     rows: usize,
@@ -284,7 +284,7 @@ fn with_hint(e: Error, name: &str) -> Error {
     }
 }
 
-/// What the header and the first rows of a CSV already tell: that it can be read, with these columns.
+/// Checks, from the header and the first rows, that a CSV can be read, with these columns.
 pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
     let place = input.place().to_string();
     let sheet = opened(input, options)?;

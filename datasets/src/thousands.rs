@@ -1,5 +1,5 @@
-//! Which cells are numbers with marks between their thousands, or signs or units beside them? They are not read, but
-//! told how to be written.
+//! Numbers with thousands separators, signs or units. They are rejected, with a proposal for writing
+//! them.
 
 const MARKS: [char; 7] = ['.', ',', ' ', '\u{a0}', '\u{202f}', '\'', '’'];
 
@@ -26,7 +26,7 @@ fn between(cell: &str, mark: char, decimal: Option<char>) -> bool {
     first && grouped && marked && digits(fraction)
 }
 
-/// Whether the comma of a cell may be one of decimals and one between thousands: 1,234, but not 0,123.
+/// True if the comma of a cell may be a decimal mark or a thousands separator: 1,234, but not 0,123.
 pub(crate) fn undecided(cell: &str) -> bool {
     // With decimals behind it the comma can only be between thousands.
     cell.matches(',').count() == 1 && between(&format!("{cell}.0"), ',', None)

@@ -1,5 +1,5 @@
-//! What happens in a cell: the first p replies of its selection at every curve point p, a clustering
-//! from scratch, scores. Whatever goes wrong becomes rows with the error.
+//! A cell: the first p replies of its selection at every curve point p, a clustering
+//! from scratch, and scores. Failures become rows with the error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What does the file of a finished cell say, and is it as it was written?
+//! The file of a finished cell, with its checksum.
 //!
 //! The first line names the cell, counts the rows and holds a checksum of everything; the rows
 //! follow, one JSON line each. A line lost or doubled, files that changed places and values that were

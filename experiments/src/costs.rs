@@ -1,4 +1,4 @@
-//! What does a method cost, and which ensembles does it share with others?
+//! The estimated cost of a method, and the ensembles that it shares with others.
 //!
 //! Rough counts of operations, read off the configuration: good enough to start long cells first.
 

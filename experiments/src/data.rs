@@ -1,4 +1,4 @@
-//! Where do the data sets of an experiment come from?
+//! The data sets of an experiment.
 //!
 //! From names, files, or memory; then through the steps under `[[dataset]]`. Everything later
 //! (splits, constraints, ids, sizes) refers to the rows after those steps.

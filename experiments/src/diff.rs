@@ -1,4 +1,4 @@
-//! What changed between two results directories?
+//! The differences between two results directories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What is there to do? Cells (data set, method, repeat, fold) and the selections they share.
+//! The cells (data set, method, repeat, fold), and the selections that they share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;

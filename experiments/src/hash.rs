@@ -1,4 +1,4 @@
-//! What two things are equal, and is a file as it was written?
+//! Digests of values and checksums of files.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What decides which results belong to a cell, which cells share a selection, and which code made a
-//! result?
+//! The identity of a cell, the key of a selection that cells share, and the code that made a
+//! result.
 //!
 //! The identity of a cell is a hash of everything its rows depend on; a selection key is everything a
 //! selection reads. Neither decides what is drawn: seeds have paths of their own. Which rows are asked

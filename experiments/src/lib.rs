@@ -1,4 +1,4 @@
-//! How are claims about methods made repeatable?
+//! Experiments: repeatable claims about methods.
 //!
 //! An [`Experiment`] is a file: data sets, splits, methods, curve points, metrics. [`plan`] estimates
 //! what running it takes; [`run`] does it, cell by cell into a crash-safe journal, and goes on

@@ -1,4 +1,4 @@
-//! Which options of a plugin name files and programs?
+//! The options of a plugin that name files and programs.
 
 use std::collections::BTreeSet;
 use std::path::Path;

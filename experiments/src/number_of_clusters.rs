@@ -1,4 +1,4 @@
-//! How many clusters are in the data? Four criteria, each with its own idea of a cluster.
+//! The number of clusters by four criteria, each with its own idea of a cluster.
 //!
 //! All look at the same clusterings: of all objects of a sample, and of random halves of it and more. What
 //! they choose need not agree; where they do not, the data have no one answer.

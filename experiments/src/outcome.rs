@@ -1,4 +1,4 @@
-//! What is a run told, what does it tell while it is at work, and what came of it?
+//! The options, the progress and the outcome of a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

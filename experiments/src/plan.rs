@@ -1,4 +1,4 @@
-//! What would a run do, and what would it take?
+//! The plan of a run: its cells, and the time and memory that they need.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What is there in a results directory?
+//! The content of a results directory.
 
 use std::collections::BTreeSet;
 use std::path::Path;

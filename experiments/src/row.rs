@@ -1,4 +1,4 @@
-//! What is written down about one curve point of one cell?
+//! The row about one curve point of one cell.
 //!
 //! A [`Row`]. Rows are JSON lines in the journal and lines of `results.csv`; a missing value is null
 //! there and empty here, never NaN.

@@ -1,4 +1,4 @@
-//! How is an experiment carried out?
+//! The run of an experiment.
 //!
 //! Selections and cells are tasks. The threads are shared out among the tasks that can begin, and a task
 //! begins only while its declared memory fits the limit. No result depends on the order.

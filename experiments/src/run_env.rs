@@ -1,4 +1,4 @@
-//! What the selections and cells of a run have in common, and what happens in a selection: queries up to
+//! The shared data of the selections and cells of a run, and the selection itself: queries up to
 //! the largest curve point, made once for all cells that share it.
 
 use std::sync::Arc;

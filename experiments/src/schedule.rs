@@ -1,4 +1,4 @@
-//! Which task comes next, on which threads, and how long will the rest take?
+//! The order and the threads of tasks, and the time that is left.
 //!
 //! A task that makes an ensemble for others comes first, a selection before the cells that use it, longer
 //! tasks before shorter ones. Each task has a pool to itself. In one pool for all, a thread that waits for

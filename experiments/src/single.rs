@@ -1,4 +1,4 @@
-//! How does one method meet one data set, outside a study?
+//! One method on one data set, outside a study.
 //!
 //! The command line and the Python package both come here, so that the same seed gives both the same.
 //! Objects are numbered as they stand after the transforms that change rows; [`Single::row`] gives the place

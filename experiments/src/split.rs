@@ -1,4 +1,4 @@
-//! Which objects are held back for scoring?
+//! The objects that are held out for scoring.
 //!
 //! A split is a list of (repeat, fold) with a set of test objects each. The clusterer always gets
 //! all objects; only training objects may appear in queries and constraints.

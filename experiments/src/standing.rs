@@ -1,4 +1,4 @@
-//! What of an experiment does a results directory hold already?
+//! The part of an experiment that a results directory already contains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

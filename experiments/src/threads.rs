@@ -1,4 +1,4 @@
-//! Who does work that has threads to itself?
+//! Threads for work that needs threads of its own.
 
 use mustlink_core::run::STACK;
 use mustlink_core::{Error, Result};

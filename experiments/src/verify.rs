@@ -1,4 +1,4 @@
-//! Do finished cells come out again as they stand?
+//! Finished cells computed again and compared.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What is kept of a target: small real files, and inputs that once broke it.
+/// The kept inputs of a target: small real files, and inputs that once broke it.
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
     /// Real files, by name.

@@ -1,4 +1,4 @@
-//! Does every reader of bytes end with a value or an error, whatever the bytes?
+//! Fuzzing: every reader of bytes ends with a value or an error.
 //!
 //! A [`Target`] is a reader with the files it is attacked with: corpora, from which [`Mutants`] makes inputs,
 //! and regressions, inputs that once broke it. [`Watch`] runs one input and tells a panic of any thread, memory

@@ -39,7 +39,7 @@ struct Args {
     /// Ends after so many seconds, shared equally by the targets
     #[arg(long)]
     seconds: Option<u64>,
-    /// What the inputs follow from
+    /// Seed of the inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Number of the first input
@@ -50,7 +50,7 @@ struct Args {
     file: Option<PathBuf>,
 }
 
-/// What became of a target.
+/// The result of a target.
 #[derive(Default)]
 struct Row {
     name: &'static str,
@@ -207,7 +207,7 @@ fn attack(
     Ok(row)
 }
 
-/// Where it broke: what is said beyond that belongs to the input.
+/// The place of the break: further words belong to the input.
 fn place(says: &str) -> String {
     let end = says.find(".rs:").map_or(says.len().min(20), |at| {
         at + says[at..].find(": ").unwrap_or(says.len() - at).min(24)

@@ -1,4 +1,4 @@
-//! How small can an input be that still breaks?
+//! The smallest input that still breaks a reader.
 
 /// Tries at most.
 const TRIES: usize = 3000;

@@ -1,4 +1,4 @@
-//! What happens while an input is read?
+//! The time, memory and panics while an input is read.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ static SAID: Mutex<Option<String>> = Mutex::new(None);
 /// Why an input is a defect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Broken {
-    /// What the panic said, and where.
+    /// The message of the panic, and its place.
     Panic(String),
     /// So many bytes were held.
     Memory(usize),
@@ -33,14 +33,14 @@ impl std::fmt::Display for Broken {
     }
 }
 
-/// What one input took.
+/// The time and memory of one input.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
     /// How long.
     pub time: Duration,
     /// Bytes held at most beyond those held before.
     pub memory: usize,
-    /// What broke.
+    /// The break, if there was one.
     pub broken: Option<Broken>,
 }
 

@@ -1,4 +1,4 @@
-//! Why is a pair known?
+//! The chain of answers from which a pair follows.
 //!
 //! Statements are edges; a pair is together where a path of must-links joins it and apart where a path
 //! with exactly one cannot-link does. The shortest such path is the reason.
@@ -23,7 +23,7 @@ pub struct Link {
     pub answer: Option<QueryId>,
 }
 
-/// What was given and answered.
+/// The given constraints and the answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Statements {
     links: Vec<Link>,
@@ -31,7 +31,7 @@ pub(crate) struct Statements {
     /// Given groups whose members are all apart, and those of each object.
     groups: Vec<Vec<u32>>,
     grouped: BTreeMap<u32, Vec<usize>>,
-    /// What follows, without the reasons.
+    /// The entailed pairs, without the reasons.
     knowledge: Knowledge,
 }
 

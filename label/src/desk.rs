@@ -1,4 +1,4 @@
-//! Where the driver's questions meet a person's answers.
+//! The desk, at which the driver's questions meet a person's answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(crate) struct Desk<'a> {
     pub evidence: bool,
     pub paid: usize,
     pub budget: Option<usize>,
-    /// What ended the run, where a command did.
+    /// The command that ended the run, if one did.
     pub then: Option<Command>,
 }
 

@@ -1,4 +1,4 @@
-//! Which clusters stand, and which objects lie in the middle and at the border of each?
+//! The clusters so far, with the objects in the middle and at the border of each.
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::Data;
@@ -38,7 +38,7 @@ impl Found {
         Found { clusters: clusters(data, &labels), labels, answers }
     }
 
-    /// Whether it puts two objects together; `None` where one is in no cluster.
+    /// True if the clustering puts two objects together; `None` if one is in no cluster.
     pub fn says(&self, i: u32, j: u32) -> Option<bool> {
         let (a, b) = (self.labels[i as usize], self.labels[j as usize]);
         (a != NONE && b != NONE).then_some(a == b)

@@ -1,4 +1,4 @@
-//! Who may speak to the page?
+//! Checks of the requests to the page.
 //!
 //! Only a browser on this machine that was given the address: its path begins with a random token. A page of
 //! another site can send requests here but neither knows the token nor can it hide its origin, and a name

@@ -1,4 +1,4 @@
-//! Which key does what?
+//! The keys and what they do.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub struct Keys {
     pub why: String,
     /// All answers.
     pub list: String,
-    /// What the keys do.
+    /// The description of the keys.
     pub help: String,
     /// Saves and quits.
     pub quit: String,
@@ -86,7 +86,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// What each key does, in the order of the legend.
+    /// The action of each key, in the order of the legend.
     pub fn all(&self) -> [(&'static str, &str); 13] {
         [
             ("same", &self.same),

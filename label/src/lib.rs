@@ -1,4 +1,4 @@
-//! How does a person answer "same or different"?
+//! Questions "same or different?" for a person, in the terminal or on a page.
 //!
 //! A [`Session`] runs a selector with its driver and its ledger on one thread and hands each question to
 //! whoever holds the session on another. Taking an answer back is a line in the ledger and a replay: there

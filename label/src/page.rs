@@ -15,7 +15,7 @@ pub(crate) fn page(nonce: &str, keys: &Keys, ranges: &[Option<(f64, f64)>]) -> S
         .replace("/*RANGES*/", &ranges)
 }
 
-/// What the page may do.
+/// The content security policy of the page.
 pub(crate) fn policy(nonce: &str) -> String {
     format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self'; \

@@ -18,7 +18,7 @@ use crate::state::{Shared, State};
 use crate::view::{Clusters, Open, View, Written};
 use crate::work::Work;
 
-/// What a person does.
+/// An action of a person.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
     /// Answers the open question.
@@ -46,7 +46,7 @@ pub enum Act {
     },
     /// Makes statements about pairs without a question.
     State {
-        /// What for.
+        /// The purpose of the question.
         purpose: &'static str,
         /// The statements.
         said: Vec<Statement>,
@@ -151,7 +151,7 @@ impl Session {
         self.shared.written(written);
     }
 
-    /// Whether nothing runs it any more.
+    /// True if nothing runs the session any more.
     pub fn is_over(&self) -> bool {
         self.shared.lock().closed
     }
@@ -207,7 +207,7 @@ impl Session {
     }
 }
 
-/// What an act comes to.
+/// The command of an act.
 fn command(state: &State, act: Act) -> Result<Command, Trouble> {
     let open = state.view.open.as_ref();
     let back = |ids: Vec<QueryId>| {

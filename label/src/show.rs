@@ -1,4 +1,4 @@
-//! What is shown of an object?
+//! The parts of an object that are shown.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub struct Shown {
     pub series: Option<Vec<f64>>,
 }
 
-/// What is known of objects for people.
+/// The facts about objects that people see.
 pub struct Objects<'a> {
     /// The name of an object: its id, with what the annotator saw of it.
     pub id: &'a (dyn Fn(u32) -> String + Sync),

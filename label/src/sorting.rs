@@ -1,4 +1,4 @@
-//! What do sorted objects say of their pairs?
+//! Answers about pairs that follow from sorted objects.
 
 use std::collections::BTreeSet;
 

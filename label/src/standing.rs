@@ -1,4 +1,4 @@
-//! What does the method make of the answers so far?
+//! The result of the method with the answers so far.
 //!
 //! It is run beside the session whenever answers have changed, on a thread of its own; a person waits for
 //! nothing. It shows what it would say of the next pair and what its clusters are, and changes no result.

@@ -17,7 +17,7 @@ use crate::found::Found;
 use crate::sorting::pair;
 use crate::view::{Counts, Entry, Open, Standing, View, Written};
 
-/// Who set a question aside.
+/// The annotator of questions that were set aside.
 pub(crate) const LATER: &str = "later";
 /// Number of last answers that pace and advice look at.
 const LAST: usize = 10;
@@ -32,7 +32,7 @@ pub(crate) struct State {
     pub begun: Option<Instant>,
     /// The act of this turn is under way, or the first question.
     pub busy: bool,
-    /// What the method made of the answers so far.
+    /// The result of the method with the answers so far.
     pub found: Option<Found>,
     similarity: Option<f64>,
     moved: Option<(usize, usize)>,
@@ -121,7 +121,7 @@ impl State {
         })
     }
 
-    /// What is shown of what the method says.
+    /// Updates the shown part of the method's result.
     fn judge(&mut self) {
         let Some(found) = &self.found else { return };
         let open = self.view.open.as_ref().filter(|_| self.shows_guess);
@@ -146,7 +146,7 @@ impl State {
 /// From this adjusted Rand index on two clusterings are alike.
 const ALIKE: f64 = 0.95;
 
-/// What all threads see.
+/// The state that all threads see.
 #[derive(Default)]
 pub(crate) struct Shared {
     state: Mutex<State>,
@@ -201,7 +201,7 @@ impl Shared {
         state.view.entries.push(entry);
     }
 
-    /// What the ledger holds before a run.
+    /// Takes the answers that the ledger holds before a run.
     pub fn begin(&self, answers: &[Recorded]) {
         let mut state = self.lock();
         state.view.open = None;
@@ -249,7 +249,7 @@ impl Shared {
     }
 }
 
-/// Whether a person gave it: what follows from earlier answers is answered by itself.
+/// True if a person gave the answer: entailed questions are answered automatically.
 pub fn is_own(answer: &Answer) -> bool {
     answer.annotator.as_deref() != Some(ENTAILED)
 }
@@ -260,7 +260,7 @@ pub fn annotator(answer: &Answer, ledger: &Path) -> String {
     answer.annotator.clone().unwrap_or_else(file)
 }
 
-/// Whether it sets its question aside.
+/// True if the answer sets its question aside.
 pub fn is_later(answer: &Answer) -> bool {
     answer.annotator.as_deref() == Some(LATER)
 }
@@ -270,7 +270,7 @@ pub(crate) fn standing(answers: &[Recorded]) -> impl Iterator<Item = &Recorded> 
     answers.iter().filter(|r| !r.retracted && is_own(&r.answer))
 }
 
-/// What `given` constraints on `n` objects and answers say.
+/// The knowledge from `given` constraints on `n` objects and from answers.
 pub(crate) fn known<'a>(
     n: usize,
     given: &Constraints,

@@ -1,4 +1,4 @@
-//! What does a face show of a session?
+//! The view of a session for the page and the terminal.
 
 use mustlink_core::roles::{QueryId, Reply};
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub struct Open {
     pub subject: u32,
     /// The object it is compared with.
     pub reference: u32,
-    /// What it serves, in the selector's word.
+    /// The purpose of the question, in the selector's word.
     pub purpose: &'static str,
 }
 
@@ -66,14 +66,14 @@ pub struct Counts {
     pub pace_ms: Option<u64>,
 }
 
-/// What the method makes of the answers so far.
+/// The result of the method with the answers so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Standing {
     /// Number of clusters.
     pub clusters: usize,
     /// Number of answers it rests on.
     pub answers: usize,
-    /// Whether it puts the two objects of the open question together. Absent unless guesses are shown.
+    /// True if the method puts the two objects of the open question together. Absent unless guesses are shown.
     pub says: Option<bool>,
     /// Number of the last answers that agree with the guess, and how many were compared. Only answers that were given
     /// without sight of the guess count.
@@ -102,7 +102,7 @@ pub struct View {
     pub counts: Counts,
     /// Seconds since the session began.
     pub seconds: u64,
-    /// What the method says, once it was run.
+    /// The result of the method, once it was run.
     pub standing: Option<Standing>,
     /// Answers without those taken back, the last one last.
     pub entries: Vec<Entry>,

@@ -1,4 +1,4 @@
-//! What do the page and the session say to each other?
+//! Messages between the page and the session.
 
 use mustlink_core::constraints::Kind;
 use mustlink_core::roles::{QueryId, Reply};
@@ -60,7 +60,7 @@ impl Wanted {
     }
 }
 
-/// What a page wants to look at.
+/// The part of a session that a page asks for.
 #[derive(Deserialize)]
 #[serde(tag = "look", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Look {
@@ -109,7 +109,7 @@ fn clusters(session: &Session, objects: &Objects<'_>) -> Value {
 }
 
 impl Look {
-    /// What is seen; `None` for an object that does not exist.
+    /// The requested part; `None` for an object that does not exist.
     pub fn see(self, session: &Session, objects: &Objects<'_>) -> Option<Value> {
         let all =
             |list: &[u32]| list.iter().map(|&o| Numbered::new(o, objects)).collect::<Vec<_>>();

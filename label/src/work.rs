@@ -1,4 +1,4 @@
-//! What runs the selector of a session.
+//! The work of a session: it runs the selector.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -226,7 +226,7 @@ fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<
     })
 }
 
-/// What of a file's statements contradicts earlier ones: refused as a whole, with its place.
+/// The error about a statement of a file that contradicts earlier ones: the whole file is rejected.
 fn clash(place: &str, chain: &[Link], name: &dyn Fn(u32) -> String) -> Error {
     let link = |l: &Link| {
         let sign = if l.kind == Kind::MustLink { "=" } else { "≠" };

@@ -106,7 +106,7 @@ fn answer(single: &Single, session: &Session, most: usize) {
     }
 }
 
-/// What was selected, as constraints.
+/// The selected constraints.
 fn said(selection: &Selection) -> Constraints {
     let given = Constraints::default();
     let (view, on_conflict) = Default::default();

@@ -1,4 +1,4 @@
-//! How much of the scatter lies between clusters?
+//! The Calinski–Harabasz index: scatter between clusters over scatter within.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, squared_distance};

@@ -1,4 +1,4 @@
-//! How much more do the constraints say than was stated?
+//! The number of entailed pairs per given pair.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Do must-links and cannot-links pull in different directions?
+//! The coherence of must-links and cannot-links: whether they pull in different directions.
 
 use mustlink_core::prelude::*;
 

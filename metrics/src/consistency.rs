@@ -1,4 +1,4 @@
-//! Do the constraints contradict each other?
+//! The number of cannot-links that contradict must-links.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! How close do clusters come to each other for their size?
+//! The Davies–Bouldin index: the sizes of clusters over their distance.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;

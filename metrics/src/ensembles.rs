@@ -1,4 +1,4 @@
-//! How good, how diverse and how sure are the members of an ensemble?
+//! The quality, diversity and certainty of the members of an ensemble.
 //!
 //! These look at the ensemble a method holds (the first generator in its configuration), not at the
 //! labels it arrived at, except `anmi`. Objects outside the scope, and for scores against classes

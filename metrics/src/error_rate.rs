@@ -1,4 +1,4 @@
-//! Which share of the objects is in the wrong cluster?
+//! The share of the objects in a wrong cluster.
 
 use mustlink_core::prelude::*;
 

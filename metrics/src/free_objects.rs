@@ -1,4 +1,4 @@
-//! How good are the clusters of the objects that no constraint names?
+//! The score of the objects that no constraint mentions.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Do the constraints say what the clusterer would not have found by itself?
+//! The share of the constraints that the clusterer breaks when it does not get any.
 
 use mustlink_core::prelude::*;
 

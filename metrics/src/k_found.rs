@@ -1,4 +1,4 @@
-//! How many clusters are there?
+//! The number of clusters.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! How good is a clustering? One file per family of scores.
+//! Metrics: one file per family of scores.
 //!
 //! Scores of agreement with known classes are sums over one contingency table
 //! (`parts/agreement.rs`); objects outside the scope or of unknown class are not in it. A score that is not

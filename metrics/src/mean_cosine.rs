@@ -1,4 +1,4 @@
-//! How well do objects point where their cluster points?
+//! The mean cosine between objects and the direction of their cluster.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;

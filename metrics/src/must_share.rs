@@ -1,4 +1,4 @@
-//! How many of the constraints are must-links?
+//! The share of the constraints that are must-links.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Which pairs of objects are rightly together?
+//! Scores of pairs of objects that are rightly together.
 //!
 //! Pairs named in `exclude` (those with explicit constraints in [Basu2004]) are in none of the counts.
 

@@ -1,4 +1,4 @@
-//! Do clusters hold one class each?
+//! Purity: the share of the objects in the most frequent class of their cluster.
 
 use mustlink_core::prelude::*;
 

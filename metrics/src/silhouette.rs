@@ -1,4 +1,4 @@
-//! Is each object closer to its own cluster than to the next one?
+//! The silhouette: the distance to the own cluster compared with the next one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -1,4 +1,4 @@
-//! How far are objects from the mean of their cluster?
+//! The squared distances of objects to the mean of their cluster.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;

@@ -1,4 +1,4 @@
-//! Does each cluster hold one class, and is each class in one cluster?
+//! The V-measure: one class in each cluster, and one cluster for each class.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::Contingency;

@@ -1,4 +1,4 @@
-//! How much do clusters and classes leave open about each other?
+//! The variation of information between clusters and classes.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Which constraints does the clustering break?
+//! The constraints that the clustering breaks.
 //!
 //! Constraints count when both ends are in the scope. Without any there is no score.
 

@@ -1,4 +1,4 @@
-//! Who answers "same cluster or not?" One file per oracle.
+//! Oracles, which answer "same cluster or not?": one file per oracle.
 //!
 //! Oracles are built by wrapping, in one fixed order (`parts/wrapping.rs`); simulated ones draw what is
 //! random from a hash of the pair (`parts/pair_hash.rs`), so that no reply depends on what was asked before.

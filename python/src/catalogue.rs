@@ -1,4 +1,4 @@
-//! What does Python know of the plugins? What the catalogue says.
+//! The catalogue of the plugins for Python.
 
 use std::path::{Path, PathBuf};
 

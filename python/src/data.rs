@@ -1,4 +1,4 @@
-//! How do arrays of Python become what methods see?
+//! Conversions of Python's arrays to the data of methods.
 //!
 //! Doubles that stand row by row are read where they are. Other values are copied once, into memory that the core
 //! owns: rows that are not next to each other and single precision are turned into the core's form on the way.

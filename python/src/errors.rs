@@ -1,4 +1,4 @@
-//! Which Python exception is an error?
+//! The Python exception of each error.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! How does work go on without the interpreter's lock, and how does Ctrl-C reach it?
+//! Work without the interpreter's lock, and its interruption by Ctrl-C.
 //!
 //! The work is done by a thread of its own; the thread that asked for it waits, and looks for signals
 //! meanwhile. One raises the flag that methods look at once a sweep.

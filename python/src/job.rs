@@ -1,4 +1,4 @@
-//! How does one method meet one data set? As on the command line, where the same seed gives the same.
+//! One method on one data set, with the same results as on the command line.
 
 use std::ops::Deref;
 use std::path::PathBuf;

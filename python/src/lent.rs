@@ -1,4 +1,4 @@
-//! How does the core read a NumPy matrix where it stands?
+//! NumPy matrices that the core reads in place.
 //!
 //! The one place of this package with `unsafe` of its own: a matrix of doubles, row by row, is read through its
 //! address for as long as the call that was given it runs, without the interpreter's lock. NumPy neither moves nor

@@ -1,4 +1,4 @@
-//! How good is a clustering?
+//! Scores of clusterings.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! To which cluster does a new object belong?
+//! The clusters of new objects.
 
 use mustlink::clustering::Clustering;
 use mustlink::prelude::{BaseClusterer, Data, Transform};

@@ -1,4 +1,4 @@
-//! Who answers, where a callable does.
+//! Oracles that are Python callables.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! What two methods reach by their defaults with random right pairs on real data: floors for every later default.
+//! Floors for two methods with their defaults, on real data with random right pairs.
 //!
 //! iris and wdbc are in the tree; the other sets are read from the data directories that `MUSTLINK_DATA` names.
 

@@ -1,4 +1,4 @@
-//! What reads pairs is given the pairs of groups: consensus, propagators and transforms.
+//! Groups in the roles that read pairs: consensus, propagators and transforms.
 //!
 //! Clusterers, selectors and metrics have a law of their own; these three roles see no group at all.
 

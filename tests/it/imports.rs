@@ -1,4 +1,4 @@
-//! Which file of a crate imports which?
+//! The imports between the files of a crate.
 //!
 //! File A imports file B where code of A has a path (`crate::…`, `super::…`, `self::…`, or one that
 //! begins with a child module) to an item that B defines. A path leads to the file that defines the

@@ -1,4 +1,4 @@
-//! What does each mistake in a configuration read like, to the letter?
+//! The exact message of each mistake in a configuration.
 
 use mustlink::Error;
 use mustlink::config::{self, Document};

@@ -1,4 +1,4 @@
-//! What is checked of the repository itself: its plugins, its messages, its files.
+//! Checks of the repository itself: its plugins, its messages, its files.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};

@@ -100,3 +100,25 @@ fn one_thing_is_not_counted_as_many() {
     }
     assert!(found.is_empty(), "these count one thing as many:\n{}", found.join("\n"));
 }
+
+/// The first line says what a thing is: it is neither a question nor a clause without a noun.
+#[test]
+fn documentation_begins_with_a_noun_or_a_verb() {
+    const WORDS: [&str; 5] = ["What ", "Whether ", "Where ", "Who ", "Of "];
+    let mut found = Vec::new();
+    for path in rust_files() {
+        let content = text(&path).unwrap_or_default();
+        let mut before = "";
+        for (at, line) in (1..).zip(content.lines().map(str::trim_start)) {
+            let is_first = !before.starts_with("//!") && !before.starts_with("///");
+            before = line;
+            let doc = line.strip_prefix("//! ").or_else(|| line.strip_prefix("/// "));
+            let Some(doc) = doc.filter(|_| is_first) else { continue };
+            let is_question = line.starts_with("//!") && doc.ends_with('?');
+            if is_question || WORDS.iter().any(|word| doc.starts_with(word)) {
+                found.push(format!("{}:{at}: {doc}", path.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "say what it is:\n{}", found.join("\n"));
+}

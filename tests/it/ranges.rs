@@ -98,7 +98,7 @@ struct Holder<T> {
     plugin: T,
 }
 
-/// What the loader says about a document: the message of the complaint about `path`, if any.
+/// The complaint of the loader about `path` in a document, if any.
 fn complaint<R: RoleObject + ?Sized>(document: &Document, path: &str) -> Option<String>
 where
     Box<R>: serde::de::DeserializeOwned + JsonSchema,
@@ -237,7 +237,7 @@ where
     (in_files, in_rust)
 }
 
-/// Whether a plugin has these very options: a negative count may have been read as a share.
+/// True if a plugin has these very options: a negative count may have been read as a share.
 fn holds(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {
@@ -301,7 +301,7 @@ struct Shared {
 /// A metric for these tests.
 #[options]
 struct Scaled {
-    /// What is shared.
+    /// The shared part.
     #[option(flatten)]
     shared: Shared,
     /// A count.

@@ -1,4 +1,4 @@
-//! Which features matter in which cluster, when no chunklet of constraints may be parted?
+//! CLAC: locally adaptive clustering that keeps chunklets of must-links together.
 
 mod exact;
 

@@ -1,4 +1,4 @@
-//! Which clusters have the smallest diameters when constraints change the space itself?
+//! Complete linkage in a space that the constraints have changed.
 
 mod look_ahead;
 

@@ -1,4 +1,4 @@
-//! Which Gaussian components explain the objects best, given which objects share one and which don't?
+//! Gaussian mixtures under must-links and cannot-links.
 
 mod all_apart;
 mod belief_propagation;

@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best, with objects of known cluster held there?
+//! K-means that keeps objects of known cluster in their cluster.
 
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying_must_links;

@@ -1,4 +1,4 @@
-//! Which split of a graph is smooth, among the vectors that satisfy enough of the constraints?
+//! Spectral clustering among the vectors that satisfy enough of the constraints.
 
 mod pencil;
 

@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best when no constraint may be broken?
+//! K-means that satisfies every constraint.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Which clusters agree most with what was said about pairs, if nothing else is known?
+//! Clusters that agree most with the constraints, without any data.
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Which split of a graph has the smallest balanced cut among those that keep the constraints?
+//! Splits of a graph with the smallest balanced cut under the constraints.
 
 mod dual;
 mod one_spectral;

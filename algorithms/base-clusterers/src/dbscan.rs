@@ -1,4 +1,4 @@
-//! Which objects hang together in dense regions?
+//! DBSCAN: objects that dense regions connect.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::KdTree;

@@ -1,4 +1,4 @@
-//! Which partition do many partitions agree on?
+//! The clusterer that makes an ensemble and combines it.
 
 use mustlink_core::needs::{check_needs, check_size};
 use mustlink_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Which clusters have the least sum of squares of all that meet the constraints?
+//! The smallest sum of squares among all clusterings that meet the constraints.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which clusters of a hierarchy, at whatever heights, agree best with the constraints?
+//! The clusters of a hierarchy, at any heights, that agree best with the constraints.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};

@@ -1,4 +1,4 @@
-//! Which k Gaussians explain the objects best?
+//! Mixtures of k Gaussian components, fitted by expectation maximisation.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};

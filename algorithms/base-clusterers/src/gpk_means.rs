@@ -1,4 +1,4 @@
-//! What does a clusterer find when its own result tells how far each constraint reaches?
+//! GPK-means: the clusters determine how far each constraint reaches, round by round.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which dense regions outlive others, at whatever density each is densest?
+//! HDBSCAN: the dense regions that persist over the longest range of densities.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::reachability::mutual_reachability;

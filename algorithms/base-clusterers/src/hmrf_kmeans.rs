@@ -1,4 +1,4 @@
-//! Which k centres explain objects and constraints best under a distance that is learned with them?
+//! K-means with costs of constraints under a distance that is learned with the clusters.
 
 mod farthest;
 mod field;

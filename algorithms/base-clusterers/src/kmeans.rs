@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best?
+//! K-means in several forms.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};

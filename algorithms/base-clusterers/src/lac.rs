@@ -1,4 +1,4 @@
-//! Which features matter in which cluster?
+//! LAC: clusters with their own weights of features.
 
 pub(crate) mod rounds;
 

@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best, if every broken constraint pulls a centre towards an object?
+//! LCVQE: every broken constraint pulls a centre towards an object.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms};

@@ -1,4 +1,4 @@
-//! Which k centres explain objects that are too many to look at in every step?
+//! K-means that looks at a few objects in each step.
 
 use std::path::{Path, PathBuf};
 

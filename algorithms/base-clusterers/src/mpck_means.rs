@@ -1,4 +1,4 @@
-//! Which k centres and which metric explain objects and constraints best?
+//! MPCK-means: costs of constraints, and a metric that is learned with the clusters.
 
 mod learner;
 

@@ -1,4 +1,4 @@
-//! In which order does density lead from object to object, and where does it break off?
+//! OPTICS: an order in which density leads from object to object, cut where it drops.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::KdTree;

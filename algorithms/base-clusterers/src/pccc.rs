@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best, if some constraints must hold and others have a price?
+//! K-means under constraints of which some must hold and others have a cost.
 
 mod branch;
 mod moves;

@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best when breaking a constraint costs something?
+//! PCK-means: k-means with costs of broken constraints.
 
 use std::sync::Arc;
 

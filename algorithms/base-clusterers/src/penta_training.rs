@@ -1,4 +1,4 @@
-//! What can clusterings teach each other by constraints on what all others agree about?
+//! Penta-Training: clusterings that give each other constraints.
 
 mod candidates;
 mod component;

@@ -1,4 +1,4 @@
-//! Which k centres balance the shape of clusters against constraints of different strength?
+//! K-means that balances the shape of clusters against constraints of different strength.
 
 use std::sync::Arc;
 

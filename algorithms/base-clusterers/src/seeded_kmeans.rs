@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best, starting from objects known to belong together?
+//! K-means that starts from objects of known cluster.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Points;

@@ -1,4 +1,4 @@
-//! Which k centres explain the objects best, where every cluster has a smallest and a largest size?
+//! K-means whose clusters have a smallest and a largest size.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::penalised_kmeans::distances;

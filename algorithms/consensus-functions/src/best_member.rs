@@ -1,4 +1,4 @@
-//! Which member meets the constraints best, and agrees best with all others?
+//! The member that meets the constraints best and agrees best with all others.
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Which objects belong together when the members that put two together are their similarity?
+//! CSPA: a cut of the graph of co-associations.
 
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;

@@ -1,4 +1,4 @@
-//! Which objects hang together when the members that put two together are their nearness?
+//! Evidence accumulation: hierarchical clustering of co-associations.
 
 mod leaves;
 mod linkage;

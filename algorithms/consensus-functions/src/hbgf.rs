@@ -1,4 +1,4 @@
-//! Which objects and clusters belong together in the graph that joins each object to its clusters?
+//! HBGF: a cut of the graph that joins each object to its clusters.
 
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;

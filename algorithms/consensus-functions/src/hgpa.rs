@@ -1,4 +1,4 @@
-//! Into which parts of known size do objects fall if as few clusters as possible are torn?
+//! HGPA: parts of given size that tear as few clusters as possible.
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;

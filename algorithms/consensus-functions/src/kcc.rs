@@ -1,4 +1,4 @@
-//! Which k distributions over the clusters of all members describe the objects best?
+//! K-means consensus: k distributions over the clusters of all members.
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;

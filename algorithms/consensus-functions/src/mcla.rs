@@ -1,4 +1,4 @@
-//! Which clusters of different members mean the same?
+//! MCLA: groups of clusters of different members that mean the same.
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;

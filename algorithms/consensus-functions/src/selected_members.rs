@@ -1,4 +1,4 @@
-//! What do the better members of an ensemble agree on?
+//! The consensus of the better members of an ensemble.
 
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Which of several consensus functions agrees best with the members?
+//! The consensus function, out of several, that agrees best with the members.
 
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Which cluster do most members put an object in, once their labels mean the same?
+//! Voting: the cluster that most members choose, after their labels are matched.
 
 use mustlink_core::clustering::compact;
 use mustlink_core::ensemble::without_empty;

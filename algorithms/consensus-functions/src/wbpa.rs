@@ -1,4 +1,4 @@
-//! Which objects and clusters belong together when every object leans towards every cluster?
+//! WBPA: a cut of the graph in which every object has an edge to every cluster.
 
 mod complete_graph;
 pub(crate) mod distances;

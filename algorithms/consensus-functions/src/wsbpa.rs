@@ -1,4 +1,4 @@
-//! Which clusters does `wbpa` find, and in which features do they show?
+//! WSBPA: the clusters of `wbpa`, with the features that distinguish them.
 
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;

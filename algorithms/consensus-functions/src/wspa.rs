@@ -1,4 +1,4 @@
-//! Which objects lean towards the clusters of all members in the same way?
+//! WSPA: groups of objects with similar probabilities of the clusters of all members.
 
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;

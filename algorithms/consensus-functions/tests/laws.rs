@@ -1,4 +1,4 @@
-//! What holds of the weights that members have of their own.
+//! Tests of the weights that members have of their own.
 
 use mustlink_consensus_functions::evidence_accumulation::{CutAt, EvidenceAccumulation, Linkage};
 use mustlink_consensus_functions::voting::{Reference, Voting};

@@ -1,4 +1,4 @@
-//! What follows from the constraints by logic alone?
+//! The closure: all pairs that follow from the constraints by logic alone.
 
 use mustlink_core::closure::{Closure as Closed, EntailedWeight};
 use mustlink_core::prelude::*;

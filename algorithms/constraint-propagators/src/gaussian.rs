@@ -1,4 +1,4 @@
-//! Which pairs lie so close to a constrained pair that the constraint should hold for them too?
+//! Gaussian propagation: pairs so close to a constrained pair that they get its constraint.
 
 mod cluster_metrics;
 

@@ -1,4 +1,4 @@
-//! How far apart are objects when must-linked ones are at one place?
+//! Distances along shortest paths, with must-linked objects at one place.
 
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;

@@ -1,4 +1,4 @@
-//! How long do many spherical k-means on samples of one text collection take?
+//! The time of many runs of spherical k-means on samples of one text collection.
 //!
 //! `cargo run --release -p mustlink-ensemble-generators --example many_runs -- bbc 2000 5` clusters
 //! 2000 samples of four fifths of the documents (rows of unit length), each once from 5 random

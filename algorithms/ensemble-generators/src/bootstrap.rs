@@ -1,4 +1,4 @@
-//! What do runs of one clusterer say that each saw the objects in other proportions?
+//! Runs of one clusterer on objects drawn with replacement.
 
 use mustlink_core::prelude::*;
 

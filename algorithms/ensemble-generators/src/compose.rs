@@ -1,4 +1,4 @@
-//! What does any generator say when it is shown a part of the data?
+//! Any generator on a part of the data.
 
 use mustlink_core::options::{Found, Options, Range};
 use mustlink_core::prelude::*;

@@ -1,4 +1,4 @@
-//! What do runs of one clusterer say that each saw a part of the features?
+//! Runs of one clusterer on random subsets of the features.
 
 use mustlink_core::prelude::*;
 

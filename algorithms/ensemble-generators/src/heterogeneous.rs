@@ -1,4 +1,4 @@
-//! What do different clusterers say about the same objects?
+//! Runs of different clusterers on the same objects.
 
 use mustlink_core::prelude::*;
 

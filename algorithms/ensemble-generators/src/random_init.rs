@@ -1,4 +1,4 @@
-//! What do many runs of one clusterer say, when only their starts differ?
+//! Runs of one clusterer that differ only in their starts.
 
 use mustlink_core::prelude::*;
 

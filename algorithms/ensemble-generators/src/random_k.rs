@@ -1,4 +1,4 @@
-//! What do runs of one clusterer say that look for different numbers of clusters?
+//! Runs of one clusterer with different numbers of clusters.
 
 use mustlink_core::prelude::*;
 

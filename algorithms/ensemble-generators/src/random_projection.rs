@@ -1,4 +1,4 @@
-//! What do runs of one clusterer say that each saw other mixtures of the features?
+//! Runs of one clusterer on random mixtures of the features.
 
 use mustlink_core::prelude::*;
 use ndarray::Array2;

@@ -1,4 +1,4 @@
-//! What do runs of one clusterer say that each saw a part of the objects?
+//! Runs of one clusterer on random subsets of the objects.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What does one clusterer say when one of its options runs through a list?
+//! Runs of one clusterer with the values of a list for one of its options.
 
 use mustlink_core::prelude::*;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! From which sizes on are bounds faster than all distances in k-means?
+//! The sizes from which bounds are faster than all distances in k-means.
 //!
 //! `cargo bench -p mustlink-kernels --bench kmeans`. A run is 30 sweeps from k random objects, on 50
 //! overlapping Gaussian groups; the columns are objects, features, clusters. What `algorithm =

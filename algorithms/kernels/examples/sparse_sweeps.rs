@@ -1,4 +1,4 @@
-//! How long do sweeps of k-means over sparse rows take?
+//! The time of sweeps of k-means over sparse rows.
 //!
 //! `benches/peers/sparse_kmeans.py` writes the rows and the start, runs this and scikit-learn in
 //! turn, and compares. One line on the standard input names a folder, the shape, the distortion and

@@ -1,4 +1,4 @@
-//! What becomes of objects that belong to no cluster, where every object has a label?
+//! Labels of noise for methods that label every object.
 
 use mustlink_core::clustering::{Clustering, NONE, compact};
 use mustlink_core::prelude::{__mustlink, options};

@@ -17,7 +17,7 @@ use mustlink_core::error::{Error, Result};
 
 /// Longest header that is read.
 const LONGEST: usize = 1 << 16;
-/// What may stand around a word of the header.
+/// The quotes around a word of the header.
 const QUOTES: [char; 2] = ['\'', '"'];
 
 /// The dictionary that a file begins with.
@@ -56,7 +56,7 @@ impl Header {
         Ok(Header { text, offset: (offset + length) as u64 })
     }
 
-    /// What follows a key, to the end.
+    /// The text after a key, to the end.
     fn after(&self, key: &str) -> Option<&str> {
         let quoted = QUOTES.map(|quote| format!("{quote}{key}{quote}"));
         let (at, length) =
@@ -151,7 +151,7 @@ pub struct NpyRows {
     d: usize,
     /// Bytes of a value: 8 or 4.
     width: usize,
-    /// Where the values begin.
+    /// The place of the first value.
     offset: u64,
 }
 
@@ -282,7 +282,7 @@ impl NpyRows {
         }
     }
 
-    /// Where these rows stand.
+    /// The bytes of these rows.
     fn bytes(&self, rows: Range<usize>) -> Range<u64> {
         assert!(rows.end <= self.n, "row {} of {}", rows.end - 1, self.n);
         let at = |row: usize| self.offset + (row * self.d * self.width) as u64;

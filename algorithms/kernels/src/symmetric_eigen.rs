@@ -1,4 +1,4 @@
-//! Which eigenvalues and eigenvectors has a dense symmetric matrix, if the run may be cancelled meanwhile?
+//! Eigenvalues and eigenvectors of a dense symmetric matrix, in a run that can be cancelled.
 //!
 //! The steps of `linfa_linalg::eigh`, with a look at the flag on the way: for 2000 rows that takes more than a
 //! minute and hears nothing. To the bit, but for the last step of blocks that are nearly diagonal: it turns by a

@@ -1,4 +1,4 @@
-//! Do groups whose members must be apart cost what their pairs cost?
+//! Costs of groups whose members must be apart, compared with the costs of their pairs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How near does our multilevel scheme come to METIS?
+//! Cuts of our multilevel scheme compared with cuts of METIS.
 //!
 //! `cargo run --release -p mustlink-partitioners --example cuts`. Prints for graphs of several kinds the
 //! cut of both within the same bound, and the seconds they take; then, for the default engine, that of

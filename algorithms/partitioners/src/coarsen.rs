@@ -1,4 +1,4 @@
-//! How is a graph made smaller without losing what matters for its cut?
+//! Coarsening: a smaller graph with similar cuts.
 //!
 //! Vertices joined by heavy edges become one. In a bipartite graph (objects and the clusters they
 //! are in) that would pair objects with clusters; there, and for vertices that find no partner,

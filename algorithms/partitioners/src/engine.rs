@@ -1,4 +1,4 @@
-//! Which algorithm cuts the graph, and what does it promise?
+//! The algorithms that cut graphs, and their promises.
 
 use mustlink_core::{Context, Result};
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! What is cut into parts? An undirected graph in CSR with whole-number weights.
+//! The undirected graph in CSR, with whole-number weights, that is cut into parts.
 
 use mustlink_core::{Error, Result};
 use mustlink_kernels::graph::adjacency::Graph;
@@ -224,7 +224,7 @@ impl CutGraph {
         self.sizes.iter().map(|&s| u64::from(s)).sum()
     }
 
-    /// Where the rows start.
+    /// The starts of the rows.
     pub fn offsets(&self) -> &[usize] {
         self.rows.offsets()
     }

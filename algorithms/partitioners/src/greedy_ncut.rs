@@ -1,4 +1,4 @@
-//! Which single moves lower the normalised cut?
+//! Single moves that lower the normalised cut.
 
 use mustlink_core::{Context, Result};
 

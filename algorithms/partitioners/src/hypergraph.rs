@@ -1,4 +1,4 @@
-//! Which balanced parts leave most hyperedges whole?
+//! Balanced parts that leave most hyperedges whole.
 //!
 //! Large hyperedges are cut by almost every start, and single moves change nothing about that. So
 //! moves also count, after the hyperedges kept whole, how far the others lie in one part.
@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
         Run { task, parts, sizes, members, counts, bounds }
     }
 
-    /// What moving `v` to `p` wins: weight of hyperedges made whole, then concentration.
+    /// The gain of moving `v` to `p`: weight of hyperedges made whole, then concentration.
     fn gain(&self, v: usize, p: usize) -> (i64, i64) {
         let (h, k) = (self.task.hypergraph, self.task.k);
         let from = self.parts[v] as usize;

@@ -1,4 +1,4 @@
-//! Which single moves lower the cut?
+//! Single moves that lower the cut.
 //!
 //! Fiduccia and Mattheyses for k parts: the vertex with the largest gain moves to its best part and
 //! is locked; moves that raise the cut are accepted for a while, and the pass ends at its best
@@ -18,7 +18,7 @@ const PATIENCE: usize = 50;
 /// Above so many vertices nothing is swapped: single moves have room enough.
 const SWAPS_UP_TO: usize = 5000;
 
-/// Where the edges of each vertex lead, part by part.
+/// The weights of the edges of each vertex, part by part.
 pub(crate) struct State<'a> {
     pub graph: &'a CutGraph,
     pub parts: &'a mut [u32],

@@ -1,4 +1,4 @@
-//! Can forbidden pairs be taken apart after the fact?
+//! The separation of forbidden pairs after a cut.
 
 use mustlink_core::{Context, Result};
 use mustlink_kernels::constrained::colouring::{

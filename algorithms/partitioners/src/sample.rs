@@ -1,4 +1,4 @@
-//! How is a graph of very many objects and few clusters cut?
+//! The cut of a graph of very many objects and few clusters, by a sample.
 //!
 //! A sample of the objects shows as well as all of them which clusters belong together; the others
 //! then follow their edges.

@@ -1,4 +1,4 @@
-//! What need be known of a bipartite graph that is too large to be held?
+//! The facts about a bipartite graph that is too large to be stored.
 
 use crate::graph::CutGraph;
 

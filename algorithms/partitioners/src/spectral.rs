@@ -1,4 +1,4 @@
-//! Where do the slowest-mixing directions of a random walk on the graph put its vertices?
+//! Spectral coordinates: the slowest-mixing directions of a random walk on the graph.
 //!
 //! The leading eigenvectors of D^(−1/2) A D^(−1/2) relax the normalised cut. For a bipartite graph
 //! they are the singular vectors of its normalised table, rows and columns stacked.

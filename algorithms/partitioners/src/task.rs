@@ -49,13 +49,13 @@ impl<'a> Task<'a> {
         self.cut().starts(self.graph.directions())
     }
 
-    /// What is asked for, apart from the graph.
+    /// The request apart from the graph.
     pub(crate) fn cut(&self) -> Cut<'a> {
         let Task { k, imbalance, trials, guide, .. } = *self;
         Cut { k, imbalance, trials, guide }
     }
 
-    /// What parts may weigh.
+    /// The bounds on the weights of parts.
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds::new(self.graph.sizes(), &self.cut())
     }
@@ -66,7 +66,7 @@ impl<'a> Task<'a> {
         (excess, self.graph.cut(parts))
     }
 
-    /// Whether the options are legal for the graph.
+    /// Checks that the options are legal for the graph.
     pub(crate) fn check(&self) -> Result<()> {
         self.cut().check(self.graph.len())
     }
@@ -97,7 +97,7 @@ impl Cut<'_> {
         self.trials.unwrap_or_else(|| affordable.clamp(1, 10))
     }
 
-    /// Whether this is legal for `n` vertices.
+    /// Checks that the options are legal for `n` vertices.
     pub(crate) fn check(&self, n: usize) -> Result<()> {
         if self.k == 0 {
             return Err(Error::BadK);
@@ -125,7 +125,7 @@ pub struct Partition {
     pub cut: u64,
     /// Weight of the heaviest part.
     pub heaviest: u64,
-    /// What a part may weigh (balanced engines).
+    /// The largest weight of a part (balanced engines).
     pub bound: u64,
     /// Pairs of `apart` that share a part all the same.
     pub together: usize,

@@ -1,4 +1,4 @@
-//! Which answers would tell the methods apart that cannot be told apart yet?
+//! Questions whose answers distinguish methods that are still tied.
 
 use mustlink_core::prelude::*;
 
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Of six objects two candidates of weight 1 put object 4 to the first three, and one of weight 2
+    /// With six objects, two candidates of weight 1 put object 4 to the first three, and one of weight 2
     /// puts it to the last two: p (1 − p) is 4/16 for its pairs, and 0 for all others.
     #[test]
     fn what_the_candidates_dispute_is_asked() {

@@ -1,4 +1,4 @@
-//! Which pairs does about half of an ensemble put together?
+//! Pairs that about half of an ensemble puts together.
 
 use std::collections::HashSet;
 

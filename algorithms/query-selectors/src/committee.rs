@@ -1,4 +1,4 @@
-//! Which objects does a committee of clusterings disagree about?
+//! Objects that a committee of clusterings disagrees about.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;

@@ -1,4 +1,4 @@
-//! Which disputed objects stand for many others?
+//! Disputed objects that represent many others.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::CoAssociation;

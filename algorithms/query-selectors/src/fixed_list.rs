@@ -1,4 +1,4 @@
-//! What was asked before, asked again?
+//! Pairs from a list, asked in its order.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

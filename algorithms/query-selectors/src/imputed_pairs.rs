@@ -1,4 +1,4 @@
-//! Does it pay to ask what an ensemble decides by itself?
+//! Pairs that an ensemble has already decided.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Which objects are farthest from all that is known, even once every class is known?
+//! Objects that are farthest from all that is known, even once every class is known.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Which object tells most for the questions it costs?
+//! The object with the most information for the number of questions that it needs.
 
 use mustlink_core::prelude::*;
 use mustlink_core::{reduce, run};

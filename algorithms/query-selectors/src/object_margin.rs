@@ -1,4 +1,4 @@
-//! Which objects lie between two clusters in the eyes of an ensemble?
+//! Objects between two clusters, judged by an ensemble.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Distortion;

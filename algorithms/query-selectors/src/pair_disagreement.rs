@@ -1,4 +1,4 @@
-//! On which pairs do the votes of an ensemble vary most?
+//! Pairs with the largest variance of the votes of an ensemble.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};

@@ -1,4 +1,4 @@
-//! On which pairs is an ensemble most divided?
+//! Pairs with the largest entropy of the votes of an ensemble.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};

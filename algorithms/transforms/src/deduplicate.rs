@@ -1,4 +1,4 @@
-//! Which objects say the same as an earlier one?
+//! Removal of objects that repeat an earlier one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;

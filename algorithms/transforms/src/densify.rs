@@ -1,4 +1,4 @@
-//! How does a method that takes only dense rows see sparse data? Through this step, never silently.
+//! Conversion of sparse data for methods that accept only dense rows; it never happens silently.
 
 use mustlink_core::prelude::*;
 

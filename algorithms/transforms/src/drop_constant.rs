@@ -1,4 +1,4 @@
-//! Which features say nothing, since all objects have the same value?
+//! Removal of features with the same value for all objects.
 
 use mustlink_core::prelude::*;
 use mustlink_core::text::{count, form};

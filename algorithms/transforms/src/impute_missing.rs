@@ -1,4 +1,4 @@
-//! How are gaps in a table filled?
+//! Replacement of missing values in a table.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which metric, close to the one at hand, brings must-linked objects near and cannot-linked ones far?
+//! ITML: a metric close to a given one that satisfies bounds on constrained pairs.
 
 use linfa_linalg::cholesky::CholeskyInplace;
 use mustlink_core::prelude::*;

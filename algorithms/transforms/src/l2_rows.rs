@@ -1,4 +1,4 @@
-//! Which length does every object share after scaling? 1.
+//! Scaling of every object to length 1.
 
 use mustlink_core::prelude::*;
 use mustlink_core::text::{count, form};

@@ -1,4 +1,4 @@
-//! Which few directions hold most of a large sparse matrix? Those of its largest singular values.
+//! The directions of the largest singular values of a large sparse matrix.
 
 use linfa_linalg::qr::QR;
 use mustlink_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Which range do the features share after scaling? [0, 1].
+//! Scaling of every feature to the range [0, 1].
 
 use mustlink_core::prelude::*;
 

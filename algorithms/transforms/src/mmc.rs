@@ -1,4 +1,4 @@
-//! Which metric spreads cannot-linked objects most while must-linked ones stay together?
+//! MMC: a metric that separates cannot-linked objects and keeps must-linked objects together.
 
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis, Zip};

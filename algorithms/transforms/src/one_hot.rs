@@ -1,4 +1,4 @@
-//! How do words become numbers?
+//! Conversion of words to numbers: one column for each word.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Along which directions do the objects differ most?
+//! The directions along which the objects differ most.
 
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis, Slice};

@@ -1,4 +1,4 @@
-//! Which directions vary inside groups known to belong together, and so should count less?
+//! RCA: scaling that shrinks directions in which chunklets vary.
 
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying_must_links;

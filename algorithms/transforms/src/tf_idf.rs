@@ -1,5 +1,5 @@
-//! How much does a word say about a document? The more often it is in this one, and the fewer
-//! others have it, the more.
+//! Weights of words: larger the more often a word is in a document, and the fewer other documents
+//! contain it.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Which mean and spread do the features share after scaling? 0 and 1.
+//! Scaling of every feature to mean 0 and standard deviation 1.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Which claims held when the experiments of a folder were run? Verdicts that are kept beside their files.
+//! The verdicts on the claims of a folder of experiments, stored beside their files.
 
 use std::path::Path;
 

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a tool prints, and the exit code.
+/// The output of a tool, and the exit code.
 fn run(tool: Tool) -> Result<(String, u8)> {
     match tool {
         Tool::Pages { dir } => {

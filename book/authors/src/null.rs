@@ -1,4 +1,4 @@
-//! Which claims of an experiment hold if its methods are nothing special?
+//! The claims of an experiment that also hold for a baseline.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -333,7 +333,7 @@ fn citation(entry: &Entry) -> String {
     out
 }
 
-/// What is missing in an entry that a reader needs.
+/// The fields that an entry lacks and a reader needs.
 fn incomplete(bibliography: &Bibliography) -> Vec<String> {
     let mut out = Vec::new();
     for entry in sorted(bibliography) {

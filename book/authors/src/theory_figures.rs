@@ -32,7 +32,7 @@ impl Panel {
         Panel { left, svg }
     }
 
-    /// Where a point of the unit square is drawn; the second coordinate grows upwards.
+    /// The place of a point of the unit square; the second coordinate grows upwards.
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.left + x * SIDE, TOP + (1.0 - y) * SIDE)
     }
@@ -92,7 +92,7 @@ fn figure(title: &str, panels: &[Panel]) -> String {
     s + "</svg>\n"
 }
 
-/// What is given, what follows, and a contradiction with its witness.
+/// Given and entailed constraints, and a contradiction with its witness.
 fn closure() -> String {
     let objects = [
         (0.15, 0.75),
@@ -231,7 +231,7 @@ fn elongated() -> String {
 /// The files of the figures.
 pub const FIGURES: [&str; 3] = ["closure.svg", "questions.svg", "elongated.svg"];
 
-/// What is in one of them.
+/// The figure with this name.
 pub fn draw(name: &str) -> String {
     match name {
         "closure.svg" => closure(),

@@ -1,4 +1,4 @@
-//! Where are the clusters among the objects as a method saw them?
+//! The places of the clusters among the objects as a method got them.
 
 use mustlink::ndarray::{Array2, Axis};
 use mustlink::prelude::*;
@@ -25,7 +25,7 @@ impl Step {
     }
 }
 
-/// Where the clusters are.
+/// The places of the clusters.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -149,14 +149,14 @@ impl Place {
         Ok((labels, distances))
     }
 
-    /// Whether this distance is larger than any in the data that the model was made of.
+    /// True if this distance is larger than any in the data that the model was made of.
     pub fn is_far(&self, distance: f64) -> bool {
         // A known object is not far because of rounding.
         self.reach > 0.0 && distance > self.reach * (1.0 + 1e-9)
     }
 }
 
-/// Where new objects belong.
+/// The clusters of new objects.
 #[derive(Default)]
 pub struct Predicted {
     /// [`NONE`] for noise.

@@ -1,4 +1,4 @@
-//! Whom does a work cite that used these methods?
+//! The command `cite`: BibTeX of the methods that were used.
 
 use std::path::{Path, PathBuf};
 

@@ -98,7 +98,7 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// What came of it.
+/// The summary of a clustering.
 #[derive(Debug, Serialize)]
 struct Summary {
     data: DataSummary,
@@ -207,7 +207,7 @@ impl Scored {
     }
 }
 
-/// What was read of a data set.
+/// The facts about a data set that was read.
 #[derive(Debug, Serialize)]
 pub(crate) struct DataSummary {
     name: String,
@@ -241,7 +241,7 @@ pub(crate) struct Violations {
     pub cannot: u64,
 }
 
-/// What was asked and clustered, and how well.
+/// The questions, the clustering and its scores.
 struct Made {
     selection: Option<Selection>,
     clustered: Clustered,

@@ -1,4 +1,4 @@
-//! How does a shell complete commands?
+//! The command `completions`: the script with which a shell completes commands.
 
 use clap_complete::Shell;
 use clap_complete::env::Shells;

@@ -1,4 +1,4 @@
-//! What does a file mean, with every default written out?
+//! The command `config`: a file with every default.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What does a plugin do, and what can be set?
+//! The command `describe`: a plugin with its options, or a data set.
 
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ pub struct WrittenOut {
 }
 
 impl WrittenOut {
-    /// What it is, as a heading.
+    /// The heading of a description.
     pub fn title(&self) -> String {
         let on = if self.on.is_empty() { String::new() } else { format!(", on {}", self.on) };
         format!("Default of {}{on}", self.option)

@@ -1,4 +1,4 @@
-//! What changed between two results directories?
+//! The command `diff`: the differences between two results directories.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What does an ensemble decide by itself, and is it right?
+//! The command `impute`: constraints that an ensemble implies, and their precision.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -112,11 +112,11 @@ impl Row {
     }
 }
 
-/// What came of it.
+/// The summary of an imputation.
 #[derive(Debug, Serialize)]
 struct Summary {
     data: DataSummary,
-    /// What made the ensemble, with its options.
+    /// The generator of the ensemble, with its options.
     generator: Value,
     seed: u64,
     k: Option<usize>,
@@ -196,11 +196,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     Ok(0)
 }
 
-/// What an ensemble says of the pairs of its objects.
+/// The imputed pairs of an ensemble.
 struct Made {
     members: usize,
     imputed: Imputed,
-    /// What imputed must-links hold together.
+    /// The sets of objects that imputed must-links join.
     sets: Vec<Vec<u32>>,
     /// Those that go to --out.
     pairs: Option<Constraints>,
@@ -259,7 +259,7 @@ fn imputed(args: &Args, job: &Job, generator: &dyn EnsembleGenerator) -> Result<
     Ok(Made { members: ensemble.len(), imputed, sets, pairs, base_nmi })
 }
 
-/// Whether the method selects constraints: one that does nothing else needs no clusterer here.
+/// True if the method selects constraints: a method that does nothing else needs no clusterer here.
 fn asks(args: &JobArgs) -> Result<bool> {
     let own = match &args.method {
         Some(file) => file_kind::document(file)?.root().get("selector").is_some(),
@@ -270,11 +270,11 @@ fn asks(args: &JobArgs) -> Result<bool> {
 
 /// The generator of the command line, else the first one of the method.
 fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
-    /// Where the loader looks for it.
+    /// The place where the loader looks for the generator.
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Alone {
-        /// What makes the ensemble.
+        /// The generator of the ensemble.
         generator: Box<dyn EnsembleGenerator>,
     }
     if let Some(text) = &args.generator {

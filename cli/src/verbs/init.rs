@@ -1,4 +1,4 @@
-//! What does a first file for these data look like?
+//! The command `init`: a first experiment or method file for a data set.
 
 use clap_complete::ArgValueCompleter;
 use mustlink::DataKind;
@@ -139,7 +139,7 @@ fn seen_from_out(args: &Args) -> String {
     }
 }
 
-/// What an experiment says of the data.
+/// The section of an experiment about the data.
 fn dataset(args: &Args, set: &Dataset) -> String {
     let columns = &args.columns;
     let mut dataset = format!("id = {}\n", quoted(&set.name));
@@ -166,7 +166,7 @@ fn dataset(args: &Args, set: &Dataset) -> String {
     dataset + &shown(&transforms(set))
 }
 
-/// What is scored, and after how many questions: `asks` where the classes answer them.
+/// The sections about scored objects and numbers of questions: `asks` if the classes answer them.
 fn split(set: &Dataset, known: bool, asks: bool) -> String {
     if !known {
         return "# Every object is clustered and scored; without classes questions cannot be answered.

@@ -237,7 +237,7 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
     Ok(read.into_iter().filter_map(of).collect())
 }
 
-/// What a person said in another ledger, by the rows that were read.
+/// The answers of a person in another ledger, by the rows that were read.
 fn of_ledger(file: &str, job: &Job) -> mustlink::Result<Vec<(FileAnswer, Option<Answer>)>> {
     let (by_id, ctx) = (job.original.ids.is_some(), job.context().clone());
     // Without ids, objects are known by their numbers after the first transforms.

@@ -1,4 +1,4 @@
-//! What several people answered, put together.
+//! The command `ledger`: combines the answers of several people.
 
 use mustlink::text::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,8 +69,8 @@ enum Rule {
 }
 
 impl Rule {
-    /// Whether these votes make a must-link, and of what weight; 0 where they are equal. Votes turned round weigh
-    /// the same to the last bit: which of two constraints is the weaker must not hang on rounding.
+    /// True if these votes make a must-link, with its weight: 0 if the votes are equal. Reversed votes have exactly
+    /// the same weight, so that rounding never decides which of two constraints is the weaker.
     fn decided(self, votes: &[Cast], errors: &[f64]) -> (bool, f64) {
         match self {
             Rule::Majority => {
@@ -169,7 +169,7 @@ fn names(ledgers: &[PathBuf]) -> Vec<String> {
     ledgers.iter().map(|l| name(l).unwrap_or_else(|| l.display().to_string())).collect()
 }
 
-/// Whether not all say the same.
+/// True if the votes are not all the same.
 fn differ(votes: &[Cast]) -> bool {
     votes.iter().any(|(_, must)| *must != votes[0].1)
 }

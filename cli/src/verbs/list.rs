@@ -1,4 +1,4 @@
-//! Which plugins and data sets are there?
+//! The command `list`: plugins and data sets.
 
 use clap_complete::ArgValueCompleter;
 use mustlink::Error;

@@ -35,7 +35,7 @@ use crate::failure::Failure;
 /// The commands, each with its module.
 macro_rules! verbs {
     ($($verb:ident: $module:ident),*) => {
-        /// What the program can do.
+        /// The commands of the program.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Verb {
             $($verb($module::Args),)*

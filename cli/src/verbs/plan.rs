@@ -1,4 +1,4 @@
-//! What would a run do?
+//! The command `plan`: the cells, time and memory of a run.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Does a plugin of one's own keep the laws, and how is one begun?
+//! The command `plugin`: starts a plugin, and tests it against the laws.
 
 mod begin;
 mod checkout;

@@ -1,4 +1,4 @@
-//! To which clusters of an earlier run do new objects belong?
+//! The command `predict`: assigns new objects to the clusters of a saved model.
 
 use std::path::PathBuf;
 

@@ -90,7 +90,7 @@ pub(crate) struct How {
     pub(crate) quiet: bool,
 }
 
-/// Where the cells are run.
+/// The machines that run the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Executor {
     /// In this process
@@ -190,7 +190,7 @@ fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
     }))
 }
 
-/// Where results go by default: a folder under the name of the experiment.
+/// The default folder of results, named after the experiment.
 pub(crate) fn default_out(experiment: &Experiment) -> PathBuf {
     Path::new("mustlink-results").join(folder_of(experiment))
 }
@@ -229,7 +229,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     })
 }
 
-/// What to set for the limits of a cell.
+/// The assignments for the limits of a cell.
 pub(crate) fn limits(seconds: Option<f64>, bytes: Option<u64>) -> Vec<String> {
     let time = seconds.map(|s| format!("run.cell_timeout_s={s:?}"));
     time.into_iter().chain(bytes.map(|b| format!("run.cell_memory_bytes={b}"))).collect()

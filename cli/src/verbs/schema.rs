@@ -1,4 +1,4 @@
-//! What does an editor need to check a file while it is written?
+//! The command `schema`: JSON Schemas with which an editor checks files.
 
 use clap_complete::ArgValueCompleter;
 use mustlink::registry::{Catalogue, suggestion};

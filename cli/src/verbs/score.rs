@@ -1,4 +1,4 @@
-//! How well do two columns of labels agree?
+//! The command `score`: the agreement of two columns of labels.
 
 use mustlink::registry::{self, Catalogue, Role, suggestion};
 use mustlink::roles::{Metric, MetricInput, MetricProperties};
@@ -185,7 +185,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     Ok(0)
 }
 
-/// What a metric looks at besides labels and classes.
+/// The input that a metric needs in addition to labels and classes.
 fn beyond_labels(facts: &MetricProperties) -> Option<&'static str> {
     let needs = [
         (facts.needs_data, "the data"),

@@ -1,4 +1,4 @@
-//! Only the questions: which constraints would a method ask for?
+//! The command `select`: the questions and constraints of a selector, without clustering.
 
 use mustlink::Error;
 use mustlink::method::Method;

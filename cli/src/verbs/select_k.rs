@@ -1,4 +1,4 @@
-//! How many clusters are in the data?
+//! The command `select-k`: compares numbers of clusters.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What became of the claims of several experiments.
+//! The command `verdicts`: the verdicts on the claims of several experiments.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Do results come out again as they stand?
+//! The command `verify`: computes some finished cells again and compares them.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a task of a cluster's array does. Nobody types this; `run --executor slurm` writes it.
+//! The hidden command `work`: one task of a Slurm array, started by `run --executor slurm`.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::verbs::run::{How, carry_out};
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub(crate) struct Args {
-    /// What the tasks of the array do
+    /// File with the cells of each task
     list: PathBuf,
     /// The number of the task
     #[arg(long)]

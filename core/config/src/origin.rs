@@ -1,4 +1,4 @@
-//! Where does each value of a resolved configuration come from?
+//! The source of each value of a resolved configuration.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What does a JSON Schema accept?
+//! The values that a JSON Schema accepts.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Which plugins stand in a tree of configuration?
+//! The plugins in a tree of configuration.
 //!
 //! A configuration as plain values is tables within tables; those that name a plugin under `type` are
 //! its options. Whoever looks for plugins, or for options at any depth, goes through the tree here.

@@ -1,4 +1,4 @@
-//! Does a tree fit the schemas of the types and plugins it names?
+//! The validation of a tree against the schemas of its types and plugins.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value};

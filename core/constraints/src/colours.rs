@@ -1,4 +1,4 @@
-//! Can k clusters keep components apart that must be?
+//! The check that k clusters can keep components apart.
 
 use std::collections::{HashSet, VecDeque};
 

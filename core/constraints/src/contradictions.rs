@@ -1,4 +1,4 @@
-//! Which must-links stand against a cannot-link, and which of all these is given up?
+//! Must-links that contradict a cannot-link, and the choice of links to drop.
 
 use crate::constraints::{Constraints, Kind};
 use crate::witness::Witness;

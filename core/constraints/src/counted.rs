@@ -1,4 +1,4 @@
-//! How is each pair of components that are apart counted once, where groups share some of them?
+//! Counts of pairs of components that are apart, each pair once, although groups may share pairs.
 
 use crate::groups::{pairs_among, share};
 use crate::lists::Lists;

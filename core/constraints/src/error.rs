@@ -1,4 +1,4 @@
-//! What can go wrong, and how is it reported?
+//! The errors of the library.
 //!
 //! One closed list of named cases. A message names the place, the value, what is accepted and,
 //! where one is known, the next step. Objects are row numbers here; whoever prints to a person

@@ -1,4 +1,4 @@
-//! Which sets of objects must be apart, every object from every other, without listing their pairs?
+//! Groups of objects that must all be apart, without a list of their pairs.
 //!
 //! A group of g members says what g · (g − 1) / 2 cannot-links say. It is held by its members; groups of
 //! one set of constraints share no pair with each other, nor with the pairs listed beside them.

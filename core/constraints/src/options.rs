@@ -1,4 +1,4 @@
-//! What every plugin's options have in common: declared ranges.
+//! The declared ranges of the options of all plugins.
 //!
 //! A range is declared once, at the option. The loader checks it in a configuration, with the line
 //! it stands in; [`check`] checks the same declaration of a plugin built in Rust, before it runs.

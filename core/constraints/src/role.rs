@@ -1,4 +1,4 @@
-//! Which kinds of plugins are there?
+//! The roles of plugins.
 
 use serde::Serialize;
 

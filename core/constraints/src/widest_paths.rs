@@ -1,4 +1,4 @@
-//! How strong is the strongest chain of must-links between objects, a chain being as strong as its weakest link?
+//! The strongest chain of must-links between objects; a chain is as strong as its weakest link.
 //!
 //! The chains of a maximum spanning forest are strongest. Along a tree the values of all its objects are spread in
 //! two passes, towards a root and back, so that all pairs of m objects take O(m²).

@@ -1,4 +1,4 @@
-//! Why can a set of constraints not be satisfied?
+//! Witnesses: the reasons why a set of constraints cannot be satisfied.
 
 /// A contradiction: a cannot-link whose ends are joined by must-links.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! How does a clusterer in another language take part?
+//! Clusterers in another language.
 
 use std::collections::BTreeMap;
 

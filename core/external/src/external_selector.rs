@@ -1,4 +1,4 @@
-//! How does a selector in another language take part?
+//! Selectors in another language.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How do laws talk to an inquiry? By hand, or through the driver.
+//! The questions of an inquiry, asked by hand or by the driver.
 
 use std::collections::HashSet;
 

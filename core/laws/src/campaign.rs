@@ -1,4 +1,4 @@
-//! Does anything that promises hard constraints break one, or refuse what can be met?
+//! A search for constraints that a plugin with hard constraints breaks or wrongly rejects.
 //!
 //! Random sets of constraints on a few objects, small enough that whether k clusters can hold them is found by
 //! trying all labels, without the closure, the colouring or the search that methods share: what they say is

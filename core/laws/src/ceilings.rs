@@ -1,4 +1,4 @@
-//! What do words and the smallest and largest legal numbers do? Nothing worse than take long.
+//! Plugins with words and the smallest and largest legal numbers: they may only take long.
 
 use serde_json::Value;
 

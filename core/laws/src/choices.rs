@@ -1,4 +1,4 @@
-//! Does every option of a plugin change something?
+//! The law that every option of a plugin changes something.
 
 use std::cell::{OnceCell, RefCell};
 

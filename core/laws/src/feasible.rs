@@ -1,4 +1,4 @@
-//! Which constraints can k clusters hold, though not if objects are placed one after the other?
+//! Constraints that k clusters can satisfy, but not by placing one object after the other.
 
 use super::hard;
 use mustlink_core::constraints::{Constraint, Constraints};

@@ -1,4 +1,4 @@
-//! What is a law, and what do the laws of all roles share?
+//! The definition of a law, and the shared code of the laws of all roles.
 
 use std::sync::{PoisonError, RwLock};
 

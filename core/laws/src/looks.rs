@@ -1,4 +1,4 @@
-//! Does a plugin look at the cancel flag as often as it goes round?
+//! The law that a plugin checks the cancel flag in every round.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Does a clusterer see the same groups whatever the unit and the origin of the data?
+//! The law that a clusterer finds the same groups for any unit and origin of the data.
 
 use ndarray::Array2;
 use serde_json::Value;

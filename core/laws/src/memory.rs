@@ -1,4 +1,4 @@
-//! Does what a plugin declares cover what it holds, and does it give all of it back?
+//! The law that a plugin holds at most the memory that it declares, and frees all of it.
 //!
 //! Memory is counted by the global allocator. A test program that has [`PeakAlloc`] as its allocator tries
 //! this law; all others leave it out.

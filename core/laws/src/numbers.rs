@@ -1,4 +1,4 @@
-//! What does a plugin do with numbers outside the ranges of its options?
+//! The law that a plugin rejects numbers outside the ranges of its options.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What is promised about constraints holds, whoever promises it: a clusterer or a consensus function.
+//! Promises about constraints, for clusterers and consensus functions.
 
 use super::law::Verdict;
 use crate::ensure;

@@ -1,4 +1,4 @@
-//! What do the laws ask of any run, whatever the role and whatever comes out?
+//! The laws of every run, for all roles and results.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! How small can a problem be on which a law is still broken?
+//! The smallest problem on which a law is still broken.
 
 use std::fmt;
 use std::time::{Duration, Instant};

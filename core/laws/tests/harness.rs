@@ -1,4 +1,4 @@
-//! What does the harness report about plugins whose mistakes no verdict can describe?
+//! Reports of the harness about plugins whose mistakes no verdict can describe.
 //!
 //! This program starts itself as the test program of a crate of plugins, and reads what it prints.
 

@@ -1,4 +1,4 @@
-//! What the lines of a ledger come to, and how they are served again.
+//! The answers in the lines of a ledger, and their replay.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;

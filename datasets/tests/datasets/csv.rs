@@ -1,4 +1,4 @@
-//! What a CSV may look like, and what is said when it does not.
+//! Valid CSV files, and the errors for other files.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Which data set a name means, and what a data directory promises.
+//! Names of data sets, and the promises of a data directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};

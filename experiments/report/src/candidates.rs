@@ -1,4 +1,4 @@
-//! What did a method that chooses among methods try, and how did it judge?
+//! The candidates of a method that chooses among methods, and their scores.
 //!
 //! A row for each candidate with a score, the best first: score, one standard error to each side, and
 //! whether it counts in the result.

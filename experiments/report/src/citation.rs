@@ -1,4 +1,4 @@
-//! Whom does a work cite that used these methods?
+//! The references of the methods that a study used.
 
 use std::collections::{BTreeMap, BTreeSet};
 

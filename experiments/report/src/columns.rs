@@ -1,4 +1,4 @@
-//! Which numbers stand for a curve in a table?
+//! The numbers that summarise a curve in a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What do the folds of every two methods say of a next data set?
+//! The comparison of two methods on a next data set, from their folds.
 
 use mustlink_experiments::verdict::{Results, Sample};
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! Which figures does an experiment have?
+//! The figures of an experiment.
 
 use mustlink_core::Result;
 

@@ -1,4 +1,4 @@
-//! What does an ensemble look like?
+//! Figures of an ensemble.
 //!
 //! Three figures, each an SVG and a CSV with the numbers drawn: co-association of all objects as a heat
 //! map, how many pairs have each co-association, and how good and how different the members are.

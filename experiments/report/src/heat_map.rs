@@ -1,4 +1,4 @@
-//! Which features make which cluster? The weights that a method learned, as a heat map.
+//! The learned weights of features as a heat map.
 
 use mustlink_datasets::FeatureWeights;
 

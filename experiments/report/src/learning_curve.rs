@@ -1,4 +1,4 @@
-//! How does a learning curve look?
+//! Figures of learning curves.
 //!
 //! Lines of means with bands for their intervals, both within the range of the metric; dashes and
 //! markers tell methods apart without colour. Where a selector had no further question, a bar ends the

@@ -1,4 +1,4 @@
-//! What do the colours and shapes of a figure stand for?
+//! The legend: colours and shapes of a figure.
 
 use maud::{Markup, html};
 

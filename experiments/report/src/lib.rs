@@ -1,4 +1,4 @@
-//! What does a reader of results get to see?
+//! The report: tables, figures and files for readers of results.
 //!
 //! [`report`] makes tables, tests, figures and a page from a results directory; everything in it can be
 //! made again at any time.

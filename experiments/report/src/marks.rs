@@ -1,4 +1,4 @@
-//! What is drawn in a panel, in the numbers of its axes.
+//! The marks in a panel, in the numbers of its axes.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! What moved since the last report?
+//! The changes since the previous report.
 //!
 //! The means and ranks of the files that are about to be overwritten, beside the new ones. What moved
 //! last is kept in a file, so that a report made again of the same results says the same. It is there after

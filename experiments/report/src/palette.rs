@@ -1,4 +1,4 @@
-//! How are series told apart? Colours, dashes and markers by number.
+//! Colours, dashes and markers of series, by number.
 
 use maud::{Markup, html};
 

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use mustlink_experiments::row::to_csv;
 
-    /// What the reader gives back is what stands in the CSV.
+    /// The reader returns the content of the CSV.
     #[test]
     fn the_file_says_what_the_csv_says() {
         let metrics = ["ari".to_string(), "ami[average=max]".to_string()];

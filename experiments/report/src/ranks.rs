@@ -1,4 +1,4 @@
-//! Which methods do the ranks separate? The critical-difference diagram of Demšar (2006).
+//! The critical-difference diagram of Demšar (2006): methods that the ranks separate.
 
 use crate::axis::{Axis, Marked, width_of};
 use crate::chart::{Chart, Panel};
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
     use crate::significance::tests::significance;
 
-    /// Where the line of a method leaves the axis, in pixels from the left.
+    /// The place at which the line of a method leaves the axis, in pixels from the left.
     fn place(svg: &str, method: &str) -> f64 {
         let label = format!(">{method} (");
         let group = svg.split("<g data-m").find(|g| g.contains(&label)).unwrap();

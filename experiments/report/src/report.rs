@@ -1,4 +1,4 @@
-//! What does a reader get to see?
+//! The page of the report.
 //!
 //! Everything here is derived from the journal and can be made again at any time: `results.csv`
 //! with every row, `summary.csv` with the means at every point, `areas.csv` with the mean heights of

@@ -1,4 +1,4 @@
-//! Which numbers are compared pair by pair?
+//! The numbers that are compared pair by pair.
 //!
 //! Rows as curves of samples: at each point one value per cell, under the repeat and fold that make it a
 //! pair of the same cell of another method. Differences are those of cells that both have; folds are

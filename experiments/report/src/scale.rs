@@ -1,4 +1,4 @@
-//! Where does a number lie on an axis, and which round numbers stand beside it?
+//! Scales of axes, and their round numbers.
 
 /// From numbers to shares of a length.
 #[derive(Debug, Clone, Copy, PartialEq)]

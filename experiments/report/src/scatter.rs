@@ -1,4 +1,4 @@
-//! What does a method take against another, against a bound, against what it was given?
+//! Scatter plots of a method against another, a bound, or its input.
 
 use crate::axis::{Axis, width_of};
 use crate::chart::{Chart, Panel as Plot};

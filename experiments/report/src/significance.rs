@@ -1,4 +1,4 @@
-//! Which differences between methods hold over the data sets?
+//! Differences between methods over the data sets, and their significance.
 //!
 //! Methods are ranked on every data set by their mean score; the tests are those of Demšar (2006), García et
 //! al. (2010) and Benavoli et al. (2017). Data sets on which a method has no score are left out, and named.

@@ -1,4 +1,4 @@
-//! Where did supervision hurt?
+//! The section about supervision that lowered scores.
 //!
 //! Every method that asks is compared with its unconstrained twin: itself before the first question, or
 //! another method with the same clusterer that asks nothing. Davidson, Wagstaff and Basu (2006) show that
@@ -222,7 +222,7 @@ impl Supervision {
         (!hurt.is_empty()).then_some(sheet)
     }
 
-    /// Where answers hurt, in one sentence; `None` if nothing was compared.
+    /// The cases in which answers hurt, in one sentence; `None` if nothing was compared.
     pub fn finding(&self) -> Option<String> {
         let mut worse: Vec<&Benefit> = self.benefits.iter().filter(|b| b.worse).collect();
         worse.sort_by(|a, b| a.mean.total_cmp(&b.mean));

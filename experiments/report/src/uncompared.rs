@@ -1,4 +1,4 @@
-//! Why are methods not compared over the data sets?
+//! The reasons why methods are not compared over the data sets.
 
 use crate::columns::{directions, find};
 use crate::curves::{CurveSummary, PointSummary};

@@ -1,4 +1,4 @@
-//! Does a claim hold on our results?
+//! The verdicts on claims.
 //!
 //! Criteria are judged data set by data set, and the numbers that decided are written down. A
 //! missing data set is reported as missing and never replaced.

@@ -1,4 +1,4 @@
-//! What is wrong with an experiment that no schema can say?
+//! Checks of an experiment that no schema can express.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What does an experiment file say? Its sections as types.
+//! The sections of an experiment file as types.
 //!
 //! These types are the text form: they decide what a file may hold, its schema and its defaults. Only
 //! the sections without plugins that depend on a data set are read into them as they stand; methods

@@ -1,4 +1,4 @@
-//! What of an array is on disk: which cells its tasks do, and what they said.
+//! The files of an array: the cells of its tasks, and the reports of the tasks.
 
 use std::fs;
 use std::path::{Path, PathBuf};

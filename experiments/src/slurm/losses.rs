@@ -1,4 +1,4 @@
-//! Which cells were lost with their tasks? Kept on disk: a follower that dies leaves the count to the next.
+//! Cells that were lost with their tasks, counted on disk, where the next follower finds them.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! How is an experiment carried out on a Slurm cluster?
+//! The run of an experiment on a Slurm cluster.
 //!
 //! The cells that are missing are packed into the tasks of one array, which write them where every run
 //! does. Whoever follows the array only looks which cells are there: nothing rests on what the cluster says

@@ -1,4 +1,4 @@
-//! Which cells go into one task of an array?
+//! The cells of each task of an array.
 
 use std::collections::{BTreeMap, BTreeSet};
 

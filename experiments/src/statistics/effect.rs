@@ -1,4 +1,4 @@
-//! How large is a difference between paired samples? Tests say whether there is one.
+//! Sizes of differences between paired samples; tests show whether there is a difference.
 
 use statrs::distribution::ContinuousCDF;
 

@@ -1,4 +1,4 @@
-//! Is a mean above 0, and how steep is a curve?
+//! Tests of means above 0 and of slopes of curves.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

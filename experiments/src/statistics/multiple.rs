@@ -1,4 +1,4 @@
-//! What do many tests at once say?
+//! Corrections for many tests.
 
 use statrs::distribution::{Continuous, ContinuousCDF};
 

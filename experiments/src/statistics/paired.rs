@@ -1,4 +1,4 @@
-//! Are two methods different, by pairs of scores?
+//! Tests of two methods by pairs of scores.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

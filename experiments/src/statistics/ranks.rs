@@ -1,4 +1,4 @@
-//! Which rank has each of several values?
+//! The ranks of several values.
 
 /// Scores are rounded to this before they are ranked: decimals that tie stay tied.
 const ROUNDED: f64 = 1e12;

@@ -1,4 +1,4 @@
-//! Are several methods different on several data sets?
+//! Tests of several methods on several data sets.
 //!
 //! Tables are N data sets × k methods of scores, more is better. Demšar (2006); García et al. (2010).
 

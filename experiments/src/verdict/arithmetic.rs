@@ -1,4 +1,4 @@
-//! What is the sum, the difference, the product or the quotient of two values?
+//! Sums, differences, products and quotients of two values.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Does a formula name only what there is, and do the kinds of its values fit?
+//! Checks of the names in a formula and of the kinds of its values.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What does a formula come to on the results of an experiment?
+//! The value of a formula on the results of an experiment.
 //!
 //! `ari('pck')` is the learning curve of a method under a metric (or another number of a row);
 //! `last`, `at`, `area` make of a curve one value per cell, paired between methods; `low`, `high`

@@ -1,4 +1,4 @@
-//! What may a part of a formula come to?
+//! The values of the parts of a formula.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What changed since a study ran is found, and nothing that is there is lost for it.
+//! Changes since a study ran are found, and no results are lost because of them.
 
 use mustlink as _;
 use std::fs;

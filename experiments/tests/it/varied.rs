@@ -1,4 +1,4 @@
-//! What an experiment varies stands in columns of its own.
+//! Varied options of an experiment have columns of their own.
 
 use mustlink as _;
 use std::collections::BTreeMap;

@@ -41,7 +41,7 @@ pub(super) const WORDS: &[&str] = &[
     "\"elapsed_ms\":",
 ];
 
-/// What the ledgers of the corpus belong to.
+/// The header of the ledgers of the corpus.
 fn header() -> Header {
     Header {
         dataset: "nine".into(),

@@ -1,4 +1,4 @@
-//! Which readers are attacked?
+//! The readers that are attacked.
 
 mod config;
 mod datasets;
@@ -16,7 +16,7 @@ pub use harness::Harness;
 pub struct Target {
     /// Its name, and that of its folders of files.
     pub name: &'static str,
-    /// What is read, by which function.
+    /// The input that is read, and the function that reads it.
     pub reads: &'static str,
     /// Inputs that it gets while the quickest one gets so many times more.
     pub dear: u64,

@@ -128,7 +128,7 @@ impl Page {
     }
 }
 
-/// What is answered before the connection is closed; `None` when that takes too long.
+/// The reply before the connection is closed; `None` if that takes too long.
 fn exchange(host: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let mut stream = TcpStream::connect(host).expect("a server that listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");

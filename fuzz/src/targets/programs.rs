@@ -1,4 +1,4 @@
-//! What programs in other languages reply. `cat` is one whose replies are the lines of a file.
+//! Replies of programs in other languages. `cat` is one whose replies are the lines of a file.
 
 use mustlink::exchange;
 use mustlink::prelude::*;

@@ -1,4 +1,4 @@
-//! What a report finds of the report before it.
+//! The files of a report that the next report reads.
 
 use std::path::Path;
 

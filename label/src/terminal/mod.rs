@@ -46,7 +46,7 @@ impl Drop for Taken {
     }
 }
 
-/// Whether somebody sits at a terminal.
+/// True if the program runs at a terminal.
 pub fn is_there() -> bool {
     stdout().is_terminal() && std::io::stdin().is_terminal()
 }
@@ -122,7 +122,7 @@ fn is_interrupt(key: &KeyEvent) -> bool {
     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-/// What Ctrl-C does elsewhere.
+/// The effect that Ctrl-C has elsewhere.
 fn interrupt() {
     #[cfg(unix)]
     {

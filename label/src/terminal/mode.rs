@@ -1,4 +1,4 @@
-//! What do keys do in each mode of the terminal?
+//! The effect of keys in each mode of the terminal.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::show::Objects;
 use crate::sorting::{MOST, Statement};
 use crate::view::{Clusters, View};
 
-/// What is on the screen.
+/// The content of the screen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) enum Mode {
     #[default]

@@ -1,4 +1,4 @@
-//! What does the terminal show?
+//! The screen of the terminal.
 
 use mustlink_core::Kind;
 use mustlink_core::roles::Reply;

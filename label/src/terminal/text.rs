@@ -1,4 +1,4 @@
-//! How does text with emphasis fit into so many columns?
+//! Text with emphasis, wrapped to a number of columns.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

@@ -1,4 +1,4 @@
-//! Which objects and pairs does a score of agreement look at?
+//! The objects and pairs that scores of agreement count.
 //!
 //! The objects of the scope whose class is known. Everything else about agreement is arithmetic on
 //! the contingency table of those objects.

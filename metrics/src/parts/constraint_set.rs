@@ -1,4 +1,4 @@
-//! Which constraints does a score look at?
+//! The constraints that a score counts.
 //!
 //! Those with both ends in the scope. Without any there is no score.
 

@@ -1,4 +1,4 @@
-//! Where do the objects of each cluster lie?
+//! The places of the objects of each cluster.
 //!
 //! The objects of the scope, grouped by cluster, with the centres of the groups. Nothing outside the
 //! scope moves a centre.

@@ -1,4 +1,4 @@
-//! What do several scores need?
+//! Shared code of metrics.
 
 pub mod agreement;
 pub mod constraint_set;

@@ -1,4 +1,4 @@
-//! What holds for all partitions: proptests over random labelings.
+//! Invariants of all partitions, tested on random labelings.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What do several oracles need?
+//! Shared code of oracles.
 
 pub mod pair_hash;
 pub mod table;

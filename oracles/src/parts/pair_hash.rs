@@ -1,4 +1,4 @@
-//! How does a simulated oracle err without remembering what it was asked?
+//! Errors of simulated oracles that depend on the pair alone.
 //!
 //! A pair has one number in [0, 1) per seed and purpose: the hash of both with the smaller and the
 //! larger object. Order and number of questions play no part, so that prefixes of a learning curve,

@@ -1,4 +1,4 @@
-//! How does an oracle read a table of replies, prices or classes?
+//! Tables of replies, prices or classes.
 //!
 //! A CSV with a header, its cells parted by commas, semicolons or tabs. Objects are row numbers from 0, or ids.
 

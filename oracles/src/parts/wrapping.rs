@@ -1,4 +1,4 @@
-//! In which order may oracles wrap each other?
+//! The order in which oracles may wrap each other.
 //!
 //! A budget counts questions, whatever happens to them further inside, and a "don't know" must not
 //! be flipped by noise. So the order is fixed, and another one is an error that prints it. Wrappers

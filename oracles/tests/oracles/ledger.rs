@@ -1,4 +1,4 @@
-//! What a selection leaves behind, and what a later one makes of it.
+//! The ledger that a selection leaves behind, and its use by a later selection.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

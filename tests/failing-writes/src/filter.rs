@@ -1,4 +1,4 @@
-//! Which calls does the kernel hand to this process instead of carrying them out?
+//! The filter of system calls that the kernel passes to this process.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,

@@ -1,4 +1,4 @@
-//! What becomes of a call that the filter caught?
+//! The replies to system calls that the filter caught.
 //!
 //! The handler runs in place of the call, on the thread that made it: it takes no memory from the heap
 //! and gives back what the kernel would.
@@ -84,7 +84,7 @@ struct Place {
 }
 
 impl Place {
-    /// Where a link of the kernel leads: `/proc/self/fd/3`.
+    /// The target of a link of the kernel: `/proc/self/fd/3`.
     fn of_link(link: &CStr) -> Option<Place> {
         let mut place = Place { bytes: [0; 4096], len: 0 };
         let at = [link.as_ptr() as usize, place.bytes.as_mut_ptr() as usize, 4096, 0, 0];

@@ -1,4 +1,4 @@
-//! What does a program do when a write of it fails?
+//! Failing writes for tests of programs.
 //!
 //! [`Trial::apply`] has a program start with this library (`LD_PRELOAD`). Every call to the kernel that
 //! changes a file in one folder is then counted and written into a log, and one of them fails, or ends the
@@ -53,7 +53,7 @@ impl Fault {
         }
     }
 
-    /// Whether a call of this name can fail so: writing to an open file needs no permission, and
+    /// True if a call of this name can fail so: writing to an open file needs no permission, and
     /// removing one no room.
     pub fn befalls(self, call: &str) -> bool {
         let writes = matches!(call, "write" | "writev" | "pwrite64");
@@ -65,7 +65,7 @@ impl Fault {
         }
     }
 
-    /// What the system calls the error.
+    /// The system's name of the error.
     pub fn cause(self) -> &'static str {
         match self {
             Fault::Broken => "Input/output error",
@@ -83,7 +83,7 @@ pub struct Trial<'a> {
     pub library: &'a Path,
     /// The folder whose files are watched, without links in its path.
     pub folder: &'a Path,
-    /// Where the calls are written to, outside of the folder.
+    /// The file to which the calls are written, outside of the folder.
     pub log: &'a Path,
     /// The call that fails, from 1, and how.
     pub fault: Option<(usize, Fault)>,

@@ -14,7 +14,7 @@ use mustlink::prelude::*;
 /// That of the clusterer, once per feature, on a path of its own.
 #[options]
 pub struct PerFeature {
-    /// What groups the objects.
+    /// Clusterer of the objects.
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
 }

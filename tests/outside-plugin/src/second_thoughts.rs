@@ -16,7 +16,7 @@ use mustlink::prelude::*;
 /// O(n·k·d) and a few sweeps; random only in the other clusterer.
 #[options]
 pub struct SecondThoughts {
-    /// What groups the objects at first.
+    /// Clusterer of the first round.
     #[option(slot = "kmeans")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// Price of a broken constraint of weight 1, or "auto": twice the mean squared distance of an object

@@ -1,4 +1,4 @@
-//! Which candidates can be told from the best one?
+//! The candidates that cannot be distinguished from the best one.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Is there time for another run?
+//! The time limit of `auto`: decides if another run fits into it.
 
 use std::time::Instant;
 

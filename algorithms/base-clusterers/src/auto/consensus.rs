@@ -1,4 +1,4 @@
-//! What do the best candidates say together, under the constraints?
+//! The consensus of the best candidates under the constraints.
 
 use mustlink_core::needs::check_size;
 use mustlink_core::prelude::*;
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// Of the two that contradict each other candidates are told the heavier one.
+    /// Candidates get the heavier one of two constraints that contradict each other.
     #[test]
     fn what_is_marked_hard_stands_against_what_is_heavier() {
         let n = 60;

@@ -1,4 +1,4 @@
-//! Which pairs are held back together, so that no pair held back follows from those that are kept?
+//! Folds of pairs in which no held-out pair follows from the pairs that are kept.
 //!
 //! A must-link that lies on no cycle of must-links (a bridge) follows from nothing else and is held
 //! back alone; must-links that lie on common cycles follow from one another and are held back as one.

@@ -1,4 +1,4 @@
-//! What is tried?
+//! The portfolio: the candidates that `auto` tries.
 
 use mustlink_core::prelude::*;
 use mustlink_core::roles::cost_of_steps;

@@ -1,4 +1,4 @@
-//! Which objects are candidates tried on, and where do the others belong?
+//! The sample of objects on which candidates are tried, and the clusters of all other objects.
 
 use std::collections::VecDeque;
 use std::mem::replace;

@@ -1,4 +1,4 @@
-//! What are candidates told? Constraints that every one of them can take.
+//! The constraints that candidates get: constraints that every candidate accepts.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! What does each candidate make of the objects, and which pairs that it was not told does it meet?
+//! The trial of a candidate: its clusterings, and the held-out pairs that they meet.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Which proper colouring of a small graph costs least?
+//! The cheapest proper colouring of a small graph.
 
 use mustlink_core::{Context, Result};
 

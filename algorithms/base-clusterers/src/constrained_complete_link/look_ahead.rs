@@ -1,4 +1,4 @@
-//! In which order do clusters merge so that no merge leads to a dead end?
+//! An order of merges that never leads to a dead end.
 
 use mustlink_kernels::constrained::colouring::{Colouring, colour, decide, impossible};
 use ndarray::Array2;

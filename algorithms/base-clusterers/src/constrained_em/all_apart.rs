@@ -1,4 +1,4 @@
-//! How likely is each label where all nodes of a part are apart from one another?
+//! Probabilities of labels if all nodes of a part are apart from one another.
 //!
 //! Their labellings are the ways to give the nodes different labels. Which labels are taken says all about
 //! the nodes before, so that sums over 2^k sets of labels stand for the k!/(k − g)! labellings of g nodes.

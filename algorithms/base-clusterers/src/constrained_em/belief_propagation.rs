@@ -1,4 +1,4 @@
-//! Loopy belief propagation: how likely is each label where exact tables would be too large?
+//! Loopy belief propagation: probabilities of labels if exact tables would be too large.
 
 use mustlink_core::{Context, Error};
 use mustlink_kernels::constrained::colouring::{Colouring, colour};

@@ -1,4 +1,4 @@
-//! How likely is each label of each node when nodes joined by an edge have different labels?
+//! Probabilities of labels if nodes joined by an edge have different labels.
 //!
 //! A Markov field: Pr(y) ∝ Π exp θ(node, y) Π [y ≠ y′] over edges. Connected parts are independent. A
 //! part whose elimination needs only small tables is solved exactly, by elimination along a junction

@@ -1,4 +1,4 @@
-//! How likely is each label where few nodes of a part may share one?
+//! Probabilities of labels if few nodes of a part can share a label.
 //!
 //! Nodes of one label are an independent set of the part. Labels take their sets one after the other, and
 //! which nodes are left says all about the labels before, so that sums over sets of nodes stand for all

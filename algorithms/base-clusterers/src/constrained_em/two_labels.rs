@@ -1,4 +1,4 @@
-//! How likely is each label where there are two of them?
+//! Probabilities of labels if there are two labels.
 //!
 //! A connected part then has two labellings, whatever its edges: the label of one node decides all
 //! others.

@@ -1,4 +1,4 @@
-//! Which vectors solve L̄v = λ(Q̄ − βI)v, decomposed whole or iterated?
+//! Solutions of L̄v = λ(Q̄ − βI)v, by a complete decomposition or by iteration.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::adjacency::Graph;

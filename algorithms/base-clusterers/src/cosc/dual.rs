@@ -1,4 +1,4 @@
-//! What does a step of RatioDCA solve? The inner problem min R₁(f) − ⟨c, f⟩ over ‖f‖ ≤ 1, by its dual.
+//! The inner problem of a step of RatioDCA, min R₁(f) − ⟨c, f⟩ over ‖f‖ ≤ 1, solved by its dual.
 
 use std::cell::Cell;
 

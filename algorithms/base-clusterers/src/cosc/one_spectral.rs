@@ -1,4 +1,4 @@
-//! Which two-way split of a graph has the smallest balanced cut?
+//! The two-way split of a graph with the smallest balanced cut.
 //!
 //! The continuous form F of the balanced cut has the same minimum ([RangapuramHein2012]); RatioDCA
 //! descends on it, each step solving a convex problem through its dual, and the best threshold of the
@@ -151,7 +151,7 @@ mod tests {
         Context::new(1)
     }
 
-    /// Where a descent ends, and the values on its way.
+    /// The end of a descent, and the values on its way.
     fn descended(two: &TwoWay, f: Vec<f64>, gamma: f64, inner: usize) -> (Vec<f64>, Vec<f64>) {
         let mut values = Vec::new();
         let mut at = Descent::from(f);

@@ -1,4 +1,4 @@
-//! Which parts are split in two, and how, until there are k?
+//! Repeated splits in two until there are k parts.
 
 use mustlink_core::prelude::*;
 

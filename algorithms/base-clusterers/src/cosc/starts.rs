@@ -1,4 +1,4 @@
-//! Where do descents start? At eigenvectors, at points that obey the cannot-links, at random.
+//! Starts of the descents: eigenvectors, points that obey the cannot-links, random points.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::adjacency::Graph;

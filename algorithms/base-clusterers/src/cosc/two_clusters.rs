@@ -1,4 +1,4 @@
-//! Which split of all vertices in two has the smallest cut among those that keep the constraints?
+//! The split of all vertices in two with the smallest cut that keeps the constraints.
 
 use mustlink_core::prelude::*;
 

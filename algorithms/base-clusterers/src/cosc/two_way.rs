@@ -1,4 +1,4 @@
-//! What is the balanced cut of a two-way split when breaking a cannot-link costs?
+//! The balanced cut of a two-way split if broken cannot-links have a cost.
 //!
 //! For a set S of vertices with volume vol(S) = Σ mass and V the volume of all,
 //!

@@ -1,4 +1,4 @@
-//! Which cannot-linked pair is farthest, under weights that change a little from time to time?
+//! The farthest cannot-linked pair under weights that change a little from time to time.
 //!
 //! Distances that are linear in the weights grow by at most the largest ratio of a weight to its old one:
 //! while that times what is not among the farthest stays below the best of those, only those are looked at.

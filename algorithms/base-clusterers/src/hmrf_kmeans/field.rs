@@ -1,4 +1,4 @@
-//! What does not change from start to start: objects, pairs, and which distance is learned.
+//! The parts that are the same in every start: objects, pairs, and the kind of distance.
 
 use std::sync::Arc;
 

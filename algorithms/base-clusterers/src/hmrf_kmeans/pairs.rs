@@ -1,4 +1,4 @@
-//! What does an object pay for its constraints, when every pair has a price of its own?
+//! The costs of the constraints of an object if every pair has its own cost.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::constraint_groups::ConstraintGroups;

@@ -1,4 +1,4 @@
-//! How do centres and feature weights follow from each other, round by round?
+//! The rounds of LAC, in which centres and feature weights follow from each other.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What do methods share that make several attempts under constraints?
+//! Shared code of methods that make several attempts under constraints.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::neighbourhood_seeding::{MoreThanK, chunklet_start};

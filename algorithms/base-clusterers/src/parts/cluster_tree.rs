@@ -1,4 +1,4 @@
-//! Which clusters does a hierarchy hold, how long does each live, and which of them are best together?
+//! The tree of clusters in a hierarchy, the lifetimes of clusters, and the best set of them.
 //!
 //! A hierarchy is a list of joins. Going down it, a cluster loses objects, and ends where it falls into two
 //! or more parts of `min_cluster_size` objects, which are clusters of their own, or into smaller parts alone

@@ -1,4 +1,4 @@
-//! Where do must-link components go when placing them one by one finds every cluster taken?
+//! A complete search for places of must-link components, after greedy placement failed.
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::{Context, Error, Result};

@@ -1,4 +1,4 @@
-//! Which flat clustering is taken from a hierarchy, where constraints may say something about it?
+//! The extraction of a flat clustering from a hierarchy, with or without constraints.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::reachability::Join;

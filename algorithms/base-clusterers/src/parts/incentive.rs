@@ -1,4 +1,4 @@
-//! How large is the h of locally adaptive clustering where nobody says?
+//! The default of h in locally adaptive clustering.
 //!
 //! It is compared with variances of features inside clusters: those about the first centres make it the
 //! same in any unit.

@@ -1,4 +1,4 @@
-//! In which order do clusters merge when always the two nearest do?
+//! Hierarchical clustering that always merges the two nearest clusters.
 
 use ndarray::Array2;
 

@@ -1,4 +1,4 @@
-//! Which clusters do the objects of a group take, of which no two may be in one?
+//! The assignment of the objects of a group to different clusters.
 //!
 //! Of a group about which nothing else is said all objects are placed at once: the assignment of smallest
 //! total distance, one object a cluster.

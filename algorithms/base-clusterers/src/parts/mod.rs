@@ -1,4 +1,4 @@
-//! What do several base clusterers need?
+//! Shared code of base clusterers.
 
 pub(crate) mod adapting;
 pub mod attempts;

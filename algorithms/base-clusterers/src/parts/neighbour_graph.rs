@@ -1,4 +1,4 @@
-//! Which graph joins objects that are near?
+//! The graph of near neighbours.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};

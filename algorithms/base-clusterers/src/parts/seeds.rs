@@ -1,4 +1,4 @@
-//! What do methods share that start from objects whose cluster is known?
+//! Shared code of methods that start from objects of known cluster.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::neighbourhood_seeding::{

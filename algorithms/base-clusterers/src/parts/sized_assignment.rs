@@ -1,4 +1,4 @@
-//! Which assignment to clusters costs least where each must hold so many objects, and no more than so many?
+//! The cheapest assignment to clusters that have a smallest and a largest size.
 //!
 //! A flow of least cost ([Bradley2000] §3): an object gives one unit to a cluster, a cluster between `least` and
 //! `most` units to a sink. Nearest clusters are the start; units that do not fit then take shortest paths over

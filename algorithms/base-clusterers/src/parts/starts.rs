@@ -1,4 +1,4 @@
-//! What do methods share that take Lloyd's steps from several starts?
+//! Shared code of methods that take Lloyd's steps from several starts.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::Points;

@@ -1,4 +1,4 @@
-//! Which labels of a few tied items cost least?
+//! The cheapest labels of a few tied items, found by branch and bound.
 //!
 //! Branch and bound over costs: every item stands where it is cheapest, which is a lower bound; of a tie that this
 //! breaks one end is either fixed where it stands, which its other ends then pay for, or banned from there. Each

@@ -1,4 +1,4 @@
-//! How are labels that break no hard constraint made cheaper where a search would not end?
+//! Moves that make feasible labels cheaper if a complete search would take too long.
 //!
 //! An item moves to a cheaper cluster. What must not be with it there moves out of its way, and what must not be with
 //! that in turn, a few deep; all of it stays where the cost falls, else all of it is taken back.

@@ -1,4 +1,4 @@
-//! Which assignment to these centres costs least?
+//! The cheapest assignment to given centres.
 //!
 //! The integer programme of a step ([Baumann2025]), solved by row generation: at first no tie counts and every item
 //! takes its cheapest cluster; ties that this breaks join their ends to parts, which are searched anew with all ties
@@ -260,7 +260,7 @@ mod tests {
             Closure::new(&hard, self.points.n(), OnConflict::Error).unwrap()
         }
 
-        /// What labels of all objects cost, pair by pair; infinite where a hard pair is broken.
+        /// The cost of labels of all objects, pair by pair; infinite if a hard pair is broken.
         fn cost(&self, labels: &[u32]) -> f64 {
             if self.hard.iter().any(|c| c.is_violated(labels)) {
                 return f64::INFINITY;

@@ -1,4 +1,4 @@
-//! What is assigned as one, and which of it are tied to each other?
+//! Items that are assigned as one, and the ties between them.
 
 use mustlink_core::closure::Closure;
 use mustlink_core::constraints::{Constraint, Kind};

@@ -1,4 +1,4 @@
-//! Which pairs do the other components see otherwise, and which of them are the best?
+//! The pairs that all other components see differently, the best of them first.
 //!
 //! Only the best pairs are held, however many candidates there are; what is skipped cannot be among
 //! them, so that the result is that of a scan of all pairs, ties included.

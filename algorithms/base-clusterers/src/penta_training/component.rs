@@ -1,4 +1,4 @@
-//! What is one of the clusterings that teach each other?
+//! One of the clusterings that give each other constraints.
 
 use mustlink_core::clustering::{canonical, compact};
 use mustlink_core::ensemble::without_empty;

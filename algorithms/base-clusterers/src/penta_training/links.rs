@@ -1,4 +1,4 @@
-//! What do the constraints so far say about a pair, as more are added?
+//! Growing constraints, and their relation to a pair.
 
 use std::collections::BTreeSet;
 

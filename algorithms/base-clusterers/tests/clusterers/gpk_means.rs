@@ -1,4 +1,4 @@
-//! Is GPK-means the alternation it says it is?
+//! GPK-means compared with the steps of its description.
 
 use mustlink_base_clusterers::gpk_means::{GpkMeans, RerunEntail};
 use mustlink_constraint_propagators as _;

@@ -1,6 +1,6 @@
-//! Does HDBSCAN find what scikit-learn's does? The labels of `sklearn.cluster.HDBSCAN` (1.9), letters in order of
-//! first appearance, `.` for noise. scikit-learn cuts equal edges one after the other, in an order that is that of the
-//! objects: `?` stands where 40 orders of the objects did not all give the same.
+//! Labels of HDBSCAN compared with `sklearn.cluster.HDBSCAN` (1.9). Letters are in order of first appearance, and `.`
+//! is noise. scikit-learn cuts equal edges one after the other, in the order of the objects: `?` marks objects for
+//! which 40 orders of the objects did not all give the same label.
 
 use mustlink_base_clusterers::fosc::{Fosc, Hierarchy};
 use mustlink_base_clusterers::hdbscan::Hdbscan;

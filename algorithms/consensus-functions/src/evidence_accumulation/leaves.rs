@@ -1,4 +1,4 @@
-//! How similar are the leaves of a hierarchy: objects, or groups of objects that all members label alike?
+//! Similarities of the leaves: objects, or groups of objects that all members label alike.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! In which order do clusters merge under single, complete and average linkage?
+//! The order of merges under single, complete and average linkage.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Which constraints are obeyed while clusters merge, and which are evidence?
+//! The constraints that merges obey, and the constraints that count as evidence.
 
 use std::collections::BTreeSet;
 

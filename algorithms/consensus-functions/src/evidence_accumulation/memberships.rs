@@ -1,4 +1,4 @@
-//! How much do two objects share the clusters of all members, when they are in each by a share?
+//! Similarities of objects that belong to clusters by shares.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Does evidence accumulation do under constraints what the words of its rule say?
+//! Tests of evidence accumulation under constraints against its documented rule.
 
 use mustlink_core::prelude::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! How far do the members of an ensemble agree?
+//! The agreement of the members of an ensemble.
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::members::{nmi, weighted_mean};

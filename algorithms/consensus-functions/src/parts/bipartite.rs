@@ -1,4 +1,4 @@
-//! How are objects and the clusters they are in cut together?
+//! Joint cuts of objects and their clusters.
 
 use mustlink_core::prelude::*;
 use mustlink_partitioners::{CutGraph, GraphBuilder, Partition};

@@ -1,4 +1,4 @@
-//! In which order, under which names and with which weight do the members of an ensemble count?
+//! The canonical form of an ensemble: order, labels and weights of its members.
 
 use std::ops::Range;
 

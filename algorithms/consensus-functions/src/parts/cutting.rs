@@ -1,4 +1,4 @@
-//! How does an ensemble become a graph, and parts of a graph clusters?
+//! The way from an ensemble to a graph, and from parts of the graph to clusters.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What can a consensus function be tried on by hand?
+//! A small ensemble on which consensus functions can be checked by hand.
 
 use mustlink_core::prelude::*;
 use ndarray::Array2;

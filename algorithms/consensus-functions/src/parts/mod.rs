@@ -1,4 +1,4 @@
-//! What do several consensus functions need?
+//! Shared code of consensus functions.
 
 pub mod agreement;
 pub mod bipartite;

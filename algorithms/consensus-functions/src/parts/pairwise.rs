@@ -1,4 +1,4 @@
-//! How is a table of similarities between all pairs cut into parts?
+//! Cuts of a table of similarities between all pairs.
 
 use mustlink_core::prelude::*;
 use mustlink_partitioners::GraphBuilder;

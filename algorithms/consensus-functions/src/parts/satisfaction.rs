@@ -1,4 +1,4 @@
-//! How far does a partition meet the constraints of a problem?
+//! The share of the constraints that a partition meets.
 
 use mustlink_core::prelude::*;
 

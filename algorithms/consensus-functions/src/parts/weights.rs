@@ -1,4 +1,4 @@
-//! How much does each member of an ensemble count?
+//! Weights of the members of an ensemble.
 
 use mustlink_core::prelude::*;
 use mustlink_core::registry;

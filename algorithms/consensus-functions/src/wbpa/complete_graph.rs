@@ -1,4 +1,4 @@
-//! How is a graph cut that joins every object with every cluster, when it is too large to be held?
+//! The cut of a graph that joins every object to every cluster and is too large to be stored.
 
 use mustlink_core::prelude::*;
 use mustlink_partitioners::Sides;

@@ -1,4 +1,4 @@
-//! How far is each object from the clusters of a member?
+//! Distances of objects to the clusters of a member.
 
 use mustlink_core::clustering::Geometry;
 use mustlink_core::prelude::*;

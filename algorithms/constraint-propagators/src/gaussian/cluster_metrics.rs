@@ -1,4 +1,4 @@
-//! How far does a constraint reach around an object of a cluster?
+//! The reach of a constraint around an object of a cluster.
 //!
 //! The metrics of a clustering, the size of each cluster under its own, and the exponent q of the
 //! Gaussian around an object.

@@ -1,4 +1,4 @@
-//! Does Gaussian propagation keep its promises, and is the fast way the published one?
+//! Tests of Gaussian propagation: its documented promises, and the fast form against the published one.
 
 use mustlink_constraint_propagators::gaussian::{
     EndpointRule, Gaussian, MetricSource, Mode, ScaleRule, Search,

@@ -1,4 +1,4 @@
-//! What does a member see of a problem?
+//! The input of a member: the part of a problem that it gets.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! How many clusters does a member have?
+//! The number of clusters of a member.
 
 use mustlink_core::prelude::*;
 

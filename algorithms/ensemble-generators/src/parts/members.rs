@@ -1,4 +1,4 @@
-//! How are members made, and again where one fails; what becomes of the objects a member did not see?
+//! The making of members: retries after failures, and labels of objects that a member did not get.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

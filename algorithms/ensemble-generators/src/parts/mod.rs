@@ -1,4 +1,4 @@
-//! What do several ensemble generators need?
+//! Shared code of ensemble generators.
 
 pub mod member_input;
 pub mod member_k;

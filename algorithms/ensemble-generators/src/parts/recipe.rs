@@ -1,4 +1,4 @@
-//! How does one clusterer make all members of an ensemble?
+//! The recipe by which one clusterer makes all members of an ensemble.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What can a member be shown of the data?
+//! Views of the data for single members.
 //!
 //! Some objects, some features, or mixtures of features: what `subsample`, `bootstrap`, `feature_subspace`
 //! and `random_projection` draw, and `compose` puts around any generator.

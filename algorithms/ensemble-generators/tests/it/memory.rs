@@ -1,4 +1,4 @@
-//! What k-means and ensembles say they need, beside what a process that runs them grows by.
+//! Declared memory of k-means and ensembles, compared with the growth of a process that runs them.
 #![cfg(target_os = "linux")]
 
 use std::process::Command;

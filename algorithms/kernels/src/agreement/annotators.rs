@@ -1,4 +1,4 @@
-//! How often does each of several annotators err, seen from their votes alone?
+//! Error rates of several annotators, estimated from their votes alone.
 //!
 //! Source: [Dawid1979], with one rate of error per annotator.
 

@@ -1,4 +1,4 @@
-//! How do two labelings of the same objects agree?
+//! The agreement of two labelings of the same objects.
 //!
 //! A contingency table counts the objects in each class and cluster; pair counts, entropies and
 //! every score of agreement are sums over it. Classes are rows, clusters are columns; both are

@@ -1,4 +1,4 @@
-//! Which rows go with which columns, one to one, so that the sum of the chosen entries is largest?
+//! Linear assignment: the one-to-one matching of rows and columns with the largest sum.
 //!
 //! Shortest augmenting paths with potentials (Kuhn 1955 in the form of Jonker and Volgenant 1987):
 //! O(min² · max) for a rows × cols table. Ties go to the column met first, so that equal tables

@@ -1,4 +1,4 @@
-//! How far do partitions of the same objects agree, some of which miss objects?
+//! The agreement of partitions of the same objects, some of which lack objects.
 
 use mustlink_core::prelude::*;
 use rayon::prelude::*;

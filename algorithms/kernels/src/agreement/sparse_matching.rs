@@ -1,4 +1,4 @@
-//! Which rows go with which columns, one to one, where few pairs are worth anything?
+//! The best one-to-one matching of rows and columns if few pairs have a value.
 //!
 //! Shortest augmenting paths with potentials, as for a whole table, over the pairs that are worth something; nothing
 //! is held for the others. For the total alone a row that gains nothing by a partner stays alone, and a path ends at
@@ -58,7 +58,7 @@ pub fn first_of_largest(
     Ok(column_of)
 }
 
-/// Where the pairs of each row begin.
+/// The first pair of each row.
 fn offsets(pairs: &[Worth], rows: usize) -> Vec<usize> {
     (0..=rows).map(|r| pairs.partition_point(|p| (p.0 as usize) < r)).collect()
 }
@@ -166,7 +166,7 @@ fn assigned(pairs: &[Worth], rows: usize, columns: usize, ctx: &Context) -> Resu
 /// and = 0 for what is alone among the columns and the rows that were added.
 struct Matching<'a> {
     pairs: &'a [Worth],
-    /// Where the pairs of each row begin.
+    /// The first pair of each row.
     first: Vec<usize>,
     row_potential: Vec<i64>,
     col_potential: Vec<i64>,
@@ -178,7 +178,7 @@ struct Matching<'a> {
     done: Vec<bool>,
 }
 
-/// Where a path ends.
+/// The end of a path.
 enum End {
     Free(usize),
     /// This row is alone from now on.

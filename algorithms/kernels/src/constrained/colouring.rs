@@ -1,4 +1,4 @@
-//! Which colours keep neighbours in a graph apart, and which of those cost little?
+//! Colourings of a graph, and cheap ones among them.
 //!
 //! Vertices are must-link components, edges the cannot-links between them, colours clusters. A graph is
 //! the list of neighbours of each vertex; an edge stands at both of its ends.
@@ -12,7 +12,7 @@ use mustlink_core::clustering::NONE;
 use mustlink_core::error::Infeasible;
 use mustlink_core::{Context, Error, Result};
 
-/// What a search for k colours found.
+/// The result of a search for k colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Colouring {
     /// A colour in `0..k` of each vertex, no two neighbours alike.

@@ -1,4 +1,4 @@
-//! Which objects concern each other, by constraints that are given or follow?
+//! The objects that concern each other by given or entailed constraints.
 //!
 //! Where the constraints of a kind have one weight, must-link components and which of them are apart
 //! are enough; those of a group that must all be apart are held as one set, and so are the objects of a group
@@ -127,7 +127,7 @@ pub struct ConstraintGroups {
     asked: Lists,
     /// Sets of components of which every two are apart.
     pub(crate) cliques: Vec<Vec<u32>>,
-    /// What multiplies the pairs of each clique, as their weight does for pairs of the list.
+    /// The factor of the pairs of each clique, as their weight is for pairs of the list.
     pub(crate) clique_weights: Vec<f64>,
     /// The cliques of each component.
     pub(crate) cliques_of: Lists,
@@ -312,7 +312,7 @@ impl ConstraintGroups {
         self.asked.of(p).iter().map(|&at| self.hubs[at as usize].0 as usize)
     }
 
-    /// Whether the choice of an object depends on others, for every object.
+    /// For every object, true if its choice depends on other objects.
     pub fn constrained(&self) -> &[bool] {
         &self.constrained
     }
@@ -322,7 +322,7 @@ impl ConstraintGroups {
         &self.explicit
     }
 
-    /// What a broken must-link and a broken cannot-link of the list cost, times its weight there.
+    /// The cost of a broken must-link and of a broken cannot-link of the list, times its weight there.
     pub fn factors(&self) -> (f64, f64) {
         (self.must, self.cannot)
     }

@@ -1,4 +1,4 @@
-//! What does violating constraints cost where the cost depends on distances?
+//! Costs of broken constraints that depend on distances.
 //!
 //! A broken must-link costs w·½(‖x_i − x_j‖² under the metrics of both clusters), a broken
 //! cannot-link w̄·(R − ‖x_i − x_j‖²) with R the squared length of the cluster's largest difference.

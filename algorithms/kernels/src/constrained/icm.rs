@@ -26,7 +26,7 @@ pub enum Order {
     Sorted,
 }
 
-/// What the label of one object costs because of the labels of others.
+/// Costs of the label of one object that depend on the labels of others.
 pub trait PairwiseCosts {
     /// Which objects concern each other.
     fn links(&self) -> &ConstraintGroups;

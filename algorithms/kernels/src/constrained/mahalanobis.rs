@@ -1,4 +1,4 @@
-//! Mahalanobis metrics: how are they held, applied and found from scatter?
+//! Mahalanobis metrics: their storage, their application, and their estimation from scatter.
 //!
 //! A metric is a positive definite A with ‖x‖² = xᵀAx, diagonal or full. The A that minimises
 //! tr(AB) − c·log det A for a scatter B is c·B⁻¹; where B is not safely positive, [`Floors`] say

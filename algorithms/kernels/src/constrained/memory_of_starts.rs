@@ -1,4 +1,4 @@
-//! How much do the starts of penalised k-means take that are held at a time?
+//! The memory of the starts of penalised k-means that are held at the same time.
 
 use mustlink_core::{AutoOr, reduce};
 

@@ -1,4 +1,4 @@
-//! How are whole must-link components placed so that no constraint is broken?
+//! The placement of whole must-link components without breaking a constraint.
 //!
 //! Source: [Wagstaff2001] Table 1, its step 2 by whole components.
 
@@ -78,7 +78,7 @@ impl<'a> MustLinkUnits<'a> {
         MustLinkUnits { closure, components, edges, places, held }
     }
 
-    /// Whether an object belongs to a unit, for every object.
+    /// For every object, true if it belongs to a unit.
     pub fn held(&self) -> &[bool] {
         &self.held
     }

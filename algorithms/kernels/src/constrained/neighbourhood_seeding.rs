@@ -1,4 +1,4 @@
-//! How do constraints determine where clusters start?
+//! Starts of clusters that follow from the constraints.
 //!
 //! Source: [Basu2004] §4 (centroids of the neighbourhoods), [Greene2007] and the weighted
 //! farthest-first rule of [Bilenko2004] where there are more neighbourhoods than clusters;

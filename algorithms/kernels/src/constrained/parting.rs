@@ -1,4 +1,4 @@
-//! Which objects change their clusters so that constraints hold, when the clusters are made?
+//! Changes of finished clusters that make constraints hold.
 
 use mustlink_core::closure::Closure;
 use mustlink_core::{Context, Error, Result};
@@ -72,8 +72,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What comes out holds every constraint of a set that k clusters can hold, and who is in no chain
-        /// with a broken constraint stays.
+        /// The result holds every constraint of a set that k clusters can hold. Objects that are in no chain with
+        /// a broken constraint stay.
         #[test]
         fn constraints_hold(
             classes in proptest::collection::vec(0u32..3, 12),

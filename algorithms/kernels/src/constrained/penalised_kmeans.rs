@@ -1,4 +1,4 @@
-//! What do all methods share in which a broken constraint costs something?
+//! Shared code of methods that penalise violated constraints.
 //!
 //! [`SoftOptions`] are their options; [`PenalisedKMeans`] is what those make of one problem: closed
 //! constraints, neighbourhoods, starts, weights. The loop from one start is that of a method.
@@ -125,7 +125,7 @@ pub struct SoftRules {
     pub empty: Empty,
 }
 
-/// What a method makes of its options.
+/// The options that methods derive from their own.
 #[derive(Debug, Clone, Copy)]
 pub struct SoftOptions {
     /// Cost of a broken must-link of weight 1.
@@ -156,9 +156,9 @@ pub struct PenalisedKMeans {
     /// The constraints, closed; those marked hard have the weight the user gave them.
     pub closure: Arc<Closure>,
     neighbourhoods: Vec<Vec<u32>>,
-    /// Where starts come from, after what the constraints allow.
+    /// The source of starts, after the choice that the constraints leave.
     init: SoftInit,
-    /// What finds a start on the constrained objects alone.
+    /// The search for a start on the constrained objects alone.
     descend: Descent,
 }
 
@@ -450,7 +450,7 @@ pub fn fitted_weight(points: &Points, k: usize, ctx: &Context) -> Result<f64> {
     if product.is_normal() { Ok(product.sqrt()) } else { Ok(inside.sqrt() * around.sqrt()) }
 }
 
-/// What an object pays by itself on average when no constraint binds it: the mean distortion that
+/// The average cost of an object that no constraint binds: the mean distortion that
 /// k-means reaches. A broken constraint of this weight costs as much.
 ///
 /// # Errors

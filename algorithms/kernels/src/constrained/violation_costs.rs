@@ -1,4 +1,4 @@
-//! What does violating constraints cost an object in each cluster, without expanding the closure?
+//! The costs of an object's constraints in each cluster, without expanding the closure.
 //!
 //! Where the constraints of a kind have one weight, members per cluster are counted for each
 //! must-link component: the must-link penalty of an object in cluster h is the number of labelled

@@ -1,4 +1,4 @@
-//! Which objects are near a place, without looking at all of them?
+//! A k-d tree: the objects near a place, without looking at all of them.
 //!
 //! A k-d tree over dense rows with tight boxes. The caller defines "near": a search skips every box
 //! that the caller rules out and yields the objects of the others. A lower bound that

@@ -1,4 +1,4 @@
-//! What is the distance of an object to a centre, exactly?
+//! Exact distances between an object and a centre.
 //!
 //! Every assignment in the project is decided by the functions here: squared differences summed in
 //! eight fixed lanes without fused operations for dense rows, cached norms with a fall-back to

@@ -1,4 +1,4 @@
-//! In which precision are nearest centres pre-selected?
+//! The precision in which nearest centres are pre-selected.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,9 +41,9 @@ pub(crate) struct SingleScaling {
     pub largest: f64,
     /// Upper bound of the length of a shifted row.
     pub most: f64,
-    /// What is subtracted from every row.
+    /// The vector that is subtracted from every row.
     pub shift: Vec<f64>,
-    /// What it is then multiplied with.
+    /// The factor of every row after that.
     pub scale: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Which objects have each label?
+//! The objects with each label.
 
 /// Objects grouped by label, in index order: offsets (k + 1) and the objects. Objects with a label
 /// outside `0..k` are left out.

@@ -1,4 +1,4 @@
-//! How many members agree on each of very many pairs of objects?
+//! Numbers of members that agree on each of very many pairs of objects.
 //!
 //! Columns are taken a vector of bits at a time. For every cluster of every member one such vector
 //! says which of the columns are in it; a row then adds up the vectors of its own clusters. Sums are
@@ -145,7 +145,7 @@ struct Sums {
     sums: Words,
     /// A vector of zeros, then one per cluster.
     vectors: Words,
-    /// Where the vectors of each member begin.
+    /// The first vector of each member.
     bases: Vec<u32>,
     numbers: Numbers,
 }
@@ -194,7 +194,7 @@ impl Numbers {
 
 /// Members added at once.
 const AT_ONCE: usize = 16;
-/// Where vectors of members begin that share theirs.
+/// The first vector of members that share their vectors.
 const SHARED: [u32; AT_ONCE] = [0; AT_ONCE];
 /// Bits that sixteen members touch at least.
 const LOW: usize = 4;

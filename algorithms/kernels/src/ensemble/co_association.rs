@@ -1,4 +1,4 @@
-//! How many members of an ensemble put two objects into one cluster?
+//! Co-association: the number of members that put two objects into one cluster.
 //!
 //! [`CoAssociation`] answers in integers, never in accumulated floating point: c_ij members put i
 //! and j together, p_ij saw both. Two forms give the same numbers. The *dense* form holds the upper
@@ -92,7 +92,7 @@ pub struct CoAssociation {
     form: Form,
 }
 
-/// Where the pairs (i, i + 1), (i, i + 2) … begin in the packed triangle.
+/// The place of the pairs (i, i + 1), (i, i + 2) … in the packed triangle.
 fn row_start(n: usize, i: usize) -> usize {
     i * n - i * (i + 1) / 2
 }

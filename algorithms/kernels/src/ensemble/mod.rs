@@ -1,4 +1,4 @@
-//! What the members of an ensemble agree on, pair by pair of objects.
+//! The agreement of the members of an ensemble, pair by pair of objects.
 
 mod bit_counts;
 pub mod co_association;

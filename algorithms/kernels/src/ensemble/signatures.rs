@@ -1,4 +1,4 @@
-//! Which objects do all members of an ensemble treat alike?
+//! Groups of objects that all members of an ensemble label alike.
 //!
 //! The labels an object has in all members are its signature. Objects with one signature form a
 //! group; how members label two objects depends on their groups alone. Labels are kept once per
@@ -103,7 +103,7 @@ pub struct Signatures {
     pub(crate) rows: Rows,
     /// Members that saw each group, unless all saw all.
     presence: Option<Vec<u32>>,
-    /// Where the clusters of each member begin when those of all members are counted through.
+    /// The first cluster of each member if the clusters of all members are numbered consecutively.
     first_cluster: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! A symmetric weighted graph, held by rows: which vertices are joined, and how strongly?
+//! A symmetric weighted graph, stored by rows.
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -31,7 +31,7 @@ impl<W> Graph<W> {
         self.targets.len() / 2
     }
 
-    /// Where the rows start; one more than vertices.
+    /// The starts of the rows; one more than vertices.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }

@@ -1,4 +1,4 @@
-//! Which edges join objects in few dimensions at the least cost, without looking at all pairs?
+//! The minimum spanning tree of objects in few dimensions, without looking at all pairs.
 //!
 //! Every component takes its lightest edge to another one, all at once, until one component is left
 //! (Borůvka 1926). The lightest edge is sought from every object of a component in a k-d tree; boxes that
@@ -100,7 +100,7 @@ fn core_distance(tree: &KdTree, row: &[f64], count: usize, room: &mut Room) -> f
     limit
 }
 
-/// What is known of the edges of an object that leave its component.
+/// The known edges of an object that leave its component.
 #[derive(Clone, Copy)]
 struct Lightest {
     /// None is lighter.

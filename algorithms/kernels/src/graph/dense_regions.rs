@@ -83,7 +83,7 @@ impl Room {
     }
 }
 
-/// What becomes of a node, or of the search, after a look at it.
+/// The next step for a node or for the search.
 enum Next {
     /// Its halves, or its objects, are looked at.
     Open,

@@ -1,4 +1,4 @@
-//! Which eigenvectors belong to the smallest eigenvalues of a symmetric matrix?
+//! Eigenvectors of the smallest eigenvalues of a symmetric matrix.
 //!
 //! Small matrices are decomposed whole. Large ones are only applied: LOBPCG from a random start drawn
 //! from the caller's stream, preconditioned by a polynomial of the matrix itself, restarted until the

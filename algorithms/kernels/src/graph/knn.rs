@@ -1,4 +1,4 @@
-//! Which objects are nearest to each object, exactly?
+//! The exact nearest neighbours of each object.
 //!
 //! Blocks of inner products give rounded distances; whatever lies within the rounding bound of the
 //! farthest neighbour so far is measured exactly by [`Points::between`]. So the lists are those of

@@ -1,4 +1,4 @@
-//! Which eigenvectors belong to the largest eigenvalues of a symmetric matrix?
+//! Eigenvectors of the largest eigenvalues of a symmetric matrix.
 //!
 //! Partitioners need these; the vectors of Laplacians come from [`crate::graph::eigen`]. The two solvers
 //! round differently and stop at different residuals, so neither can stand in for the other without a

@@ -1,4 +1,4 @@
-//! Which objects does density join, and at which level?
+//! The levels at which density joins objects.
 //!
 //! The core distance of an object is that to its `min_samples`-th nearest object, itself counted. Two objects
 //! reach each other at the largest of their distance and their core distances: single linkage on that is the

@@ -1,4 +1,4 @@
-//! What is the mean of every cluster, with the same bits for any number of threads?
+//! The means of clusters, with the same bits for any number of threads.
 //!
 //! One definition for all methods. Few clusters: rows are summed by cluster in blocks of 1024 rows in
 //! index order, and the sums of the blocks are added in the fixed tree, so that data is read once and

@@ -1,4 +1,4 @@
-//! Where do centres start?
+//! Starts of centres.
 //!
 //! Sources: [ArthurVassilvitskii2007] (k-means++); [Bahmani2012] (k-means||); [Basu2004] §4 (perturbed means);
 //! [EfraimidisSpirakis2006] (weighted samples).

@@ -1,4 +1,4 @@
-//! Would moving a single object make a partition better?
+//! Moves of single objects that improve a partition.
 //!
 //! Lloyd's algorithm stops where no object is nearer to another centre. Moving one object also moves
 //! two centres, and taking that into account finds better partitions from there: each move lowers the
@@ -74,7 +74,7 @@ pub fn refine(
     Ok(clustering)
 }
 
-/// What each cluster gathers: its mean, or Σ x under cosine, with the squared length of that and the
+/// The sums of each cluster: its mean, or Σ x under cosine, with the squared length of that and the
 /// number of objects.
 ///
 /// Means, because the differences of ‖Σ x‖² far from the origin are rounding.

@@ -31,7 +31,7 @@ const NUMBERS: usize = 2048;
 /// Sparse rows in a task.
 const SPARSE_ROWS: usize = 128;
 
-/// What one pass finds.
+/// The result of one pass.
 pub(crate) struct Pass {
     /// Objects whose label changed.
     pub moved: usize,
@@ -154,7 +154,7 @@ impl DensePass<'_> {
     }
 }
 
-/// What follows the scores of a block of rows, under the same instruction set.
+/// The step after the scores of a block of rows, under the same instruction set.
 struct AfterScores<'a> {
     all: &'a DensePass<'a>,
     first: usize,

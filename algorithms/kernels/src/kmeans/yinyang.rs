@@ -1,4 +1,4 @@
-//! Which distances need not be taken, because centres moved too little to matter?
+//! Bounds that save distances to centres that moved little.
 //!
 //! Centres that lie together form groups. For each object and group a lower bound of the distance to
 //! every centre of the group but its own is kept; when centres move, it falls by as much as the one
@@ -57,7 +57,7 @@ struct Scratch {
     place: Vec<u32>,
     /// Rows by group.
     rows: Vec<u32>,
-    /// Where each group starts in `rows`.
+    /// The start of each group in `rows`.
     starts: Vec<usize>,
     /// Scores by group.
     found: Vec<Smallest>,
@@ -147,7 +147,7 @@ impl Bounds {
     }
 }
 
-/// What all blocks of a sweep share.
+/// The data that all blocks of a sweep share.
 struct Sweep<'a> {
     points: &'a Points,
     centres: &'a Array2<f64>,

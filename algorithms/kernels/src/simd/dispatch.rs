@@ -38,8 +38,8 @@ fn level() -> Level {
     })
 }
 
-/// Whether the word in `MUSTLINK_SIMD`, if there is one, is an instruction set of this machine: where it is not,
-/// the widest is computed with.
+/// Checks that the word in `MUSTLINK_SIMD`, if there is one, is an instruction set of this machine. Otherwise
+/// the widest one is used.
 ///
 /// # Errors
 /// `BadParam` with the words that this machine takes.

@@ -1,4 +1,4 @@
-//! What do constraints given in advance say about the representatives?
+//! The relations between representatives that follow from constraints given in advance.
 
 use std::collections::{BTreeSet, HashMap};
 

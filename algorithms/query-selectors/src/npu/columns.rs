@@ -1,4 +1,4 @@
-//! In which order do the values of each feature come?
+//! The order of the values of each feature.
 //!
 //! A tree asks of a feature how its values are ordered, and only for a threshold what they are. So
 //! every feature is held as the ranks of its distinct values: made once, for any number of forests

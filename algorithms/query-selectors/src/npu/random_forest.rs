@@ -1,4 +1,4 @@
-//! Which objects fall together in the leaves of random trees?
+//! Random forests: objects that fall into the same leaves.
 
 use mustlink_core::{Context, Error, Result, reduce};
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! Where does a feature part the classes best?
+//! The split of a feature that separates the classes best.
 
 use super::columns::{Column, Ranks};
 

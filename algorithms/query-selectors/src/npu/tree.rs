@@ -1,4 +1,4 @@
-//! Into which leaf of a random tree does each object fall?
+//! A random tree, and the leaf of each object.
 
 use std::ops::Range;
 

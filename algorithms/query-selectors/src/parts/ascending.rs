@@ -1,4 +1,4 @@
-//! Which of some objects or neighbourhoods has the smallest number, and which the next ones?
+//! The smallest number among objects or neighbourhoods, and the following ones.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! How are questions about an object asked?
+//! The questions about one object.
 
 use mustlink_core::prelude::*;
 

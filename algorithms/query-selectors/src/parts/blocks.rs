@@ -1,4 +1,4 @@
-//! Which links share a cycle?
+//! Links that share a cycle.
 
 use crate::parts::relations::Link;
 

@@ -1,4 +1,4 @@
-//! What selectors refuse.
+//! Checks of the options and problems that selectors reject.
 
 use mustlink_core::prelude::*;
 

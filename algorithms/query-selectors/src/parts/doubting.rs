@@ -1,4 +1,4 @@
-//! How much does a selector doubt answers?
+//! The probability that an answer is wrong, for a selector that doubts answers.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What does an ensemble say about the objects that are still to be placed?
+//! Votes of an ensemble about the objects that have no neighbourhood yet.
 //!
 //! `committee`, `density_weighted` and `object_margin` share what is here: the counts c_ij of members that
 //! put two objects together, and for every object the number of votes it shares with each cluster of

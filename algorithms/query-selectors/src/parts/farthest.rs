@@ -1,4 +1,4 @@
-//! Which object lies farthest from all that are placed?
+//! The object that is farthest from all that have a neighbourhood.
 
 use mustlink_core::reduce::BLOCK;
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! What several selectors share: neighbourhoods and the questions about them, super-instances, lists of
+//! Shared code of selectors: neighbourhoods and the questions about them, super-instances, lists of
 //! pairs.
 
 pub mod ascending;

@@ -1,4 +1,4 @@
-//! Where does an object belong among the neighbourhoods found so far?
+//! The place of an object among the neighbourhoods found so far.
 //!
 //! Selectors that place objects one by one (`explore_consolidate`, `boundary`, `npu`) share what is here:
 //! distances, the [`Neighbourhoods`] with what is known about pairs, and one routine,

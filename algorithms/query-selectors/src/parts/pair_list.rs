@@ -1,4 +1,4 @@
-//! How are pairs asked that were all chosen beforehand?
+//! Questions about pairs that were all chosen in advance.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

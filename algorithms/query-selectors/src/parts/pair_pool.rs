@@ -1,4 +1,4 @@
-//! Which pairs does an ensemble dispute most?
+//! The pairs that an ensemble disputes most.
 //!
 //! `pair_entropy` and `pair_disagreement` differ in the number they give a pair, and in that the
 //! second weighs members; what is here draws the pool, orders it and limits the questions about one

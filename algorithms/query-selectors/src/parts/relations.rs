@@ -1,4 +1,4 @@
-//! What do links entail, and where do they contradict each other?
+//! Entailed relations between links, and contradictions among links.
 
 use std::collections::VecDeque;
 

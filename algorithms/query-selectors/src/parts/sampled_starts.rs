@@ -1,4 +1,4 @@
-//! How is k-means started well where there are more objects than its starts need to see?
+//! Good starts of k-means from a sample of many objects.
 //!
 //! Several starts guard against a poor optimum, and which of them is best shows on some thousand
 //! objects as well as on a million. So the starts compete on a sample, each to its end, and the centres

@@ -1,4 +1,4 @@
-//! Who votes in a committee, and how are its votes counted?
+//! The members of a committee and their votes.
 
 use std::borrow::Cow;
 use std::sync::Arc;

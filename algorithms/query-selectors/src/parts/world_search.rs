@@ -1,4 +1,4 @@
-//! In which ways can links be wrong, so that none contradicts the others?
+//! A search for sets of wrong links that leave no contradiction.
 
 use mustlink_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Which answers are wrong, where some must be?
+//! The wrong answers, if answers contradict each other.
 //!
 //! Each way in which the answers may be right and wrong is a world, likelier the fewer of them are wrong; what
 //! contradicts itself is none. An answer on no cycle of answers contradicts nothing, and answers of which no

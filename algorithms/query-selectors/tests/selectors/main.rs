@@ -1,4 +1,4 @@
-//! What the selectors promise, on traces, random problems and real data.
+//! Promises of the selectors, tested on traces, random problems and real data.
 
 mod boundary;
 mod cobra;

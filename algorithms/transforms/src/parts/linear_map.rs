@@ -1,4 +1,4 @@
-//! What do the transforms that learn a metric share?
+//! Shared code of the transforms that learn a metric.
 //!
 //! Moments of objects, symmetric eigen-decompositions, and the linear map they end with.
 

@@ -1,4 +1,4 @@
-//! What do several transforms need?
+//! Shared code of transforms.
 
 pub mod linear_map;
 pub mod numeric_words;

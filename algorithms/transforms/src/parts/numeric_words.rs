@@ -1,5 +1,5 @@
-//! Which word is meant where all words of new rows look like numbers, and were read as such? Which features cannot
-//! be those of the fit?
+//! Words of new rows that look like numbers and were read as numbers, and features that cannot be those of
+//! the fit.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What do the transforms share that go over to a few directions?
+//! Shared code of the transforms that project to a few directions.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What does a fitted step say that was kept wrongly, or is applied to other data than it was fitted to?
+//! Errors about fitted steps that are damaged, or are applied to unsuitable data.
 
 use std::fmt::Display;
 

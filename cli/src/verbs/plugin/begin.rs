@@ -1,4 +1,4 @@
-//! How is a plugin of one's own begun? By a crate around a copy of a small plugin, or by one file in a
+//! The start of a plugin: a crate around a copy of a small plugin, or one file in a
 //! checkout.
 
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
-//! Where are the sources of mustlink?
+//! The sources of mustlink on which a new crate depends.
 
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// What a new crate depends on.
+/// The sources that a new crate depends on.
 #[derive(Debug, PartialEq)]
 pub(super) enum Source {
     /// The sources in this folder.

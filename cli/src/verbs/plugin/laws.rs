@@ -1,4 +1,4 @@
-//! Does a program in another language keep the laws of its role?
+//! Tests of a program in another language against the laws of its role.
 
 use std::path::Path;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(test: &Test) -> Result<u8, Failure> {
     }
 }
 
-/// What the program says of itself; absent where it only greets, under whatever name.
+/// The description that the program gives of itself; absent if it only greets, under whatever name.
 fn described(test: &Test) -> Result<Option<Descriptor>, Failure> {
     let base = Path::new("");
     let Ok(hello) = scripts::asked(&test.command, base, test.timeout) else { return Ok(None) };

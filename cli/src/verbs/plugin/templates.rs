@@ -1,4 +1,4 @@
-//! Which plugins are copied when one is begun? One of every role, from a crate that is tested with the
+//! The plugins that new ones are copied from: one of every role, from a crate that is tested with the
 //! sources.
 
 use clap::ValueEnum;

@@ -8,7 +8,7 @@ pub struct Block {
     pub end: usize,
     /// The language.
     pub language: String,
-    /// What else the opening fence says.
+    /// The other words of the opening fence.
     pub marks: Vec<String>,
     /// The lines between.
     pub text: String,

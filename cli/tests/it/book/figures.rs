@@ -11,7 +11,7 @@ mod theory_figures;
 
 /// The figure of the study in "Your first clustering".
 const QUICK_START: &str = "quick-start.svg";
-/// What draws it.
+/// The study that draws it.
 const QUICK_START_FIGURE: &str = "figures/wdbc-200-ari.svg";
 /// The figure of README, which a script draws from the rows of the benchmark.
 const FIRST_PAGE: &str = "first-page.svg";

@@ -22,7 +22,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the command line has a folder")
 }
 
-/// Whether what is out of date is to be rewritten.
+/// True if outdated files are to be rewritten.
 fn refreshing() -> bool {
     std::env::var_os("MUSTLINK_REFRESH").is_some_and(|v| v == "1")
 }

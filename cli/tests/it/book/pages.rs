@@ -13,7 +13,7 @@ fn prose(page: &str) -> String {
     kept.map(|(_, l)| l.to_string() + "\n").collect()
 }
 
-/// Where the links of a page lead: file and heading.
+/// The targets of the links of a page: file and heading.
 fn links(page: &str) -> Vec<(String, Option<String>)> {
     let prose = prose(page);
     prose

@@ -61,7 +61,7 @@ fn steady(line: &str) -> String {
     }
 }
 
-/// What a `console` block looks like when its commands run now.
+/// The lines of a `console` block if its commands run now.
 fn played(block: &Block, folder: &Folder) -> Vec<String> {
     let mut out = Vec::new();
     for command in block.text.lines().filter_map(|l| l.strip_prefix("$ ")) {

@@ -10,7 +10,7 @@ fn cell(all: &Means, method: &str) -> String {
     all.get(method).map_or(String::new(), |of| short(mean(of, None), 3))
 }
 
-/// Whether every method of the study has a value on every set.
+/// True if every method of the study has a value on every set.
 fn whole(all: &Means) -> bool {
     let sets: BTreeSet<&String> = all.values().flat_map(|of| of.keys()).collect();
     all.values().all(|of| of.len() == sets.len())

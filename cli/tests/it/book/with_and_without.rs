@@ -11,7 +11,7 @@ const WORSE: [&str; 0] = [];
 /// A fall below this on a set is not worth a word.
 const SMALL: f64 = 0.02;
 
-/// What a method gains on each set by its answers, and in how many draws it falls there.
+/// The gain of a method on each set by its answers, and the number of draws in which it loses there.
 struct Gains {
     without: Vec<f64>,
     with: Vec<f64>,

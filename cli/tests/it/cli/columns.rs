@@ -1,4 +1,4 @@
-//! Which columns hold numbers, categories, classes or ids?
+//! Columns with numbers, categories, classes or ids.
 
 use super::support::Bench;
 

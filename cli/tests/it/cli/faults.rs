@@ -26,7 +26,7 @@ type Files = BTreeMap<PathBuf, String>;
 /// A folder of its own for each start of the program, next to the log of its calls.
 struct Place {
     dir: tempfile::TempDir,
-    /// What is made of times is not looked into.
+    /// Files made of times are not compared.
     timed: bool,
 }
 
@@ -152,7 +152,7 @@ fn without_groups(text: &str) -> String {
     text.lines().map(|l| line(l) + "\n").collect()
 }
 
-/// Whether a file is still being written, under a name that no command reads.
+/// True if a file is still being written, under a name that no command reads.
 fn is_aside(path: &Path) -> bool {
     path.to_string_lossy().contains(".part")
 }
@@ -161,7 +161,7 @@ fn is_lock(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "lock")
 }
 
-/// What is wrong with the files that a disturbed run left.
+/// The mistakes in the files that a disturbed run left.
 fn half_written(left: &Files, before: &Files, after: &Files, fault: Fault) -> Option<String> {
     for (path, text) in left {
         // A run that was killed takes nothing away; one that gave up does.
@@ -236,7 +236,7 @@ impl<'a> Case<'a> {
         Case { library, line, start, before, after, calls, spared: setting.spared }
     }
 
-    /// What is wrong when call `at` fails.
+    /// The mistake if call `at` fails.
     fn wrong(&self, at: usize, fault: Fault) -> Option<String> {
         let call = &self.calls[at - 1];
         let place = Place::like(&self.start);

@@ -64,7 +64,7 @@ fn whole() -> tempfile::TempDir {
     folder
 }
 
-/// What is left of `out` is run, and is what was run at once; no part of a file is left.
+/// The rest of `out` is run, and equals a run without interruption; no part of a file is left.
 fn ends_as_the_whole(folder: &Path, out: &str) {
     assert!(run(folder, out).status().expect("runs").success());
     assert_eq!(results(&folder.join(out)), results(&folder.join("whole")), "{out}");

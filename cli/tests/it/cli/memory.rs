@@ -1,4 +1,4 @@
-//! What is too large is refused by name, with the figure, and nothing is killed for it.
+//! Inputs that need too much memory are rejected with an error that names the amount.
 
 use std::process::{Command, Stdio};
 

@@ -14,12 +14,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the sources")
 }
 
-/// Where these tests were built. Dependencies that the copy and the crate share with them are not built again.
+/// The folder of these tests. Dependencies that the copy and the crate share with them are not built again.
 fn built() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Where the copy and its programs stay, so that another run builds less. Not among what is built: cargo would look
+/// The folder of the copy and its programs, kept so that another run builds less. Not among what is built: cargo looks
 /// for the files of the copy there when it builds the sources, find them unchanged, and take the copy's libraries.
 fn place() -> PathBuf {
     let mut of = DefaultHasher::new();
@@ -133,7 +133,7 @@ fn run(program: &Path, dir: &Path, arguments: &[&str]) -> String {
     both(program, dir, arguments).0
 }
 
-/// What a program writes to standard output and to standard error.
+/// The standard output and standard error of a program.
 fn both(program: &Path, dir: &Path, arguments: &[&str]) -> (String, String) {
     let done = Command::new(program)
         .args(arguments)

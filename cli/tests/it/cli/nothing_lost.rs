@@ -1,4 +1,4 @@
-//! What a person gave is neither overwritten nor read as something else without a word.
+//! Files and answers of users are neither overwritten nor misread without a warning.
 
 use super::support::{Bench, rows};
 

@@ -2,7 +2,7 @@
 
 use super::support::{Bench, rows};
 
-/// What is to come of a file.
+/// The expected outcome of a file.
 enum Outcome {
     /// It is clustered on these columns.
     On(&'static [&'static str]),

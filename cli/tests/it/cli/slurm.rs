@@ -84,7 +84,7 @@ impl Cluster {
         done(self.spawn(bench, line))
     }
 
-    /// What the queue holds of ours.
+    /// Our jobs in the queue.
     fn queue(&self) -> String {
         let mut command = Command::new("squeue");
         command.args(["--noheader", "--array", "--format=%j %T %N"]);

@@ -145,7 +145,7 @@ pub fn words(line: &str) -> Vec<String> {
     out
 }
 
-/// Whether `path` holds a `.part` file anywhere.
+/// True if `path` holds a `.part` file anywhere.
 pub fn has_leftovers(path: &Path) -> bool {
     std::fs::read_dir(path).expect("a directory").any(|e| {
         let path = e.expect("an entry").path();

@@ -1,4 +1,4 @@
-//! Which pairs follow from the constraints, one by one, and how much does each weigh?
+//! The entailed pairs, one by one, with their weights.
 
 use std::collections::HashMap;
 

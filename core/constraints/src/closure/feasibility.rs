@@ -1,4 +1,4 @@
-//! Can k clusters satisfy what follows from the constraints?
+//! The check that k clusters can satisfy the closure.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Which feature is an error about, once its number is that of other features?
+//! The feature that an error is about, after features were renumbered.
 //!
 //! A step numbers the features that it sees. Whoever knows what these were before the step, or what a person
 //! calls them, says so here; a number that is that of no such feature stays in the message and is named by nobody.

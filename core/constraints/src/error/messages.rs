@@ -1,4 +1,4 @@
-//! What does each error say?
+//! The message of each error.
 //!
 //! Place, value, what is accepted and, where one is known, the next step.
 

@@ -1,4 +1,4 @@
-//! How does a program in another language take part?
+//! A program in another language as a child process.
 //!
 //! As a child process that exchanges JSON lines: one object per line, UTF-8, on its standard input
 //! and output. Its standard error is passed through, each traceback of Python once.

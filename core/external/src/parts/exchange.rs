@@ -1,4 +1,4 @@
-//! How do arrays reach a program in another language? As NumPy files in a folder of their own.
+//! The exchange of arrays with programs in another language: NumPy files in a temporary folder.
 //!
 //! A [`Scratch`] is that folder, gone with its handle. [`Scratch::problem`] writes everything a
 //! method may see of a problem and describes it as JSON; [`labels`] reads labels back.

@@ -1,4 +1,4 @@
-//! Which child can be asked once more?
+//! Child processes that are kept for further requests.
 //!
 //! Starting an interpreter may take longer than an answer. A child that said in its greeting that it
 //! takes several requests is kept while somebody holds a [`Keep`], and given to whoever runs the same

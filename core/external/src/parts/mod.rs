@@ -1,4 +1,4 @@
-//! What plugins of other languages share.
+//! Shared code of plugins in other languages.
 
 pub mod child;
 pub mod exchange;

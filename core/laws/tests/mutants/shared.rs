@@ -1,4 +1,4 @@
-//! What the mutants of every role share.
+//! Shared code of the mutants of all roles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What each line of a ledger says, and where an error says that it is.
+//! The content of each line of a ledger, and the line numbers in errors.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! How probable is it that one method is better by more than what matters?
+//! The probability that one method is better by more than a relevant difference.
 
 use mustlink_core::random::SeedPath;
 

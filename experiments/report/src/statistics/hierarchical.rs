@@ -1,4 +1,4 @@
-//! How probable is it that one method is better on a next data set, where scores are cross-validated?
+//! The probability that one method is better on a next data set, from cross-validated scores.
 //!
 //! The hierarchical model of Corani, Benavoli, Demšar, Mangili and Zaffalon (2017): differences of the folds of a
 //! set are normal around a mean of its own and correlated, as folds share training objects; the means of the
@@ -340,7 +340,7 @@ mod tests {
         assert!((sum - 1.0).abs() < 1e-9);
     }
 
-    /// What a test over means cannot see: the same means, once known well, once hardly.
+    /// A difference that a test over means misses: the same means, once known well, once hardly.
     #[test]
     fn folds_that_scatter_say_less() {
         let sets = |spread: f64| -> Vec<Vec<f64>> {

@@ -1,4 +1,4 @@
-//! What is the chance of a method to be the best of all on a next data set?
+//! The probability that a method is the best of all on a next data set.
 //!
 //! Plackett (1975) and Luce (1959): each method has a worth, the worths sum to 1, and a ranking is made from the
 //! best down, where each place goes to one of the methods left with a probability proportional to its worth. So

@@ -1,4 +1,4 @@
-//! What a reader of a report gets.
+//! The report as a reader sees it.
 
 use mustlink as _;
 use std::path::Path;

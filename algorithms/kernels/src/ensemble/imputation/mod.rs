@@ -1,4 +1,4 @@
-//! Which pairs do almost all members agree on?
+//! Imputation: the pairs that almost all members agree on.
 //!
 //! Pairs that nearly all members put together are imputed must-links, pairs that nearly none does
 //! imputed cannot-links. The pairs themselves are usually too many to list: they are counted, scored

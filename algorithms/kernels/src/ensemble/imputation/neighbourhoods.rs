@@ -1,4 +1,4 @@
-//! Which sets of objects do imputed must-links hold together?
+//! The sets of objects that imputed must-links join.
 //!
 //! Source: [Greene2007] Fig. 3 (the components of M′).
 

@@ -1,4 +1,4 @@
-//! How many pairs are imputed, how many of them do classes confirm, and how do counts spread?
+//! Numbers of imputed pairs and of pairs that classes confirm, and the distribution of the counts.
 //!
 //! Source: [Greene2007] Eqs. 2 and 6, Table 1.
 

@@ -1,4 +1,4 @@
-//! From how many members on does a pair count as decided?
+//! The numbers of members from which a pair is imputed.
 //!
 //! Thresholds are integers, so a pair that sits exactly on one is never misplaced by rounding.
 //!
@@ -59,7 +59,7 @@ impl Thresholds {
         (self.kappa_cannot * f64::from(of) + 1e-9).floor() as u32
     }
 
-    /// What is imputed for a pair that `count` members put together and `joint` saw, if anything.
+    /// The constraint imputed for a pair that `count` members put together and `joint` saw, if any.
     pub fn judge(&self, count: u32, joint: u32) -> Option<Kind> {
         let of = match self.normalise {
             Normalise::Members => self.members,

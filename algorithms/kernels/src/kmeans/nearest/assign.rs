@@ -1,4 +1,4 @@
-//! Which centre is nearest to each object?
+//! The assignment of each object to its nearest centre.
 //!
 //! Dense rows: a fused kernel gives the two smallest scores of each row, never an n × k matrix.
 //! Where they lie within the rounding bound of each other, the exact distances of [`Points`] decide,

@@ -1,5 +1,5 @@
-//! To which cluster does a new object belong? To that with the nearest centre, as the method that found
-//! the clusters takes distances; to the likeliest component of a Gaussian mixture.
+//! The cluster of a new object: the nearest centre, under the distance of the method that found the
+//! clusters, or the likeliest component of a Gaussian mixture.
 
 use mustlink_core::clustering::{Extras, Geometry, NONE};
 use mustlink_core::{Data, Error, Result, reduce};

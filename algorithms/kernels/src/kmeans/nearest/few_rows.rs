@@ -1,4 +1,4 @@
-//! Which of some centres has the smallest score for each of some dense rows, and by how much?
+//! The centre with the smallest score for each of some dense rows, and its lead.
 //!
 //! A score is a constant of the centre minus an inner product with the row. Centres are packed in
 //! panels of two vectors, transposed, with the constant in front, so that each score is one chain of
@@ -113,7 +113,7 @@ struct Kernel<'a, T, F> {
     out: &'a mut [Smallest],
 }
 
-/// What is known of one row while panels go by, lane by lane.
+/// The best scores of one row so far, lane by lane.
 #[derive(Clone, Copy)]
 struct Lane<V> {
     best: V,
@@ -244,7 +244,7 @@ pub(crate) mod tests {
     use mustlink_core::random::SeedPath;
     use ndarray::Array2;
 
-    /// Whether these are the smallest and the second smallest of all scores with their centres.
+    /// True if these are the smallest and the second smallest of all scores with their centres.
     pub(crate) fn is_smallest(
         got: &Smallest,
         scores: impl Iterator<Item = (f64, u32)>,

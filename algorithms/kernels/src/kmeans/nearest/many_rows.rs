@@ -1,4 +1,4 @@
-//! Which centre has the smallest score for each of many dense rows, and by how much?
+//! The centre with the smallest score for each of many dense rows, and its lead.
 //!
 //! The scores of `few_rows`, for rows that come many at a time: a group of rows is transposed so that
 //! each lane of two vectors holds one row; rows in double precision can be rounded to single on
@@ -17,7 +17,7 @@ const WIDTHS: [usize; 3] = [5, 4, 3];
 /// Features that are transposed at a time.
 pub(crate) const FEATURES_PER_STEP: usize = 4;
 
-/// What [`Rowwise::smallest`] finds, row by row, and its working memory; reused from block to block.
+/// The results of [`Rowwise::smallest`], row by row, and its working memory; reused from block to block.
 #[derive(Default)]
 pub(crate) struct NearestTwo {
     padded: Aligned,
@@ -431,7 +431,7 @@ fn numbers<V: bytemuck::Pod, T: Real, U>(
     to.iter_mut().zip(from).for_each(|(to, from)| *to = take(*from));
 }
 
-/// What is known of a vector of rows while centres go by.
+/// The best scores of a vector of rows so far.
 #[derive(Clone, Copy)]
 struct Best<V> {
     score: V,

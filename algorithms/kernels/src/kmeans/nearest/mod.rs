@@ -1,4 +1,4 @@
-//! Which centre is nearest to each object?
+//! The nearest centre of each object.
 
 pub mod assign;
 pub mod centres;

@@ -60,7 +60,7 @@ impl SingleError {
 
 /// Scores of all centres, for many objects.
 pub(crate) type AllCentreScores<'a> = Scores<'a, MixedPrecision, Rowwise<f32>>;
-/// Of some centres, for some objects.
+/// The scores of some centres for some objects.
 pub(crate) type PanelScores<'a> = Scores<'a, Panels<f64>, Panels<f32>>;
 
 /// Scores in double precision, and in single precision before, on rows that are rounded on the way:
@@ -74,7 +74,7 @@ pub(crate) struct MixedPrecision {
 
 struct SinglePrecisionPass {
     packed: Rowwise<f32>,
-    /// What is subtracted from every row, if anything.
+    /// The vector that is subtracted from every row, if any.
     shift: Option<Vec<[f64; FEATURES_PER_STEP]>>,
     error: f64,
     tried: AtomicUsize,

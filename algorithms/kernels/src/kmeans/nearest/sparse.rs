@@ -1,4 +1,4 @@
-//! Which centre is nearest to each sparse row?
+//! The nearest centre of each sparse row.
 //!
 //! Centres are stored feature by feature in panels of a few vectors, so that each non-zero of a row
 //! is one step over all centres of a panel whose inner products stay in registers: O(non-zeros · k),

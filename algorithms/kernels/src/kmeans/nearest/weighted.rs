@@ -1,4 +1,4 @@
-//! Which centre is nearest when every centre weighs the features its own way?
+//! The nearest centre if every centre has its own weights of features.
 //!
 //! Σ w (x − µ)² = Σ w x² − 2 Σ (w µ) x + Σ w µ²: inner products with a row that has its squares behind
 //! it, so that the kernel of plain distances pre-selects here too: in single precision, rows and
@@ -40,7 +40,7 @@ pub fn weighted_distance(x: &[f64], y: &[f64], weights: &[f64]) -> f64 {
     sum_lanes(lanes)
 }
 
-/// What a sweep sums about the centres it compared with.
+/// The sums of a sweep about the centres that it compared.
 pub struct Moments {
     /// Objects of each cluster.
     pub sizes: Vec<usize>,

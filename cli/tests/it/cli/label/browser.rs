@@ -85,7 +85,7 @@ impl Browser {
         self.post("refresh", &json!({}));
     }
 
-    /// What a script returns.
+    /// The value that a script returns.
     pub fn run(&self, script: &str) -> Value {
         self.post("execute/sync", &json!({ "script": script, "args": [] }))
     }

@@ -242,7 +242,7 @@ fn hostile_cells_are_text_and_images_stay_in_their_folder() {
     assert_eq!(browser.run(OVERFLOWS), json!([]));
 }
 
-/// What is asked of two objects of `data`, which have the ids `a`, `b` … or none; what is shown of each.
+/// The shown parts of two objects of `data`, which have the ids `a`, `b` … or none.
 fn shown(bench: &Bench, arguments: &[&str]) -> Vec<Value> {
     let common = ["--selector", "random_pairs", "--k", "2", "--ledger", "l.jsonl"];
     let label = Label::start(bench, &[arguments, &common[..]].concat());
@@ -279,7 +279,7 @@ fn words_gaps_and_sparse_rows_are_shown() {
     }
 }
 
-/// What is wider than the window.
+/// The elements that are wider than the window.
 const OVERFLOWS: &str = "return [...document.querySelectorAll('body *')].filter((e) => \
     e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.text')).map((e) => e.outerHTML.slice(0, 200))";
 
