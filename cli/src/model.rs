@@ -172,8 +172,8 @@ impl Model {
         }
         let k = self.place.centres.k();
         // A label, a distance and a probability, or votes for all clusters.
-        let found = if self.members.is_empty() { 20 } else { 8 * k + 24 };
-        let ctx = ctx.holding((found * set.n()) as u64);
+        let bytes_per_object = if self.members.is_empty() { 20 } else { 8 * k + 24 };
+        let ctx = ctx.holding((bytes_per_object * set.n()) as u64);
         let (mut data, mut unseen) = (set.data.clone(), Vec::new());
         for (at, step) in self.steps.iter().enumerate() {
             let placed = |e: Error| e.at(&format!("steps[{at}]"));
@@ -211,10 +211,10 @@ impl Model {
         let (labels, distances) = self.place.assign(&data, assign_noise)?;
         let far = distances.iter().filter(|&&d| self.place.is_far(d)).count();
         let probabilities = self.is_mixture().then(|| {
-            let of = |(i, &h): (usize, &u32)| {
+            let probability = |(i, &h): (usize, &u32)| {
                 self.place.centres.posterior(&dense(&data, i)).map_or(0.0, |p| p[h as usize])
             };
-            labels.iter().enumerate().map(of).collect()
+            labels.iter().enumerate().map(probability).collect()
         });
         Ok(Predicted { labels, distances, probabilities, far, unseen })
     }
@@ -272,18 +272,18 @@ impl Model {
 /// # Errors
 /// `Data` with the places of missing values and words.
 pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
-    let Some(found) = set.not_numbers() else { return Ok(()) };
-    let NotNumbers { place, ways, .. } = found;
-    let told = found.told();
-    let mut said = vec![told.as_str()];
-    said.extend(ways.iter().filter_map(|way| match way {
+    let Some(odd) = set.not_numbers() else { return Ok(()) };
+    let NotNumbers { place, ways, .. } = odd;
+    let cells = odd.told();
+    let mut parts = vec![cells.as_str()];
+    parts.extend(ways.iter().filter_map(|way| match way {
         Way::Read(text) => Some(text.as_str()),
         _ => None,
     }));
     if ways.iter().any(|way| !matches!(way, Way::Read(_))) {
-        said.push(WITHOUT);
+        parts.push(WITHOUT);
     }
-    Err(Error::Data { place: place.clone(), message: said.join("; ") })
+    Err(Error::Data { place: place.clone(), message: parts.join("; ") })
 }
 
 const WITHOUT: &str = "the model was made without a transform that takes this: drop the rows, or cluster again with \
@@ -336,17 +336,17 @@ pub(crate) fn sorted_out(model: &Model, set: Dataset) -> Result<(Option<Dataset>
 
 /// Refuses missing values among numbers, once the steps have made numbers of words.
 fn require_values(set: &Dataset) -> Result<()> {
-    let missing = set.not_numbers().and_then(|found| Some((found, found.missing.as_ref()?)));
-    let Some((found, missing)) = missing else { return set.require_numbers() };
-    Err(Error::Data { place: found.place.clone(), message: format!("{missing}; {WITHOUT}") })
+    let missing = set.not_numbers().and_then(|odd| Some((odd, odd.missing.as_ref()?)));
+    let Some((odd, missing)) = missing else { return set.require_numbers() };
+    Err(Error::Data { place: odd.place.clone(), message: format!("{missing}; {WITHOUT}") })
 }
 
 /// A feature holds words, or numbers, and the other in the data of the model.
 fn other_kind(set: &Dataset, feature: usize, words: bool) -> Error {
     let name = set.feature_names.get(feature).map_or("", String::as_str);
-    let (here, there) = if words { ("words", "numbers") } else { ("numbers", "words") };
+    let (kind, kind_of_model) = if words { ("words", "numbers") } else { ("numbers", "words") };
     let message = format!(
-        "column \"{name}\" holds {here}, and {there} in the data that the model was made of"
+        "column \"{name}\" holds {kind}, and {kind_of_model} in the data that the model was made of"
     );
     Error::Data { place: set.name.clone(), message }
 }

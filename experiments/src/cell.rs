@@ -49,8 +49,8 @@ pub(crate) fn run(
     let base = base_row(env, at);
     let own = selected.filter(|_| method.selector.is_some());
     let test = env.grid.test(cell.dataset, cell.repeat, cell.fold);
-    let made = problem(set, resolved.k, test);
-    let left_out = made.as_ref().map_or(0, |(_, left_out)| *left_out);
+    let posed = problem(set, resolved.k, test);
+    let left_out = posed.as_ref().map_or(0, |(_, left_out)| *left_out);
     let mut notes: Vec<String> = set.notes.clone();
     notes.extend(own.into_iter().flat_map(|s| s.warnings.iter().cloned()));
     if left_out > 0 {
@@ -62,7 +62,7 @@ pub(crate) fn run(
         Some(e) => Err(e.clone()),
         None => {
             let ctx = env.context(set, cell.repeat, cell.fold, start);
-            let seen = made.and_then(|(problem, _)| {
+            let seen = posed.and_then(|(problem, _)| {
                 guarded("transforms", || run::transform(method.prefix(), &problem, &ctx))
                     .map_err(|e| e.with_feature_names(&set.set.feature_names))
             });
@@ -77,7 +77,7 @@ pub(crate) fn run(
         let began = Instant::now();
         let mut row = Row { p_requested: p, time_select_s: own.map(|s| s.seconds), ..base.clone() };
         let ctx = env.context(set, cell.repeat, cell.fold, start);
-        let made = seen.clone().and_then(|Transformed { problem: seen, lineage, .. }| {
+        let result = seen.clone().and_then(|Transformed { problem: seen, lineage, .. }| {
             let constraints = constraints_at(method, own, &seen, p.unwrap_or(0), &mut row)?;
             check_no_test_leak(method, &constraints, test)?;
             row.constraints_must = Some(constraints.count(Kind::MustLink));
@@ -94,7 +94,7 @@ pub(crate) fn run(
             let work = || cluster_and_score(env, at, (&under, &lineage), own, p.unwrap_or(0), &ctx);
             Ok(Made::New(Box::new(guarded(&resolved.id, work)?)))
         });
-        match made {
+        match result {
             Ok(Made::New(scored)) => {
                 scored.into_row(&mut row);
                 let warnings = ctx.warnings();
@@ -196,7 +196,7 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
     let method = &resolved.method;
     let named = |slot: &str| own_name(&resolved.config[slot]).map(str::to_string);
     // A number that a clusterer has of its own is what it is asked for.
-    let own = resolved.config["clusterer"]["k"].as_u64().and_then(|k| usize::try_from(k).ok());
+    let own_k = resolved.config["clusterer"]["k"].as_u64().and_then(|k| usize::try_from(k).ok());
     Row {
         experiment: env.experiment.head.name.clone(),
         identity: cell.identity.clone(),
@@ -213,7 +213,7 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
         repeat: cell.repeat,
         fold: cell.fold,
         view: method.selector.as_ref().map(|_| method.view.name().into()),
-        k: own.or(resolved.k),
+        k: own_k.or(resolved.k),
         version: env!("CARGO_PKG_VERSION").into(),
         scores: env.experiment.columns().iter().map(|c| (c.clone(), None)).collect(),
         ..Row::default()
@@ -303,9 +303,9 @@ fn without_constraints(
 
 /// The pairs given or asked.
 fn explicit(constraints: &Constraints) -> Vec<(u32, u32)> {
-    let told = constraints.pairs().iter();
-    let told = told.filter(|c| matches!(c.origin, Origin::Given | Origin::Queried));
-    let mut pairs: Vec<(u32, u32)> = told.map(|c| (c.i, c.j)).collect();
+    let explicit = constraints.pairs().iter();
+    let explicit = explicit.filter(|c| matches!(c.origin, Origin::Given | Origin::Queried));
+    let mut pairs: Vec<(u32, u32)> = explicit.map(|c| (c.i, c.j)).collect();
     pairs.sort_unstable();
     pairs.dedup();
     pairs
@@ -382,8 +382,8 @@ pub(crate) fn cluster_and_score(
     // That of the first generator that the method holds: the one it used itself.
     let ensemble = match generator {
         Some(generator) if wanted(|facts| facts.needs_ensemble) => {
-            let made = ctx.ensemble_labels(&**generator, &input.problem);
-            Some(made.map_err(|e| e.at("scoring the ensemble"))?)
+            let labels = ctx.ensemble_labels(&**generator, &input.problem);
+            Some(labels.map_err(|e| e.at("scoring the ensemble"))?)
         }
         _ => None,
     };
@@ -402,9 +402,9 @@ pub(crate) fn cluster_and_score(
     let scores = scores(env.experiment, set, &metric_input)?;
     let test_classes = set.labels().map(|labels| {
         let inside = |i: &usize| scope.as_ref().is_none_or(|s| s[*i]);
-        let found: BTreeSet<u32> =
+        let classes: BTreeSet<u32> =
             (0..labels.len()).filter(inside).filter_map(|i| labels[i]).collect();
-        found.len()
+        classes.len()
     });
     let keep_labels = env.experiment.run.keep_labels;
     let weights = Some(lineage.then(&input.lineage))

@@ -72,9 +72,9 @@ pub fn scales(single: &Single, transforms: &dyn Fn(&str) -> String) -> Option<St
     if data.kind() != DataKind::Dense || d < 2 || n < 2 {
         return None;
     }
-    let remedy = |at: usize, new: &str| {
+    let remedy = |place_of_new: usize, new: &str| {
         let mut list: Vec<String> = tags.iter().map(|tag| format!("\"{tag}\"")).collect();
-        list.insert(at, new.into());
+        list.insert(place_of_new, new.into());
         transforms(&format!("[{}]", list.join(",")))
     };
     let rows = (0..n).step_by(n.div_ceil(MOST_ROWS));
@@ -100,19 +100,19 @@ pub fn scales(single: &Single, transforms: &dyn Fn(&str) -> String) -> Option<St
         ));
     }
     // The column of a feature, and whether it stands for a word there.
-    let column = |at: usize| match features {
-        Features::Parts(parts) => (parts[at].0, parts[at].1.is_some()),
-        Features::Chosen(columns) => (columns[at], false),
-        _ => (at, false),
+    let column = |feature: usize| match features {
+        Features::Parts(parts) => (parts[feature].0, parts[feature].1.is_some()),
+        Features::Chosen(columns) => (columns[feature], false),
+        _ => (feature, false),
     };
     let columns = (0..d).map(column).collect::<BTreeSet<_>>().len();
     let is_scaled = place(&SCALING).is_some();
     if columns >= SOME_FEATURES && columns > n && reducing.is_none() {
         let pca = format!("{{type=\"pca\",components={}}}", (n / 2).min(20));
-        let both = if is_scaled { pca } else { format!("\"z_score\",{pca}") };
+        let added = if is_scaled { pca } else { format!("\"z_score\",{pca}") };
         return Some(format!(
             "{columns} features are too many for meaningful distances between {n} objects. Reduce them with {}",
-            remedy(steps.len(), &both)
+            remedy(steps.len(), &added)
         ));
     }
     // A learned metric sets the scales itself, and auto tries several scalings.
@@ -132,20 +132,23 @@ pub fn scales(single: &Single, transforms: &dyn Fn(&str) -> String) -> Option<St
         return None;
     }
     let mut shares = BTreeMap::<(usize, bool), f64>::new();
-    for (at, square) in squares.iter().enumerate() {
-        *shares.entry(column(at)).or_default() += square / all;
+    for (feature, square) in squares.iter().enumerate() {
+        *shares.entry(column(feature)).or_default() += square / all;
     }
     let mut shares: Vec<((usize, bool), f64)> = shares.into_iter().collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let name =
-        |at: usize| single.set.feature_names.get(at).cloned().unwrap_or(format!("feature {at}"));
-    let names = |of: &[usize]| of.iter().map(|&at| name(at)).collect::<Vec<_>>().join(", ");
+    let name = |column: usize| {
+        single.set.feature_names.get(column).cloned().unwrap_or(format!("feature {column}"))
+    };
+    let names = |columns: &[usize]| {
+        columns.iter().map(|&column| name(column)).collect::<Vec<_>>().join(", ")
+    };
     let remedy = || remedy(place(&["l2_rows", "lsi", "pca"]).unwrap_or(steps.len()), "\"z_score\"");
     let (mut sum, mut few) = (0.0, Vec::new());
-    for ((at, _), share) in shares.iter().take((shares.len() / 4).max(1)) {
+    for ((column, _), share) in shares.iter().take((shares.len() / 4).max(1)) {
         if sum < 0.9 {
             sum += share;
-            few.push(*at);
+            few.push(*column);
         }
     }
     if sum >= 0.9 && few.len() < shares.len() {
@@ -162,7 +165,7 @@ pub fn scales(single: &Single, transforms: &dyn Fn(&str) -> String) -> Option<St
     [(true, "words", "numbers"), (false, "numbers", "words")].iter().find_map(|(word, few, many)| {
         let (weak, others): (Vec<_>, Vec<_>) = shares.iter().partition(|((_, w), _)| w == word);
         let share: f64 = weak.iter().map(|(_, share)| share).sum();
-        let columns: Vec<usize> = weak.iter().map(|((at, _), _)| *at).collect();
+        let columns: Vec<usize> = weak.iter().map(|((column, _), _)| *column).collect();
         (share < 0.01 && !weak.is_empty() && !others.is_empty()).then(|| {
             format!(
                 "less than 1 % of the variance comes from the {few} ({}), which hardly count next to the {many}. Bring \
@@ -189,8 +192,8 @@ pub fn never_unsure(method: &Method) -> Option<String> {
     while !oracle.is_null() {
         let none = |share: &str| oracle[share].as_f64() == Some(0.0);
         if oracle["type"] == "dont_know" && none("rate") && none("by_object") {
-            let said = "the oracle dont_know leaves no question unanswered: its rate and its by_object are 0";
-            return Some(said.into());
+            let warning = "the oracle dont_know leaves no question unanswered: its rate and its by_object are 0";
+            return Some(warning.into());
         }
         oracle = oracle.get_mut("source").map(Value::take).unwrap_or_default();
     }
@@ -204,21 +207,23 @@ pub fn other_k(
     asked: Option<usize>,
     clustering: &Clustering,
 ) -> Option<String> {
-    let found = clustering.sizes().iter().filter(|&&size| size > 0).count();
-    let k = asked.filter(|&k| k != found)?;
+    let filled = clustering.sizes().iter().filter(|&&size| size > 0).count();
+    let k = asked.filter(|&k| k != filled)?;
     // A clusterer's own k takes precedence over the k of the problem.
-    let own = method.clusterer.as_ref().and_then(|c| c.to_value()["k"].as_u64());
-    let own = own.map(|own| own as usize);
-    let needs = own == Some(k) || method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
-    let (asked, made) = (format!("k = {k} was asked for, and {name}"), count(found, "cluster"));
-    Some(match own.filter(|&own| own != k) {
-        Some(own) => format!("{asked} made {made}: its option k = {own} comes first"),
-        None if needs && found < k => {
-            format!("{asked} leaves {} empty", count(k - found, "cluster"))
+    let own_k = method.clusterer.as_ref().and_then(|c| c.to_value()["k"].as_u64());
+    let own_k = own_k.map(|own_k| own_k as usize);
+    let needs =
+        own_k == Some(k) || method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
+    let (asked, clusters) =
+        (format!("k = {k} was asked for, and {name}"), count(filled, "cluster"));
+    Some(match own_k.filter(|&own_k| own_k != k) {
+        Some(own_k) => format!("{asked} made {clusters}: its option k = {own_k} comes first"),
+        None if needs && filled < k => {
+            format!("{asked} leaves {} empty", count(k - filled, "cluster"))
         }
-        None if needs => format!("{asked} made {made}"),
+        None if needs => format!("{asked} made {clusters}"),
         None => format!(
-            "k = {k} was asked for, but {name} chooses the number of clusters itself and made {made}"
+            "k = {k} was asked for, but {name} chooses the number of clusters itself and made {clusters}"
         ),
     })
 }

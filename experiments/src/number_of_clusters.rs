@@ -126,18 +126,18 @@ pub fn select_k(
     let expected = |b: usize| -> Result<Vec<Option<f64>>> {
         let Some(references) = &references else { return Ok(Vec::new()) };
         let data = references.draw(b, ctx)?;
-        let of = |&k: &usize| -> Result<Option<f64>> {
+        let log_within = |&k: &usize| -> Result<Option<f64>> {
             Ok(within(&data, &run(k, &data, "reference", b)?).and_then(log))
         };
-        ks.iter().map(of).collect()
+        ks.iter().map(log_within).collect()
     };
     let expected: Vec<Vec<Option<f64>>> =
         (0..tries.draws).into_par_iter().map(expected).collect::<Result<_>>()?;
-    let judge = |(at, &k): (usize, &usize)| -> Result<Criteria> {
+    let judge = |(place, &k): (usize, &usize)| -> Result<Criteria> {
         let labels = run(k, &sample.data, "all", 0)?;
         let within = within(&sample.data, &labels);
         let expected: Option<Vec<f64>> =
-            expected.iter().map(|of| of.get(at).copied().flatten()).collect();
+            expected.iter().map(|draw| draw.get(place).copied().flatten()).collect();
         let (gap, gap_error) = gap(within.and_then(log), expected);
         if k == 1 {
             let (silhouette, stability, ambiguous) = (None, None, None);
@@ -156,8 +156,8 @@ pub fn select_k(
             ambiguous: ambiguous(n, &subsamples, &parts),
         })
     };
-    let found = ks.par_iter().enumerate().map(judge).collect::<Result<Vec<Criteria>>>()?;
-    Ok(choose(n, found))
+    let criteria = ks.par_iter().enumerate().map(judge).collect::<Result<Vec<Criteria>>>()?;
+    Ok(choose(n, criteria))
 }
 
 /// Number of the `n` objects in a subsample, and the largest number of clusters that is tried.
@@ -187,12 +187,12 @@ fn limits(tries: &Tries, n: usize) -> Result<(usize, usize)> {
 }
 
 /// The gap with its standard error, from the log of `within` of the data and those of the references.
-fn gap(own: Option<f64>, expected: Option<Vec<f64>>) -> (Option<f64>, Option<f64>) {
-    let (Some(own), Some(logs)) = (own, expected) else { return (None, None) };
+fn gap(log_within: Option<f64>, expected: Option<Vec<f64>>) -> (Option<f64>, Option<f64>) {
+    let (Some(log_within), Some(logs)) = (log_within, expected) else { return (None, None) };
     let count = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / count;
     let variance = logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / count;
-    (Some(mean - own), Some((variance * (1.0 + 1.0 / count)).sqrt()))
+    (Some(mean - log_within), Some((variance * (1.0 + 1.0 / count)).sqrt()))
 }
 
 /// The first of the best: of equals the smallest number.
@@ -303,8 +303,8 @@ fn stability(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<
     let all: Vec<Vec<u32>> = (0..parts.len()).map(spread).collect();
     let agreement = |b: usize| {
         let (one, other) = (&all[b], &all[(b + 1) % all.len()]);
-        let both = |(a, b): &(&u32, &u32)| **a != NONE && **b != NONE;
-        let (one, other): (Vec<u32>, Vec<u32>) = one.iter().zip(other).filter(both).unzip();
+        let are_labelled = |(a, b): &(&u32, &u32)| **a != NONE && **b != NONE;
+        let (one, other): (Vec<u32>, Vec<u32>) = one.iter().zip(other).filter(are_labelled).unzip();
         adjusted_rand(&one, &other)
     };
     let sum: f64 = (0..all.len()).map(agreement).sum();
@@ -324,15 +324,15 @@ fn ambiguous(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<
             labels[i / step * parts.len() + b] = l;
         }
     }
-    let of = |at: usize| &labels[at * parts.len()..(at + 1) * parts.len()];
+    let labels_of = |object: usize| &labels[object * parts.len()..(object + 1) * parts.len()];
     let (mut unclear, mut pairs) = (0u64, 0u64);
     for i in 0..looked.len() {
         for j in i + 1..looked.len() {
             let (mut drawn, mut together) = (0u32, 0u32);
-            for (a, b) in of(i).iter().zip(of(j)) {
-                let both = *a != NONE && *b != NONE;
-                drawn += u32::from(both);
-                together += u32::from(both && a == b);
+            for (a, b) in labels_of(i).iter().zip(labels_of(j)) {
+                let are_drawn = *a != NONE && *b != NONE;
+                drawn += u32::from(are_drawn);
+                together += u32::from(are_drawn && a == b);
             }
             if drawn > 0 {
                 pairs += 1;

@@ -161,27 +161,27 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         ("--seed", "seed", args.seed.is_some()),
     ];
     check_set_once(&options, &args.sets)?;
-    let (own, of_data, header) = columns_of(args)?;
+    let (columns, of_data, header) = columns_of(args)?;
     let limit = args.memory_limit.or_else(crate::memory::default_limit);
     let Partitions { mut objects, ensemble } = mustlink_datasets::read_partitions(
         &args.partitions,
-        own.id_column.as_deref(),
-        own.class_column.as_deref(),
-        &own.ignore,
+        columns.id_column.as_deref(),
+        columns.class_column.as_deref(),
+        &columns.ignore,
         limit,
     )?;
-    objects.reading.notes.iter().for_each(|said| note(args, said));
+    objects.reading.notes.iter().for_each(|text| note(args, text));
     if let Some(name) = &args.data {
         let limit = limit.map(|limit| limit.saturating_sub(ensemble.bytes()));
         take_data(args, name, (of_data, &header), &mut objects, limit)?;
     }
     let named = |e: &Error| Failure::named(e, &|i| objects.id(i));
     let constraints = constraints(args, &objects)?;
-    let own = method(args, &ensemble, &constraints)?;
-    let consensus = own.consensus()?;
+    let file = method(args, &ensemble, &constraints)?;
+    let consensus = file.consensus()?;
     let tag = consensus.typetag_name();
     let (k, part) =
-        number_of_clusters(args, args.k.or(own.k), &**consensus, (&ensemble, &objects))?;
+        number_of_clusters(args, args.k.or(file.k), &**consensus, (&ensemble, &objects))?;
     let problem = Problem { k, ..Problem::new(objects.data.clone()).with_constraints(constraints) };
     if consensus.needs().fixed_k {
         problem.require_k(None, tag)?;
@@ -189,7 +189,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     // It names the place itself.
     check_needs(&ensemble, &**consensus).map_err(|e| named(&e))?;
     let meter = Meter::start(!args.quiet);
-    let seed = args.seed.or(own.seed).unwrap_or(0);
+    let seed = args.seed.or(file.seed).unwrap_or(0);
     let ctx = Context::builder(objects.seed_path(seed, &objects.name))
         .cancel(interrupt::flag())
         .progress(meter.clone())
@@ -206,17 +206,17 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(part) = part {
         ctx.warn(part + ": --k sets their number");
     }
-    if let Some(said) = notices::in_no_partition(&ensemble, &|i| objects.id(i)) {
-        ctx.warn(said);
+    if let Some(warning) = notices::in_no_partition(&ensemble, &|i| objects.id(i)) {
+        ctx.warn(warning);
     }
     let work = || combined(args, &**consensus, (&ensemble, &objects), &problem, &ctx);
-    let made = in_pool(args.threads, work)?;
+    let combined = in_pool(args.threads, work)?;
     meter.finish();
     let warnings = ctx.warnings();
     if !args.quiet {
         warnings.iter().for_each(|w| term::tell(&format!("warning: {w}")));
     }
-    let run = made.map_err(|e| named(&e.at("consensus")))?;
+    let run = combined.map_err(|e| named(&e.at("consensus")))?;
     let labels = &run.clustering.labels;
     if let Some(out) = &args.out {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
@@ -389,8 +389,8 @@ fn columns_of(args: &Args) -> Result<(OpenOptions, OpenOptions, Vec<String>)> {
         if header.is_empty() { None } else { mustlink_datasets::column_names(&args.partitions)? };
     let of_data = |name: &&String| header.iter().any(|column| column == name.trim());
     let only_data = |name: &&String| {
-        let there = |columns: &Vec<String>| columns.iter().any(|column| column == name.trim());
-        of_data(name) && partitions.as_ref().is_some_and(|columns| !there(columns))
+        let has_it = |columns: &Vec<String>| columns.iter().any(|column| column == name.trim());
+        of_data(name) && partitions.as_ref().is_some_and(|columns| !has_it(columns))
     };
     let named = |keep: &dyn Fn(&&String) -> bool| OpenOptions {
         id_column: args.id.as_ref().filter(keep).cloned(),
@@ -398,8 +398,8 @@ fn columns_of(args: &Args) -> Result<(OpenOptions, OpenOptions, Vec<String>)> {
         ignore: args.ignore.iter().filter(keep).cloned().collect(),
         ..args.data_dir.open_options()
     };
-    let (own, data) = (named(&|name| !only_data(name)), named(&of_data));
-    Ok((own, data, header))
+    let (partitions, data) = (named(&|name| !only_data(name)), named(&of_data));
+    Ok((partitions, data, header))
 }
 
 /// Gives `objects` the values of a data set, whose rows must be those of the partitions.
@@ -415,12 +415,12 @@ fn take_data(
     let id = columns.id_column.clone().or_else(same).filter(|id| !columns.ignore.contains(id));
     let options = OpenOptions { id_column: id, memory_limit: limit, ..columns };
     let set = mustlink_datasets::open(name, &options)?;
-    if let Some(found) = set.not_numbers() {
+    if let Some(odd) = set.not_numbers() {
         // What `cluster` says of such cells names options that are not here.
         let way = "consensus carries out no transforms: leave the columns out by --ignore, or write numbers in \
                    their place";
-        let message = format!("{}; {way}", found.told());
-        return Err(Error::Data { place: found.place.clone(), message });
+        let message = format!("{}; {way}", odd.told());
+        return Err(Error::Data { place: odd.place.clone(), message });
     }
     let n = objects.n();
     let refused = |message: String| Error::Data { place: set.name.clone(), message };
@@ -465,17 +465,17 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     let read = format!("{} of {} objects{missing}; {}", s.members, s.n, s.columns);
     let mut done = vec![("method", tag.to_string()), ("time", duration(s.seconds))];
     done.extend(out.filter(|o| *o != "-").map(|out| ("labels", out.to_string())));
-    let mut found = vec![("clusters", sizes(clustering))];
-    found.extend(s.objective.map(|objective| ("objective", shown(Some(objective)))));
-    found.push(("mean NMI", format!("{} with the partitions", shown(Some(s.mean_nmi)))));
+    let mut results = vec![("clusters", sizes(clustering))];
+    results.extend(s.objective.map(|objective| ("objective", shown(Some(objective)))));
+    results.push(("mean NMI", format!("{} with the partitions", shown(Some(s.mean_nmi)))));
     if s.constraints > 0 {
         let Violations { must, cannot } = s.violations;
         let broken = [(must, "must-link"), (cannot, "cannot-link")];
         let broken = broken.map(|(n, kind)| count(n as usize, kind)).join(" and ") + " violated";
-        found.push(("constraints", format!("{}: {broken}", s.constraints)));
+        results.push(("constraints", format!("{}: {broken}", s.constraints)));
     }
-    found.extend(s.scores.usual(None));
+    results.extend(s.scores.usual(None));
     let next =
         (out.is_none() && s.partitions != "-").then(|| program::again(&[], " --out labels.csv"));
-    term::summary(&[vec![("partitions", read)], done, found], next)
+    term::summary(&[vec![("partitions", read)], done, results], next)
 }

@@ -151,11 +151,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         )));
     }
     // Beside a generator any clusterer will do to read data and constraints by.
-    let own = JobArgs {
+    let job_args = JobArgs {
         clusterer: args.job.clusterer.clone().or(args.generator.as_ref().map(|_| "auto".into())),
         ..args.job.clone()
     };
-    let mut job = Job::open(&own, asks(&args.job)?)?;
+    let mut job = Job::open(&job_args, asks(&args.job)?)?;
     let generator = generator(args, &job)?;
     // It stands beside the method, which alone was asked whether it needs k.
     if generator.properties().needs_k {
@@ -168,10 +168,10 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let start = Instant::now();
     let work =
         || -> Result<_> { Ok((imputed(args, &job, &*generator)?, start.elapsed().as_secs_f64())) };
-    let made = in_pool(args.job.threads, work)?;
+    let imputed = in_pool(args.job.threads, work)?;
     let warnings = job.finish(&args.job);
-    let (made, seconds) = made.map_err(|e| job.named(&e))?;
-    if let (Some(out), Some(pairs)) = (&args.out, made.pairs) {
+    let (imputed, seconds) = imputed.map_err(|e| job.named(&e))?;
+    if let (Some(out), Some(pairs)) = (&args.out, imputed.pairs) {
         let pairs = job.of_rows(&pairs)?;
         let by_id = args.job.columns.id.is_some();
         mustlink_datasets::write_constraints(out, &pairs, &job.original, by_id)?;
@@ -183,11 +183,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         seed: job.seed,
         k: job.problem.k,
         n: job.set.n(),
-        members: made.members,
-        base_nmi: made.base_nmi,
-        must_link: Row::new(&made.imputed.must, classes),
-        cannot_link: Row::new(&made.imputed.cannot, classes),
-        neighbourhoods: made.sets.iter().map(Vec::len).collect(),
+        members: imputed.members,
+        base_nmi: imputed.base_nmi,
+        must_link: Row::new(&imputed.imputed.must, classes),
+        cannot_link: Row::new(&imputed.imputed.cannot, classes),
+        neighbourhoods: imputed.sets.iter().map(Vec::len).collect(),
         seconds,
         warnings,
     };
@@ -261,11 +261,11 @@ fn imputed(args: &Args, job: &Job, generator: &dyn EnsembleGenerator) -> Result<
 
 /// True if the method selects constraints: a method that does nothing else needs no clusterer here.
 fn asks(args: &JobArgs) -> Result<bool> {
-    let own = match &args.method {
+    let in_file = match &args.method {
         Some(file) => file_kind::document(file)?.root().get("selector").is_some(),
         None => false,
     };
-    Ok(own || args.selector.is_some())
+    Ok(in_file || args.selector.is_some())
 }
 
 /// The generator of the command line, else the first one of the method.
@@ -279,10 +279,10 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
     }
     if let Some(text) = &args.generator {
         let mut document = Document::parse("--generator", "")?;
-        let made = document
+        let built = document
             .set(&format!("generator={text}"))
             .and_then(|()| config::build::<Alone>(document.root(), ""));
-        return made.map(|alone| alone.generator).map_err(|error| match error {
+        return built.map(|alone| alone.generator).map_err(|error| match error {
             Error::Config(mut complaints) => {
                 as_written(&mut complaints, &[("generator", Some(text.as_str()))]);
                 Error::Config(complaints)
@@ -291,8 +291,8 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
         });
     }
     let method = serde_json::to_value(&job.method).unwrap_or_default();
-    let found = config::resolve_plugin(&method).ok().and_then(|m| first_generator(&m).cloned());
-    match found.or_else(|| first_generator(&method).cloned()) {
+    let first = config::resolve_plugin(&method).ok().and_then(|m| first_generator(&m).cloned());
+    match first.or_else(|| first_generator(&method).cloned()) {
         Some(config) => <dyn EnsembleGenerator as RoleObject>::from_value(config)
             .map_err(|message| Error::Plugin { tag: "generator".into(), message }),
         None => {
@@ -333,6 +333,6 @@ fn text(job: &Job, s: &Summary) -> String {
     done.extend(s.base_nmi.map(|nmi| ("base NMI", format!("{nmi:.4}"))));
     done.push(("time", duration(s.seconds)));
     let (must, cannot) = (row(&s.must_link), row(&s.cannot_link));
-    let found = vec![("must-links", must), ("cannot-links", cannot), ("neighbourhoods", sets)];
-    term::summary(&[read, done, found], None)
+    let results = vec![("must-links", must), ("cannot-links", cannot), ("neighbourhoods", sets)];
+    term::summary(&[read, done, results], None)
 }

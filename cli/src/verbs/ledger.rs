@@ -109,20 +109,20 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
     let (people, scene) = (names(&args.ledgers), set.scene(Context::new(0)));
-    let (mut votes, mut given, mut said) = (Votes::new(), vec![0; people.len()], Vec::new());
+    let (mut votes, mut given, mut cast) = (Votes::new(), vec![0; people.len()], Vec::new());
     for (person, ledger) in args.ledgers.iter().enumerate() {
         let (answers, notices) = mustlink_ledger::answers(ledger, &scene)?;
         notices.iter().for_each(|text| term::tell(&format!("warning: {text}")));
         // An answer that follows from other answers is not a vote.
-        let own = |r: &Recorded| is_own(&r.answer) && r.answer.reply != Reply::DontKnow;
-        said.extend(answers.into_iter().filter(own).map(|r| (person, r)));
+        let is_vote = |r: &Recorded| is_own(&r.answer) && r.answer.reply != Reply::DontKnow;
+        cast.extend(answers.into_iter().filter(is_vote).map(|r| (person, r)));
     }
     // An answer that several ledgers imported counts once. If its own ledger is given, that one decides, because the
     // answer may have been taken back there.
-    let own = |ledger: &PathBuf| annotator(&Answer::of(Reply::DontKnow), ledger);
-    let owners: Vec<String> = args.ledgers.iter().map(own).collect();
+    let owner = |ledger: &PathBuf| annotator(&Answer::of(Reply::DontKnow), ledger);
+    let owners: Vec<String> = args.ledgers.iter().map(owner).collect();
     let mut seen = BTreeSet::new();
-    for (person, Recorded { subject, reference, answer, .. }) in said {
+    for (person, Recorded { subject, reference, answer, .. }) in cast {
         let (pair, must) =
             ((subject.min(reference), subject.max(reference)), answer.reply == Reply::MustLink);
         let counts = match &answer.annotator {
@@ -148,13 +148,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let strength = (weight < 1.0).then_some(Strength::Soft);
         (weight > 0.0).then_some(Constraint { strength, ..pair })
     });
-    let made = Constraints::new(set.n(), pairs)?;
-    mustlink_datasets::write_constraints(&args.out, &made, &set, args.columns.id.is_some())?;
+    let constraints = Constraints::new(set.n(), pairs)?;
+    mustlink_datasets::write_constraints(&args.out, &constraints, &set, args.columns.id.is_some())?;
     if let Some(file) = &args.disagreements {
         mustlink_datasets::write_rows(file, disagreements(&votes, &people, &set))?;
     }
-    say(&people, &given, &votes, &errors, &made);
-    let problem = Problem::new(set.data.clone()).with_constraints(made);
+    say(&people, &given, &votes, &errors, &constraints);
+    let problem = Problem::new(set.data.clone()).with_constraints(constraints);
     if let Some(clash) = problem.contradiction()? {
         term::tell(&format!("warning: {}", clash.render(&|i| set.called(i))));
     }
@@ -180,12 +180,12 @@ fn disagreements(votes: &Votes, people: &[String], set: &Dataset) -> Vec<Vec<Str
         |i, j| shown.into_iter().flat_map(move |cells| [i, j].map(|o: usize| cells[o].clone()));
     let row = |(&(i, j), votes): (&(u32, u32), &Vec<Cast>)| {
         let (i, j) = (i as usize, j as usize);
-        let said = |person| match votes.iter().find(|(p, _)| *p == person) {
+        let answer = |person| match votes.iter().find(|(p, _)| *p == person) {
             Some((_, true)) => "same".to_string(),
             Some((_, false)) => "different".into(),
             None => String::new(),
         };
-        let answers = (0..people.len()).map(said);
+        let answers = (0..people.len()).map(answer);
         [set.id(i), set.id(j)].into_iter().chain(answers).chain(texts(i, j)).collect()
     };
     let mut header: Vec<String> = ["i", "j"].map(String::from).to_vec();
@@ -195,15 +195,22 @@ fn disagreements(votes: &Votes, people: &[String], set: &Dataset) -> Vec<Vec<Str
     std::iter::once(header).chain(differing.map(row)).collect()
 }
 
-fn say(people: &[String], given: &[usize], votes: &Votes, errors: &[f64], made: &Constraints) {
+fn say(
+    people: &[String],
+    given: &[usize],
+    votes: &Votes,
+    errors: &[f64],
+    constraints: &Constraints,
+) {
     let mut table = term::table(&["person", "answers", "shared", "with most", "error"]);
     for (person, name) in people.iter().enumerate() {
-        let own = |votes: &&Vec<Cast>| votes.len() > 1 && votes.iter().any(|(p, _)| *p == person);
-        let shared: Vec<&Vec<Cast>> = votes.values().filter(own).collect();
+        let is_shared =
+            |votes: &&Vec<Cast>| votes.len() > 1 && votes.iter().any(|(p, _)| *p == person);
+        let shared: Vec<&Vec<Cast>> = votes.values().filter(is_shared).collect();
         let with_most = |votes: &&&Vec<Cast>| {
             let yes = votes.iter().filter(|(_, must)| *must).count();
-            let said = votes.contains(&(person, true));
-            2 * yes != votes.len() && said == (2 * yes > votes.len())
+            let answer = votes.contains(&(person, true));
+            2 * yes != votes.len() && answer == (2 * yes > votes.len())
         };
         let agreed = shared.iter().filter(with_most).count();
         let error = match shared.len() {
@@ -220,8 +227,8 @@ fn say(people: &[String], given: &[usize], votes: &Votes, errors: &[f64], made: 
         "{}, {shared} answered by several people, who differ on {differing}; {}, {} \
          left out because their votes are equal",
         count(votes.len(), "pair"),
-        count(made.len(), "constraint"),
-        count(votes.len() - made.len(), "pair")
+        count(constraints.len(), "constraint"),
+        count(votes.len() - constraints.len(), "pair")
     ));
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         Err(Error::Data { message, .. }) if message == mustlink_datasets::NO_ROWS => None,
         Err(e) => return Err(e.into()),
     };
-    let of = set.as_ref().map(|set| format!("{}: {}", set.name, set.summary()));
+    let read = set.as_ref().map(|set| format!("{}: {}", set.name, set.summary()));
     let (set, bad) = without_bad(args, &model, set)?;
     let found = match &set {
         Some(set) => {
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     found.labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1);
     let noise = n - sizes.iter().sum::<usize>();
     if !args.quiet {
-        of.iter().filter(|_| args.format == Format::Json).for_each(|text| term::tell(text));
+        read.iter().filter(|_| args.format == Format::Json).for_each(|text| term::tell(text));
         warnings.iter().for_each(|warning| term::tell(&format!("warning: {warning}")));
     }
     if args.format == Format::Json {
@@ -219,13 +219,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         if model.knows_noise() && !args.assign_noise {
             sizes.push(format!("noise {noise}"));
         }
-        let read = of.map(|of| ("data", of)).into_iter().chain([("model", model.summary())]);
+        let read = read.map(|read| ("data", read)).into_iter().chain([("model", model.summary())]);
         let mut done = vec![("method", model.rule().to_string())];
         done.extend(args.out.iter().filter(|out| *out != "-").map(|out| ("labels", out.clone())));
-        let found = vec![("new", count(n, "object")), ("clusters", sizes.join(", "))];
+        let results = vec![("new", count(n, "object")), ("clusters", sizes.join(", "))];
         let next = (args.out.is_none() && args.data != "-")
             .then(|| program::again(&[], " --out labels.csv"));
-        term::tell_styled(term::summary(&[read.collect(), done, found], next).trim_end());
+        term::tell_styled(term::summary(&[read.collect(), done, results], next).trim_end());
     }
     let too_far = args.max_far.is_some_and(|most| found.far as f64 > most * n as f64);
     Ok(if too_far { TOO_FAR } else { 0 })
@@ -308,8 +308,8 @@ fn objects(
         names.sort();
         names
     };
-    let own = sorted(&open.features) == sorted(&model.features);
-    if own || (open.features.is_empty() && mustlink_datasets::is_table(&args.data)) {
+    let are_equal = sorted(&open.features) == sorted(&model.features);
+    if are_equal || (open.features.is_empty() && mustlink_datasets::is_table(&args.data)) {
         // In the order of the model, whatever else the file holds.
         open.features = model.features.clone();
     }
@@ -324,9 +324,9 @@ fn objects(
         return Err(Error::Data { place: set.name, message: message.into() });
     }
     if set.d() == model.features.len() {
-        let pairs = model.features.iter().zip(names).filter(|(of, here)| of != here);
+        let pairs = model.features.iter().zip(names).filter(|(expected, name)| expected != name);
         let mut pairs: Vec<String> =
-            pairs.take(4).map(|(of, here)| format!("{here} for {of}")).collect();
+            pairs.take(4).map(|(expected, name)| format!("{name} for {expected}")).collect();
         if pairs.len() == 4 {
             pairs[3] = "…".into();
         }

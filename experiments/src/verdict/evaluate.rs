@@ -134,7 +134,7 @@ pub(super) struct Scope<'a> {
 impl Scope<'_> {
     fn set(&self, what: &str) -> Result<&SetResults, EvalError> {
         match self.set {
-            Some(at) => Ok(&self.results.sets[at]),
+            Some(set) => Ok(&self.results.sets[set]),
             None => Err(EvalError::Wrong(format!(
                 "{what} is of one data set; put it into count_sets, mean_sets, in_set, …"
             ))),
@@ -184,9 +184,9 @@ impl Scope<'_> {
                     | Operator::Equal
                     | Operator::Other => {
                         // Means of other cells than those of the rival could turn the sign.
-                        let mut both = [a, b];
-                        in_common(&mut both);
-                        let [a, b] = both;
+                        let mut sides = [a, b];
+                        in_common(&mut sides);
+                        let [a, b] = sides;
                         let (x, y) =
                             (self.plain(operator.symbol(), a)?, self.plain(operator.symbol(), b)?);
                         notes.push(format!("{} {} {}", shown(x), operator.symbol(), shown(y)));
@@ -243,9 +243,9 @@ impl Scope<'_> {
         }
         match (name, arguments) {
             ("in_set", [Expression::Text(id), inner]) => {
-                let at = self.results.sets.iter().position(|s| s.id == *id);
-                let Some(at) = at else { return no_data(id.clone()) };
-                return Scope { set: Some(at), ..*self }.value(inner, notes);
+                let place = self.results.sets.iter().position(|s| s.id == *id);
+                let Some(place) = place else { return no_data(id.clone()) };
+                return Scope { set: Some(place), ..*self }.value(inner, notes);
             }
             ("curve", [Expression::Text(column), Expression::Text(method)]) => {
                 return self.curve_of(column, method);
@@ -284,24 +284,24 @@ impl Scope<'_> {
             ("max" | "min" | "average", value) => {
                 let line = self.line(name, value)?;
                 let heights = line.iter().map(|p| p.1);
-                let found = match name {
+                let height = match name {
                     "max" => heights.reduce(f64::max),
                     "min" => heights.reduce(f64::min),
                     _ => (!line.is_empty()).then(|| heights.sum::<f64>() / line.len() as f64),
                 };
-                number(found, "a curve without points")
+                number(height, "a curve without points")
             }
             ("slope", value) => slope(&self.line(name, value)?),
             ("abs", value) => absolute(value),
             ("median" | "sd" | "low" | "high", Value::Sample(sample)) => {
                 let s = self.results.summary(&sample)?;
-                let found = match name {
+                let statistic = match name {
                     "median" => Some(s.median),
                     "sd" => s.sd,
                     "low" => s.interval().map(|ends| ends.0),
                     _ => s.interval().map(|ends| ends.1),
                 };
-                number(found, "one cell has no spread")
+                number(statistic, "one cell has no spread")
             }
             ("confidence" | "confidence_resampled", value) => self.confidence(name, value),
             (name, other) => wrong(name, "something else", &other),
@@ -311,7 +311,7 @@ impl Scope<'_> {
     /// The highest level at which a test finds some point above 0.
     fn confidence(&self, name: &str, value: Value) -> Valued {
         // The correction is one for cells that share training objects.
-        let of = |s: &Sample| {
+        let confidence = |s: &Sample| {
             let (observed, correction) = match name {
                 "confidence" => (self.results.units(s), 0.0),
                 _ => (s.values().copied().collect(), self.results.held_back.unwrap_or(0.0)),
@@ -319,12 +319,12 @@ impl Scope<'_> {
             // Of one there is no test: that none rejects is no finding.
             (observed.len() > 1).then(|| one_sided_confidence(&observed, correction))
         };
-        let found = match value {
-            Value::Sample(s) => of(&s),
-            Value::Curve(curve) => curve.iter().filter_map(|(_, s)| of(s)).reduce(f64::max),
+        let highest = match value {
+            Value::Sample(s) => confidence(&s),
+            Value::Curve(curve) => curve.iter().filter_map(|(_, s)| confidence(s)).reduce(f64::max),
             other => return wrong(name, "a curve or a value per cell", &other),
         };
-        number(found, "a test needs two observations")
+        number(highest, "a test needs two observations")
     }
 
     fn over_sets(&self, name: &str, arguments: &[Expression], notes: &mut Vec<String>) -> Valued {
@@ -339,9 +339,9 @@ impl Scope<'_> {
         };
         let mut truths = Vec::new();
         let mut values = Vec::new();
-        for (at, set) in self.results.sets.iter().enumerate() {
+        for (place, set) in self.results.sets.iter().enumerate() {
             let mut inside = Vec::new();
-            let value = Scope { set: Some(at), ..*self }.value(inner, &mut inside);
+            let value = Scope { set: Some(place), ..*self }.value(inner, &mut inside);
             match (name, value) {
                 (_, Err(EvalError::NoData(what))) if self.whole => {
                     return no_data(format!("{}: {what}", set.id));
@@ -391,13 +391,13 @@ impl Scope<'_> {
         notes: &mut Vec<String>,
     ) -> Valued {
         let mut rows = Vec::new();
-        for at in 0..self.results.sets.len() {
-            let scope = Scope { set: Some(at), ..*self };
+        for place in 0..self.results.sets.len() {
+            let scope = Scope { set: Some(place), ..*self };
             let values = arguments.iter().map(|a| scope.value(a, &mut Vec::new()));
             let row = values.collect::<Result<Vec<Value>, EvalError>>().and_then(|mut values| {
                 let dropped = in_common(&mut values);
                 if dropped > 0 {
-                    let set = &self.results.sets[at].id;
+                    let set = &self.results.sets[place].id;
                     let values = count(dropped, "value");
                     notes.push(format!(
                         "{set}: {values} dropped, because another side has no value there"
@@ -408,7 +408,7 @@ impl Scope<'_> {
             match row {
                 Ok(row) => rows.push(row),
                 Err(EvalError::NoData(what)) if self.whole => {
-                    return no_data(format!("{}: {what}", self.results.sets[at].id));
+                    return no_data(format!("{}: {what}", self.results.sets[place].id));
                 }
                 Err(EvalError::NoData(_)) => {}
                 Err(e) => return Err(e),
@@ -416,8 +416,8 @@ impl Scope<'_> {
         }
         let Some(test) = aligned(&rows) else { return no_data("a test needs two data sets") };
         let printed = name == "holm_printed_sets";
-        let found = if printed { test.against_as_printed(0) } else { test.against(0) };
-        let p = holm(&found[1..].iter().map(|f| f.1).collect::<Vec<_>>());
+        let tests = if printed { test.against_as_printed(0) } else { test.against(0) };
+        let p = holm(&tests[1..].iter().map(|f| f.1).collect::<Vec<_>>());
         let shown: Vec<String> = p.iter().map(|p| shown(*p)).collect();
         notes.push(format!("p {}", shown.join(", ")));
         Ok(Value::Number(p.into_iter().fold(0.0, f64::max)))

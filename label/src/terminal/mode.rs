@@ -139,8 +139,8 @@ impl Face {
             KeyCode::Up => return self.moved(view, false),
             KeyCode::Down => return self.moved(view, true),
             KeyCode::PageUp => {
-                let at = self.scroll.get_mut();
-                *at = at.saturating_sub(PAGE);
+                let scroll = self.scroll.get_mut();
+                *scroll = scroll.saturating_sub(PAGE);
                 return;
             }
             KeyCode::PageDown => {
@@ -186,8 +186,9 @@ impl Face {
                 *at = (*at + 1).min(groups.len() - 1);
             }
             (Mode::Sort { objects, groups, .. }, "t") => {
-                let of = |g| objects.iter().zip(&*groups).filter(move |(_, of)| **of == g);
-                let sorted = (1..=groups.len()).map(|g| of(g).map(|(&o, _)| o).collect()).collect();
+                let group = |g| objects.iter().zip(&*groups).filter(move |(_, group)| **group == g);
+                let sorted =
+                    (1..=groups.len()).map(|g| group(g).map(|(&o, _)| o).collect()).collect();
                 self.act(view, session, Act::Sort { groups: sorted });
             }
             (Mode::Clusters { found, at }, "a" | "j" | "x") => {
@@ -256,8 +257,8 @@ impl Face {
                 Some(found) => self.show(Mode::Clusters { found, at: 0 }),
             },
             "neighbours" => {
-                let both = view.open.iter().flat_map(|q| [q.subject, q.reference]);
-                let of = both.map(|o| (o, session.neighbours(o, 5))).collect();
+                let objects = view.open.iter().flat_map(|q| [q.subject, q.reference]);
+                let of = objects.map(|o| (o, session.neighbours(o, 5))).collect();
                 self.show(Mode::Neighbours { of });
             }
             "note" => self.show(Mode::typing(Typed::Note)),
@@ -290,7 +291,8 @@ impl Face {
         session: &Session,
         objects: &Objects<'_>,
     ) {
-        let number = text.parse::<usize>().ok().filter(|&at| at > 0).map(|at| at - 1);
+        let number =
+            text.parse::<usize>().ok().filter(|&number| number > 0).map(|number| number - 1);
         match what {
             Typed::Note => self.note = (!text.is_empty()).then_some(text),
             Typed::Why { first: None } => {
@@ -322,8 +324,8 @@ impl Face {
                 }
             }
             Typed::Split { medoid, found } => {
-                let own = found.clusters.iter().find(|c| c.medoid == medoid);
-                match number.and_then(|at| own?.border.get(at)) {
+                let cluster = found.clusters.iter().find(|c| c.medoid == medoid);
+                match number.and_then(|at| cluster?.border.get(at)) {
                     Some(&j) => {
                         let said = vec![Statement { i: medoid, j, reply: Reply::CannotLink }];
                         self.act(view, session, Act::State { purpose: "split", said });
