@@ -82,8 +82,7 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
     }
     let root = document.root();
     if root.to_value().as_object().is_some_and(|table| table.is_empty()) {
-        let message = "says nothing; a method file names a clusterer or a selector, an experiment file has \
-                       [experiment], [[dataset]] and [[method]]; mustlink init writes either";
+        let message = "is empty; mustlink init writes a file to start from";
         return Err(data_error(file.display(), message).into());
     }
     let (resolved, kind) = if root.get("consensus").is_some() {
@@ -92,11 +91,8 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
     } else {
         config::build::<MethodFile>(root, "")?;
         let named = ["clusterer", "selector"].iter().any(|slot| root.get(slot).is_some());
-        let kind = if named {
-            "a method"
-        } else {
-            "a part of a method: its clusterer or selector is named by --clusterer or --selector"
-        };
+        let kind =
+            if named { "a method" } else { "a part of a method, without a clusterer or selector" };
         (config::resolve::<MethodFile>(root)?, kind)
     };
     Ok(File::Method { document, resolved, kind })

@@ -134,10 +134,12 @@ pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Resu
         }
         // Other programs unpack what is called so, and find that it is not packed.
         if path.extension().is_some_and(|ending| ending == "gz") {
-            return refused("is written as it is; leave .gz out, and pack the file by gzip".into());
+            return refused(
+                "would not be compressed; leave .gz out, and run gzip on the file".into(),
+            );
         }
         if let Some((input, _)) = inputs.iter().find(|(_, input)| same(path, input)) {
-            return refused(format!("would overwrite what is read, {input}; name another file"));
+            return refused(format!("would overwrite the input {input}; name another file"));
         }
         if let Some((other, _)) = outputs[..at].iter().find(|(_, other)| same(path, other)) {
             return refused(format!("and {other} name the same file"));
@@ -215,7 +217,7 @@ pub(crate) fn check_folders(
         for path in files.iter().map(|file| folder.join(file)) {
             let taken = |(_, other): &&(String, PathBuf)| same(&path, other);
             let read = read.iter().find(taken);
-            let read = read.map(|(input, _)| format!("would overwrite what is read, {input}"));
+            let read = read.map(|(input, _)| format!("would overwrite the input {input}"));
             let twice = written.iter().find(taken);
             let twice = twice.map(|(other, _)| format!("{} is {other}", path.display()));
             if let Some(why) = read.or(twice) {

@@ -62,7 +62,7 @@ const REJECTED: [(&str, &str); 6] = [
         "select-k",
         "k constraints apart object_weights selector oracle budget ledger selection_only labels",
     ),
-    ("label", "oracle selection_only"),
+    ("label", "oracle"),
     ("predict", "labels"),
 ];
 

@@ -85,7 +85,7 @@ pub(crate) fn method_file(
     if document.root().get("selector").is_none() && (asks || selecting) {
         if own {
             return Err(Failure::usage(
-                "nothing asks: the method has no selector; name one by --selector (run \"mustlink \
+                "the method has no selector and asks no questions; name one with --selector (run \"mustlink \
                  list query-selectors\")",
             ));
         }

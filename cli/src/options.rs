@@ -109,7 +109,7 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
         IntErrorKind::PosOverflow => {
             format!("is too large: must be at most {}, got {text}", usize::MAX)
         }
-        _ => format!("must be a whole number >= 0, got {text}"),
+        _ => format!("must be a whole number of at least 0, got {text}"),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::job::Job;
 
 const FOLDS: usize = 5;
 const REPEATS: usize = 5;
-const ONE_CLASS: &str = "all known objects are of one class: nothing tells them apart";
+const ONE_CLASS: &str = "all known objects have the same class, so nothing can be compared";
 
 fn refused<T>(why: &str) -> Result<T> {
     Err(Error::Usage(format!("--validate: {why}")))
@@ -74,8 +74,7 @@ impl Validation {
         }
         if let Some(unread) = job.method.unread_by() {
             return refused(&format!(
-                "{unread} reads no constraints, so known classes change nothing; pck_means, mpck_means and \
-                 cop_kmeans are among those that do"
+                "{unread} ignores constraints, so known classes change nothing; give --clusterer pck_means"
             ));
         }
         Ok(())
@@ -87,7 +86,7 @@ impl Validation {
     /// `Usage` without known classes, or where no fold can be judged; those of the method.
     pub fn new(job: &Job, seen: &Transformed, ctx: &Context) -> Result<Validation> {
         let Some(known) = &job.set.known else {
-            return refused("no classes are known; name their column by --labels");
+            return refused("no classes are known; name their column with --labels");
         };
         let objects: Vec<usize> = (0..job.set.n()).filter(|&i| known.labels[i].is_some()).collect();
         let classes: Vec<Option<u32>> = objects.iter().map(|&i| known.labels[i]).collect();

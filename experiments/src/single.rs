@@ -337,7 +337,9 @@ impl Single {
         durability: Durability,
     ) -> Result<Ledger> {
         let Some(selector) = &self.method.selector else {
-            return Err(Error::Usage("the method has no selector; name one by --selector".into()));
+            return Err(Error::Usage(
+                "the method has no selector; name one with --selector".into(),
+            ));
         };
         let header = Header::new(scene, &**selector, oracle, &self.ctx.child("selector"));
         let begins = |then: &Header| then.is_about(scene) == Some(true);

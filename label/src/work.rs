@@ -236,6 +236,6 @@ fn clash(place: &str, chain: &[Link], name: &dyn Fn(u32) -> String) -> Error {
     let chain: Vec<String> = chain.iter().map(link).collect();
     Error::Data {
         place: place.into(),
-        message: format!("contradicts {}; nothing of the file is taken", chain.join(", ")),
+        message: format!("contradicts {}; no answer of the file was imported", chain.join(", ")),
     }
 }

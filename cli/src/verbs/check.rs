@@ -33,7 +33,7 @@ fn memory(experiment: &Experiment, limit: u64, data: &DataDir) -> Result<String,
     let plan = plan(experiment, &data.source(), None)?;
     if let Some(missing) = plan.missing().next() {
         let why = missing.read.as_ref().err().map_or("", |e| e.as_str());
-        let message = format!("--memory-limit: the data sets say how much is needed; {why}");
+        let message = format!("--memory-limit: the needed memory depends on the data sets; {why}");
         return Err(Failure::Message { message, status: 3 });
     }
     within(&plan, limit)?;

@@ -75,7 +75,7 @@ fn trees(path: &Path) -> Result<Vec<Value>, Failure> {
             Some(plugin) => Ok(vec![config::resolve_plugin(&plugin.default_config())?]),
             None => {
                 let near = suggestion(&name, catalogue.all().iter().map(|d| d.tag));
-                let message = format!("no file and no plugin is called so{near}");
+                let message = format!("no such file or plugin{near}");
                 Err(data_error(path.display(), message).into())
             }
         };

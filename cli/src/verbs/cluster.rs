@@ -474,7 +474,7 @@ fn queries(s: &Summary, budget: Option<usize>) -> String {
     text += &term::counted(&[
         (s.unanswered, "of them without an answer"),
         (s.answers_contradicting, "of them contradicting"),
-        (s.answers_corrected, "of them not taken as they came"),
+        (s.answers_corrected, "of them corrected by the selector"),
     ]);
     text + &format!(", and {} inferred", s.inferred)
 }

@@ -296,8 +296,8 @@ fn number_of_clusters(
         (Some(k), _) if !needed && !ensemble.has_k(k) => {
             let tag = consensus.typetag_name();
             Err(Failure::usage(format!(
-                "k = {k}: {tag} takes no number of clusters as it is set; leave k out, or take another function by \
-                 --consensus, such as mcla"
+                "k = {k}: with these options, {tag} does not take a number of clusters; leave k out, or give \
+                 --consensus mcla"
             )))
         }
         (None, Some(classes)) if needed => {
@@ -417,8 +417,7 @@ fn take_data(
     let set = mustlink_datasets::open(name, &options)?;
     if let Some(odd) = set.not_numbers() {
         // What `cluster` says of such cells names options that are not here.
-        let way = "consensus carries out no transforms: leave the columns out by --ignore, or write numbers in \
-                   their place";
+        let way = "consensus does not apply transforms; leave the columns out with --ignore";
         let message = format!("{}; {way}", odd.told());
         return Err(Error::Data { place: odd.place.clone(), message });
     }

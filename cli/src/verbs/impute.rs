@@ -146,8 +146,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     };
     if let Some(option) = args.job.given(refused) {
         return Err(Failure::usage(format!(
-            "{option}: impute makes an ensemble and asks nothing; what makes it is --generator, else the first \
-             generator of the method"
+            "{option} has no effect: impute asks no questions, and makes its ensemble with --generator, or otherwise \
+             with the first generator of the method; leave it out"
         )));
     }
     // Beside a generator any clusterer will do to read data and constraints by.
@@ -163,7 +163,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     if !job.problem.constraints.is_empty() && !generator.properties().reads_constraints {
         let tag = generator.typetag_name();
-        args.job.warn(&format!("{tag} reads no constraints: the given ones change nothing"));
+        args.job.warn(&format!("{tag} ignores constraints, so the given ones change nothing"));
     }
     let start = Instant::now();
     let work =
@@ -302,9 +302,7 @@ fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
                 None => String::new(),
             };
             Err(Error::Usage(format!(
-                "nothing makes an ensemble: the method names no generator; name one by --generator{instead} (run \
-                 \"mustlink list ensemble-generators\"), for example --generator subsample, which committee and its \
-                 kin take where none is named"
+                "the method has no ensemble generator; name one{instead}, for example --generator subsample"
             )))
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_new(&args.out)?;
     if args.data == "-" && !args.method {
         return Err(Failure::usage(
-            "--data -: an experiment names its data, and what comes by standard input has no name",
+            "--data -: an experiment file contains the name of its data, but standard input has no name; give a file",
         ));
     }
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
@@ -51,8 +51,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if let Some(column) = ids_among_features(&set).filter(|_| !chosen) {
         let word = shell_word(column);
         return Err(Failure::usage(format!(
-            "{}: column \"{column}\" has another word in every row, as ids have; --id {word} names it, --ignore \
-             {word} leaves it out, --features all takes it as a feature",
+            "{}: column \"{column}\" looks like ids, because every row has a different word; give --id {word}, or \
+             --features all to use it as a feature",
             set.name
         )));
     }

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     };
     if args.job.oracle.is_some() {
         return Err(Failure::usage(
-            "--oracle: here you answer; \"mustlink select\" asks an oracle",
+            "--oracle: in a session you answer yourself; run \"mustlink select\" to ask an oracle",
         ));
     }
     // A session that only imports answers needs no terminal.
@@ -196,7 +196,7 @@ fn write(
     if violated > 0 {
         let list = args.violations.as_deref().unwrap_or("--violations FILE");
         job.context().warn(format!(
-            "the labels in {out} break {violated} of {}; {list} lists them",
+            "the labels in {out} violate {violated} of {}; {list} lists them",
             count(clustered.constraints.len(), "constraint")
         ));
     }
@@ -230,7 +230,8 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
         (Some(i), Some(j)) if i != j => Some((a.place, Statement { i, j, reply: a.reply }, answer)),
         // Rows that the first transforms dropped, or made one object of.
         _ => {
-            job.context().warn(format!("{}: says nothing of the objects that are left", a.place));
+            let why = "ignored, because its objects were removed or are now the same object";
+            job.context().warn(format!("{}: {why}", a.place));
             None
         }
     };

@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         if args.ledgers[..at].iter().any(|before| same(before, ledger)) {
             let ledger = ledger.display();
             return Err(Failure::usage(format!(
-                "{ledger}: given twice: each ledger is one person, whose answers would count twice"
+                "{ledger} is given twice, so its answers would count twice; leave one out"
             )));
         }
     }

@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
                 let nameless =
                     if model.features.is_empty() { "the model" } else { set.name.as_str() };
                 warnings.push(format!(
-                    "features are taken by their places, not by name: {nameless} has no names of features"
+                    "features are matched by position, because {nameless} has no names of features"
                 ));
             }
             let ctx = Context::builder(SeedPath::new(0)).memory_limit(limit).build();
@@ -157,14 +157,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if !found.unseen.is_empty() {
         let more = if found.unseen.len() > 5 { ", …" } else { "" };
         warnings.push(format!(
-            "words that the model has never seen count as none: {}{more}",
+            "words that the model has never seen are ignored: {}{more}",
             found.unseen[..found.unseen.len().min(5)].join(", ")
         ));
     }
     let n = found.labels.len();
     if found.far > 0 {
         warnings.push(format!(
-            "{} of {} are farther off than any object that the model was made of",
+            "{} of {} are farther from the clusters than any object of the model",
             found.far,
             count(n, "object")
         ));
@@ -319,8 +319,8 @@ fn objects(
         return Ok(set);
     }
     if sorted(names) == sorted(&model.features) {
-        let message = "has the features of the model in another order; given as a file (--data ./x.csv) they \
-                       are taken by name";
+        let message = "has the features of the model in another order; give a file (--data ./x.csv), whose features \
+                       are matched by name";
         return Err(Error::Data { place: set.name, message: message.into() });
     }
     if set.d() == model.features.len() {
@@ -331,7 +331,7 @@ fn objects(
             pairs[3] = "…".into();
         }
         warnings
-            .push(format!("features are taken by their places, not by name: {}", pairs.join(", ")));
+            .push(format!("features are matched by position, not by name: {}", pairs.join(", ")));
     }
     Ok(set)
 }

@@ -44,8 +44,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let seeded = failed.iter().filter(|c| c.seeded).count();
     if seeded > 0 {
         term::tell(&format!(
-            "{seeded} of {} failed cells failed for reasons that data, settings and seed decide: they will \
-             fail again unless the program has changed; change the method, and give it an id of its own",
+            "{seeded} of {} failed cells will fail again unless the program has changed, because data, settings and \
+             seed are the same; change the method, and give it a new id",
             failed.len()
         ));
     }

@@ -131,7 +131,7 @@ fn cells_per_task(text: &str) -> Result<CellsPerTask, String> {
     match (text, text.parse()) {
         ("auto", _) => Ok(CellsPerTask(None)),
         (_, Ok(cells @ 1..)) => Ok(CellsPerTask(Some(cells))),
-        _ => Err(format!("must be auto or a whole number >= 1, got {text}")),
+        _ => Err(format!("must be auto or a whole number of at least 1, got {text}")),
     }
 }
 
@@ -156,7 +156,7 @@ fn slurm(args: &Args, out: &Path) -> Result<Option<SlurmOptions>, Failure> {
     for (name, given) in [("--shard", args.shard.is_some()), ("--force", args.force)] {
         if given {
             return Err(Failure::usage(format!(
-                "{name} does not go with --executor slurm; choose another --out, or leave it away"
+                "{name} cannot be used with --executor slurm; leave it out"
             )));
         }
     }

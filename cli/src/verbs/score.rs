@@ -238,6 +238,6 @@ fn truth(args: &Args) -> Result<LabelColumn> {
     let mut options = args.data.open_options();
     options.class_column = args.truth_column.clone();
     let set = mustlink_datasets::open(&args.truth, &options)?;
-    let message = "no classes are known; name their column by --truth-column";
+    let message = "no classes are known; name their column with --truth-column";
     set.label_column().ok_or_else(|| data_error(&set.name, message))
 }

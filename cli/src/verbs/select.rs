@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         let others = term::counted(&[
             (c.dont_know, "without an answer"),
             (c.conflicts, "contradicting"),
-            (c.corrected, "not taken as they came"),
+            (c.corrected, "corrected by the selector"),
             (c.retracted, "taken back"),
         ]);
         let (inferred, pairs) = (c.inferred, count(selected.len(), "constraint"));
@@ -109,7 +109,7 @@ fn questions(args: &Args, job: &Job) -> Result<u8, Failure> {
     let made = in_pool(args.job.threads, || {
         let seen = job.seen()?;
         let mut nobody = Unsure::default();
-        let none = || Error::Usage("the method has no selector; name one by --selector".into());
+        let none = || Error::Usage("the method has no selector; name one with --selector".into());
         job.ask(&seen.problem, &mut nobody, args.job.budget, None)
             .map_err(|e| job.about_features(&seen, e))?
             .ok_or_else(none)?;

@@ -73,7 +73,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     if verified.tried == 0 {
         let data = if verified.strayed.is_empty() { "" } else { " and of the data as they are" };
-        term::print(&format!("nothing is verified: no finished cell is of this build{data}"))?;
+        term::print(&format!(
+            "nothing was verified, because this build computed none of the finished cells{data}"
+        ))?;
         return Ok(1);
     }
     let found = match verified.differing.len() {
@@ -81,6 +83,6 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         differ => format!("{differ} differ"),
     };
     let (tried, finished) = (verified.tried, verified.finished);
-    term::print(&format!("{tried} of {finished} finished cells made again: {found}"))?;
+    term::print(&format!("{tried} of {finished} finished cells computed again: {found}"))?;
     Ok(u8::from(!verified.differing.is_empty() || !verified.strayed.is_empty()))
 }

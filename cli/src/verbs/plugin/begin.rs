@@ -141,7 +141,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         && !name.contains("__")
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !snake || TAKEN.split_whitespace().any(|taken| taken == name) {
-        let legal = "must be snake_case, such as my_method, and no word of Rust";
+        let legal = "must be snake_case, such as my_method, and not a keyword of Rust";
         return Err(Failure::usage(format!("NAME: {legal}, got \"{name}\"")));
     }
     match Catalogue::get()?.find(name) {

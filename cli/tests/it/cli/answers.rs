@@ -96,7 +96,7 @@ fn what_counts_for_nothing_is_counted() {
     bench
         .write("p.csv", "i,j,type,weight\n0,1,must_link,1\n1,2,cannot_link,0\n0,2,cannot_link,0\n");
     let done = bench.run(&format!("{line} --constraints p.csv"));
-    let said = "note: rows of weight 0 in p.csv, which constrain nothing: 2\n";
+    let said = "note: p.csv: 2 rows of weight 0 are ignored\n";
     assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
 }
 
@@ -107,7 +107,9 @@ fn nobody_is_asked_where_nobody_reads() {
     let refused = bench.run(ask);
     assert_eq!((refused.status, refused.out.as_str()), (2, ""));
     assert!(
-        refused.err.starts_with("error: kmeans reads no constraints: answers would change nothing"),
+        refused
+            .err
+            .starts_with("error: kmeans ignores constraints, so answers would change nothing"),
         "{}",
         refused.err
     );
@@ -369,14 +371,14 @@ fn known_classes_are_held_out_and_judge_themselves() {
     let line = "cluster --data few.csv --labels known --k 3 --validate --quiet --out l.csv";
     let unread = bench
         .run("cluster --data many.csv --labels known --k 3 --clusterer kmeans --validate --quiet");
-    let said = "error: --validate: kmeans reads no constraints, so known classes change nothing; ";
+    let said = "error: --validate: kmeans ignores constraints, so known classes change nothing; ";
     assert!(unread.status == 2 && unread.err.starts_with(said), "{}", unread.err);
     let refused =
         "error: --validate: the class is known for 9 objects, but at least 10 are needed\n";
     bench.run(line).failed(2, refused);
     bench.write("few.csv", format!("x,known\n{}", rows.replace(",\n", ",a\n")));
     let refused =
-        "error: --validate: all known objects are of one class: nothing tells them apart\n";
+        "error: --validate: all known objects have the same class, so nothing can be compared\n";
     bench.run(line).failed(2, refused);
     assert!(!bench.path("l.csv").exists());
     let none = bench.run("cluster --data iris --validate");

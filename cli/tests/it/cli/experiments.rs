@@ -42,7 +42,7 @@ fn from_the_plan_to_the_report() {
         assert!(html.contains(sentence), "{sentence}");
     }
     let verified = bench.run("verify mustlink-results/small_one --share 1");
-    let same = "8 of 8 finished cells made again: every bit is the same\n";
+    let same = "8 of 8 finished cells computed again: every bit is the same\n";
     assert_eq!((verified.status, verified.out.as_str()), (0, same), "{}", verified.err);
     assert_eq!(bench.read("mustlink-results/small_one/results.csv"), rows);
     let one = bench.run("verify mustlink-results/small_one --quiet").out;
@@ -104,8 +104,8 @@ fn failed_cells_end_with_1() {
     assert_eq!(retry.status, 1);
     assert!(
         retry.err.starts_with(
-            "4 of 4 failed cells failed for reasons that data, settings and seed decide: they will fail \
-             again unless the program has changed; change the method, and give it an id of its own\n"
+            "4 of 4 failed cells will fail again unless the program has changed, because data, settings and seed are \
+             the same; change the method, and give it a new id\n"
         ),
         "{}",
         retry.err
@@ -312,10 +312,9 @@ fn cited_are_exactly_the_methods_of_a_run() {
         3,
         "error: x.csv: not BibTeX: no entry in it, such as @article{key, title = {…}}\n",
     );
-    bench.run("cite pck_mean").failed(
-        3,
-        "error: pck_mean: no file and no plugin is called so; did you mean \"pck_means\"?\n",
-    );
+    bench
+        .run("cite pck_mean")
+        .failed(3, "error: pck_mean: no such file or plugin; did you mean \"pck_means\"?\n");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_ledger_of_another_selection_is_refused() {
 fn a_ledger_is_a_file() {
     let bench = Bench::new();
     let select = "select --data iris --selector random_pairs --budget 3";
-    let said = "error: --ledger - names no file; a ledger is read and written again\n";
+    let said = "error: --ledger -: a ledger is read and written; name a file\n";
     bench.run(&format!("{select} --ledger -")).failed(2, said);
     assert!(bench.files().is_empty());
 }

@@ -91,7 +91,7 @@ fn the_objects_of_a_model_stay_where_they_are() {
     // Far objects are said, and how far they are.
     bench.write("far.csv", "width,length\n0,1\n300,400\n");
     let far = bench.run("predict --model m.json --data far.csv --distances");
-    assert!(far.err.contains("warning: 1 of 2 objects are farther off"), "{}", far.err);
+    assert!(far.err.contains("warning: 1 of 2 objects are farther from"), "{}", far.err);
     let line = far.out.lines().nth(2).unwrap();
     let distance: f64 = line.rsplit_once(',').unwrap().1.parse().unwrap();
     assert!((490.0..500.0).contains(&distance), "{line}");
@@ -192,7 +192,7 @@ fn features_without_names_are_taken_by_place_with_a_word() {
         assert_eq!(bench.run(&cluster).status, 0);
         let predict = "predict --model m.json --out labels.csv --data";
         let done = bench.run(&format!("{predict} {to}"));
-        let said = format!("by their places, not by name: {nameless} has no names of features\n");
+        let said = format!("by position, because {nameless} has no names of features\n");
         assert!(done.status == 0 && done.err.contains(&said), "{}", done.err);
         let same = bench.run(&format!("{predict} {of}"));
         assert!(!same.err.contains("by their places"), "{}", same.err);
@@ -208,7 +208,7 @@ fn words_that_the_model_has_never_seen_are_named() {
     assert_eq!(done.status, 0, "{}", done.err);
     bench.write("new.csv", "size,colour\n1.5,red\n2,green\n8,\n");
     let done = bench.run("predict --model m.json --data new.csv");
-    let said = "warning: words that the model has never seen count as none: colour green\n";
+    let said = "warning: words that the model has never seen are ignored: colour green\n";
     assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
     let same = bench.run("predict --model m.json --data old.csv");
     assert!(!same.err.contains("never seen"), "{}", same.err);

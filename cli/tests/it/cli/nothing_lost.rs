@@ -33,7 +33,7 @@ fn a_folder_is_no_place_for_what_others_wrote() {
     bench.write("features.csv", FLOWERS);
     bench.run("cluster --data features.csv --id name --k 3 --profile . --quiet").failed(
         2,
-        "error: --profile .: would overwrite what is read, --data features.csv; name another folder\n",
+        "error: --profile .: would overwrite the input --data features.csv; name another folder\n",
     );
     assert_eq!(bench.read("features.csv"), FLOWERS);
     bench.write("method.toml", "clusterer = \"auto\"\n");
@@ -66,7 +66,7 @@ fn a_folder_is_no_place_for_what_others_wrote() {
     }
     bench.run(&format!("{line} --out labels.csv.gz")).failed(
         2,
-        "error: --out labels.csv.gz: is written as it is; leave .gz out, and pack the file by gzip\n",
+        "error: --out labels.csv.gz: would not be compressed; leave .gz out, and run gzip on the file\n",
     );
     let words = ["cluster", "--data", "iris", "--k", "3", "--quiet", "--out", ""];
     let unset = bench.command(&words).output().expect("it runs");
@@ -149,7 +149,7 @@ fn features_of_a_model_are_named() {
     assert!(far.status == 3 && far.err.contains(said), "{}", far.err);
     bench.write("renamed.csv", FLOWERS.replace("length", "l"));
     let done = bench.run("predict --model m.json --data renamed.csv --id name --features l,width");
-    let warning = "warning: features are taken by their places, not by name: l for length\n";
+    let warning = "warning: features are matched by position, not by name: l for length\n";
     assert!(done.status == 0 && done.err.contains(warning), "{}", done.err);
     assert_eq!(done.out, as_read);
 }
@@ -162,7 +162,7 @@ fn keys_of_ones_own_are_kept() {
                 --keys keys.toml --out keys.toml";
     bench.run(line).failed(
         2,
-        "error: --out keys.toml: would overwrite what is read, --keys keys.toml; name another file\n",
+        "error: --out keys.toml: would overwrite the input --keys keys.toml; name another file\n",
     );
 }
 
@@ -201,10 +201,12 @@ fn a_ledger_of_other_data_is_refused() {
     bench
         .run("ledger merge l.jsonl --data fewer.csv --id name --out p.csv")
         .failed(3, "error: l.jsonl: is about 6 objects (data set flowers), not 5\n");
-    bench.run("ledger merge l.jsonl ./l.jsonl --data flowers.csv --ignore name --out p.csv").failed(
-        2,
-        "error: ./l.jsonl: given twice: each ledger is one person, whose answers would count twice\n",
-    );
+    bench
+        .run("ledger merge l.jsonl ./l.jsonl --data flowers.csv --ignore name --out p.csv")
+        .failed(
+            2,
+            "error: ./l.jsonl is given twice, so its answers would count twice; leave one out\n",
+        );
     bench.run("ledger merge pairs.csv --data flowers.csv --ignore name --out p.csv").failed(
         3,
         "error: pairs.csv: is not a ledger; answers of a spreadsheet become one by \"mustlink label --import\"\n",
@@ -293,15 +295,15 @@ fn impute_refuses_what_it_would_not_read() {
     let line = "impute --data iris --k 3 --generator {type=\"random_init\",members=5}";
     let refused = |option: &str| {
         format!(
-            "error: {option}: impute makes an ensemble and asks nothing; what makes it is --generator, else the first \
-             generator of the method\n"
+            "error: {option} has no effect: impute asks no questions, and makes its ensemble with --generator, or \
+             otherwise with the first generator of the method; leave it out\n"
         )
     };
     bench.run(&format!("{line} --clusterer dbscan")).failed(2, &refused("--clusterer"));
     bench.run(&format!("{line} --budget 10")).failed(2, &refused("--budget"));
     bench.write("c.csv", "i,j,type\n0,1,must_link\n");
     let done = bench.run(&format!("{line} --constraints c.csv"));
-    let warning = "warning: random_init reads no constraints: the given ones change nothing\n";
+    let warning = "warning: random_init ignores constraints, so the given ones change nothing\n";
     assert!(done.status == 0 && done.err == warning, "{}", done.err);
 }
 
@@ -340,8 +342,8 @@ fn the_next_command_is_one_that_works() {
     assert_eq!(bench.run(next).status, 0);
     bench.run("init --data flowers.csv --out e.toml").failed(
         2,
-        "error: flowers: column \"name\" has another word in every row, as ids have; --id name names it, --ignore name \
-         leaves it out, --features all takes it as a feature\n",
+        "error: flowers: column \"name\" looks like ids, because every row has a different word; give --id name, or \
+         --features all to use it as a feature\n",
     );
     bench.write("four.csv", "x,y,class\n0,0,a\n1,0,b\n2,9,a\n1,8,b\n");
     bench.run("init --data four.csv --class class --out four.toml");
@@ -351,7 +353,8 @@ fn the_next_command_is_one_that_works() {
     );
     bench.run("init --data - --out e.toml").failed(
         2,
-        "error: --data -: an experiment names its data, and what comes by standard input has no name\n",
+        "error: --data -: an experiment file contains the name of its data, but standard input has no name; give a \
+         file\n",
     );
 }
 
@@ -360,7 +363,7 @@ fn a_file_that_constrains_nothing_is_named() {
     let bench = flowers();
     let said = |file: &str| {
         format!(
-            "warning: nothing in {file} constrains: it has no rows, or rows of weight 0 and groups of one member alone\n"
+            "warning: {file} contains no constraints (it is empty, or has only weights of 0 or one-member groups)\n"
         )
     };
     let line = "cluster --data flowers.csv --id name --k 3 --clusterer pck_means --format json";

@@ -117,7 +117,7 @@ fn wrong_use_is_said() {
     );
     bench.run("plugin new My-Means --role clusterer").failed(
         2,
-        "error: NAME: must be snake_case, such as my_method, and no word of Rust, got \"My-Means\"\n",
+        "error: NAME: must be snake_case, such as my_method, and not a keyword of Rust, got \"My-Means\"\n",
     );
     bench
         .run("plugin new my_means --role clusterer --path nowhere")

@@ -495,13 +495,13 @@ fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
     assert_eq!(done.json()["k"], 2, "{}", done.err);
     let done = bench.run("consensus p.csv --k 2 --consensus voting");
     assert_eq!(done.status, 2);
-    assert!(done.err.contains("voting takes no number of clusters"), "{}", done.err);
+    assert!(done.err.contains("voting does not take a number of clusters"), "{}", done.err);
     assert!(done.err.contains("mcla"), "{}", done.err);
     let lifetime = "{type=\"evidence_accumulation\",cut=\"lifetime\"}";
     bench.run(&format!("consensus p.csv --k 2 --consensus {lifetime}")).failed(
         2,
-        "error: k = 2: evidence_accumulation takes no number of clusters as it is set; leave k out, or take another \
-         function by --consensus, such as mcla\n",
+        "error: k = 2: with these options, evidence_accumulation does not take a number of clusters; leave k out, or \
+         give --consensus mcla\n",
     );
 }
 
@@ -594,11 +594,14 @@ fn errors_of_fits_call_columns_by_their_names() {
 fn a_file_that_says_nothing_is_no_method() {
     let bench = Bench::with("part.toml", "k = 3\n");
     let part = bench.run("check part.toml").out;
-    assert!(part.starts_with("part.toml: in order; a part of a method: its clusterer"), "{part}");
+    assert!(
+        part.starts_with("part.toml: in order; a part of a method, without a clusterer"),
+        "{part}"
+    );
     for text in ["", "# nothing yet\n"] {
         bench.write("empty.toml", text);
         let done = bench.run("check empty.toml");
-        let said = "error: empty.toml: says nothing; a method file names a clusterer or a selector";
+        let said = "error: empty.toml: is empty";
         assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
     }
 }
@@ -608,13 +611,13 @@ fn negative_numbers_are_named() {
     let bench = Bench::new();
     let done = bench.run("cluster --data iris --budget -3");
     assert_eq!(done.status, 2);
-    assert!(done.err.contains("must be a whole number >= 0, got -3"), "{}", done.err);
+    assert!(done.err.contains("must be a whole number of at least 0, got -3"), "{}", done.err);
     for (line, said) in [
         (
             "cluster --data iris --seed -1",
             "must be a whole number between 0 and 18446744073709551615, got -1",
         ),
-        ("select-k --data iris --to -3", "must be a whole number >= 0, got -3"),
+        ("select-k --data iris --to -3", "must be a whole number of at least 0, got -3"),
         ("cluster --data iris --decimal 1", "must be a point, a comma or another sign, got \"1\""),
     ] {
         let done = bench.run(line);

@@ -95,8 +95,8 @@ fn options_of_a_script_are_swept_and_an_edit_makes_its_cells_again() {
     assert!(!again.err.contains("another build"), "{}", again.err);
     bench.write("plugins/first_apart.sh", SCRIPT.replace("$1 <= f", "$1 <= f + 20"));
     let again = bench.run("report out");
-    let said = "2 of 2 finished cells were made by another build (changed: plugins/first_apart.sh); \
-                mustlink run makes them again\n";
+    let said = "2 of 2 finished cells were made by another build (changed: plugins/first_apart.sh); mustlink run \
+                makes them again\n";
     assert!(again.err.starts_with(said), "{}", again.err);
     let kept = bench.run("run e.toml --out out --keep-stale");
     assert!(kept.err.contains("2 of 2 cells finished (2 before)"), "{}", kept.err);
@@ -441,7 +441,7 @@ fn verify_finds_what_came_from_outside() {
     let first = "iris, m[first=50], repeat 0, fold 0, 0 questions: ari was ";
     assert!(differs.out.starts_with(first) && differs.out.contains(" was "), "{}", differs.out);
     assert!(
-        differs.out.ends_with("2 of 2 finished cells made again: 2 differ\n"),
+        differs.out.ends_with("2 of 2 finished cells computed again: 2 differ\n"),
         "{}",
         differs.out
     );
@@ -449,7 +449,7 @@ fn verify_finds_what_came_from_outside() {
     let stale = bench.run("verify out --quiet --trust");
     assert_eq!(
         (stale.status, stale.out.as_str()),
-        (1, "nothing is verified: no finished cell is of this build\n")
+        (1, "nothing was verified, because this build computed none of the finished cells\n")
     );
     assert!(
         stale.err.contains("2 cells were made by another build (changed: plugins/first_apart.sh)"),

@@ -251,7 +251,7 @@ fn without_a_cluster_it_is_said_what_is_missing() {
     assert_eq!(run("run e.toml --partition x"), (Some(2), said.to_string()));
     for option in ["--force", "--shard 1/2"] {
         let (status, err) = run(&format!("run e.toml --executor slurm {option}"));
-        assert!(status == Some(2) && err.contains("does not go with --executor slurm"), "{err}");
+        assert!(status == Some(2) && err.contains("cannot be used with --executor slurm"), "{err}");
     }
     for option in ["--time 2h", "--cells-per-task 0"] {
         let (status, err) = run(&format!("run e.toml --executor slurm {option}"));
