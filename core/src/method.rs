@@ -143,7 +143,7 @@ impl Method {
         let own = selection.and_then(|s| s.snapshot(p)).cloned();
         let own = own.ok_or_else(|| Error::Contract {
             plugin: tag.into(),
-            broken: "it says that it clusters by itself and gives no clustering".into(),
+            broken: "it declares that it clusters by itself, but gives no clustering".into(),
         })?;
         let run = run::check_and_count(tag, own, under, 0.0)?;
         Ok((Transformed::unchanged(under.clone()), run))

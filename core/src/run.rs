@@ -231,7 +231,7 @@ pub fn combine(
     // What looks at no constraint cannot promise one either, wherever it stands.
     admit_hard(Role::ConsensusFunction, tag, &promises, &problem.constraints)?;
     if !promises.reads_constraints && !problem.constraints.is_empty() {
-        ctx.warn(format!("{tag} reads no constraints; they are counted, and change nothing"));
+        ctx.warn(format!("{tag} ignores constraints; they are counted, but change nothing"));
     }
     let ctx = &ctx.holding(ensemble.bytes());
     // Members may have more clusters than are wanted.
@@ -476,7 +476,7 @@ fn apply(t: &(dyn Transform + 'static), problem: &Problem, ctx: &Context) -> Res
     };
     if !right {
         return Err(broken(format!(
-            "it made {after} features of {before} and says that they are {features:?}"
+            "it made {after} features of {before} and declares that they are {features:?}"
         )));
     }
     let metric = fitted.weights().map(|weights| (Features::Same, weights));

@@ -7,8 +7,8 @@ use flate2::read::MultiGzDecoder;
 use mustlink_core::{Error, Result};
 
 /// The message about text in another encoding.
-pub(crate) const NOT_UTF8: &str = "is not UTF-8 text; a file of Windows or Latin-1 is made so by \
-                                   iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv";
+pub(crate) const NOT_UTF8: &str = "is not UTF-8 text; convert a Windows or Latin-1 file with iconv -f WINDOWS-1252 \
+                                   -t UTF-8 OLD.csv > NEW.csv";
 
 /// An error about a place in a file.
 pub fn bad(place: impl std::fmt::Display, message: impl Into<String>) -> Error {

@@ -148,7 +148,7 @@ pub(crate) fn check_names(
     if let Some(at) = unnamed.map(|at| at + 1) {
         let message = title(header).unwrap_or_else(|| {
             format!(
-                "column {at} has no name; say what it is by its place: --id '#{at}' or --ignore '#{at}'"
+                "column {at} has no name; refer to it by its position: --id '#{at}' or --ignore '#{at}'"
             )
         });
         return Err(bad(line(), message));
@@ -232,7 +232,7 @@ impl Roles {
             if everything { (0..header.len()).collect() } else { settled.clone() };
         let called = words.iter().any(|word| places.contains_key(word))
             || (options.class_column.is_none() && class.is_some());
-        let otherwise = "a file without names is read by --no-header";
+        let otherwise = "--no-header reads a file without names";
         check_names(header, place, &without_name, otherwise, called)?;
         let counted = !listed && !called && counts(header);
         let mut is_settled = vec![false; header.len()];
@@ -246,8 +246,8 @@ impl Roles {
         if features.is_empty() {
             return Err(bad(
                 place,
-                "no column is left as a feature; methods read numbers about each object, in columns other than \
-                 ids, classes and those shown or left out: for texts an embedding or counts of words, for example",
+                "no column is left as a feature; methods need columns of numbers in addition to ids, classes and \
+                 columns that are shown or left out, for texts for example an embedding or word counts",
             ));
         }
         let guessed = options.features.is_empty() && !listed;

@@ -172,8 +172,8 @@ impl Part {
             let (weight, strength) =
                 (weight_of(weight, objects, place)?, strength_of(strength, place)?);
             if weight == 0.0 && strength == Some(Strength::Hard) {
-                let message = "a weight of 0 takes a row out, and strength hard says that it must hold: \
-                               give it a weight above 0, or leave the row out";
+                let message = "a weight of 0 removes the row, but strength hard requires it: give it a weight above \
+                               0, or leave the row out";
                 return Err(bad(place, message));
             }
             Ok((weight, strength))
@@ -268,8 +268,8 @@ fn parse(
 /// `answers`: the file is a sheet of questions, answered or not.
 fn with_what_is_expected(error: Error, answers: bool) -> Error {
     let hint = if answers {
-        "; a sheet of answers goes into a ledger by \"mustlink label --import\", of which \"mustlink ledger merge\" \
-         makes constraints"
+        "; import answers with \"mustlink label --import\", and make constraints of them with \"mustlink ledger \
+         merge\""
     } else {
         ""
     };
@@ -464,7 +464,7 @@ mod tests {
              row per pair"
         );
         let sheet = of("i,j,answer\n0,1,same\n").unwrap_err().to_string();
-        assert!(sheet.contains("goes into a ledger by \"mustlink label --import\""), "{sheet}");
+        assert!(sheet.contains("import answers with \"mustlink label --import\""), "{sheet}");
         assert_eq!(
             of("i,j,type,wieght\n").unwrap_err().to_string(),
             "c.csv, line 1: unknown column \"wieght\"; accepted: i, j, \

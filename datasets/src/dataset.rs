@@ -235,8 +235,8 @@ impl Dataset {
         }
         if known < 2 {
             return Some(format!(
-                "{unknown} of {n} objects have no class: no pair can be answered, and every question stays \
-                 without an answer; take a column that knows more, or an oracle of its own"
+                "{unknown} of {n} objects have no class: no question can be answered; give a column with more \
+                 classes, or another oracle"
             ));
         }
         let pairs = |m: usize| m as f64 * (m as f64 - 1.0);

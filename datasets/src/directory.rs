@@ -183,7 +183,7 @@ impl Entry {
         Err(bad(
             shown(file),
             format!(
-                "the content differs from what the manifest promises for {}: sha256 {expected} \
+                "the content differs from the manifest for {}: sha256 {expected} \
                  expected, {found} found",
                 self.name
             ),

@@ -334,8 +334,8 @@ mod tests {
         assert_eq!(in_file_words("out by --ignore y, or"), "out by ignore = [\"y\"], or");
         assert_eq!(in_file_words("out by --ignore a,b"), "out by ignore = [\"a\", \"b\"]");
         assert_eq!(
-            in_file_words("by its place: --id '#1' or --ignore '#1'"),
-            "by its place: id_column = \"#1\" or ignore = [\"#1\"]"
+            in_file_words("by its position: --id '#1' or --ignore '#1'"),
+            "by its position: id_column = \"#1\" or ignore = [\"#1\"]"
         );
         assert_eq!(
             in_file_words("fill in by --set 'transforms=[\"impute_missing\"]', or"),

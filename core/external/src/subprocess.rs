@@ -112,7 +112,7 @@ impl Conversation {
         self.child.send(&hello);
         match self.receive()? {
             Received::Line(line) => self.expect(&line, "hello"),
-            Received::End(how) => Err(self.wrong(format!("ended ({how}) before it said hello"))),
+            Received::End(how) => Err(self.wrong(format!("ended ({how}) before it sent hello"))),
         }
     }
 
@@ -134,7 +134,7 @@ impl Conversation {
                 return Ok(Received::End(how));
             }
             Err(ChildError::Silent { seconds, .. }) => {
-                return Err(self.wrong(format!("said nothing within {seconds} s")));
+                return Err(self.wrong(format!("sent nothing within {seconds} s")));
             }
             Err(other) => return Err(other.into_error("subprocess")),
         };

@@ -176,7 +176,7 @@ fn a_program_that_does_not_start_is_said() {
     let none = Subprocess { command: vec!["./no-such-program".into()], ..Subprocess::default() };
     assert!(message(none).starts_with("command: must be a program that starts ("));
     let ended = shell("exit 3", 20.0).err().unwrap().to_string();
-    assert_eq!(ended, "oracle: sh: ended (exit status: 3) before it said hello");
+    assert_eq!(ended, "oracle: sh: ended (exit status: 3) before it sent hello");
     let negative = Subprocess { command: vec!["sh".into()], timeout_seconds: -1.0, sort: None };
     assert!(message(negative).starts_with("timeout_seconds: must be at least 0"));
 }
@@ -202,7 +202,7 @@ fn a_program_that_hangs_is_ended() {
     let greets = |seconds| Some((seconds, shell(&script, seconds).ok()?));
     let (seconds, mut child) = [0.3, 3.0, 30.0].into_iter().find_map(greets).unwrap();
     let error = child.ask(&question(0, 1)).unwrap_err().to_string();
-    assert_eq!(error, format!("oracle: sh: said nothing within {seconds} s"));
+    assert_eq!(error, format!("oracle: sh: sent nothing within {seconds} s"));
     drop(child);
     let pid = std::fs::read_to_string(&file).unwrap();
     let alive =

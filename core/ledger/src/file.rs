@@ -293,7 +293,7 @@ impl Ledger {
 
     fn differs(&self, at: usize, then: &Line, now: &Line) -> Error {
         let message = format!(
-            "the selection takes another course here: recorded is \"{}\", and now it is \"{}\"; the \
+            "the selection differs from the recorded one: recorded is \"{}\", and now it is \"{}\"; the \
              data, the method, its k or the program changed since; {WAYS_OUT}",
             then.describe(),
             now.describe()

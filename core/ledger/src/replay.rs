@@ -314,8 +314,8 @@ pub fn answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, Vec<String>
         }
         if numbered && same == Some(false) {
             notices.push(format!(
-                "{}: names rows by number, and its rows had other values; check that the rows are the same, or use ids \
-                 (--id)",
+                "{}: refers to rows by number, but its rows had other values; check that the rows are the same, or \
+                 use ids (--id)",
                 path.display()
             ));
         }
@@ -331,8 +331,8 @@ pub fn answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, Vec<String>
         }
         (None, Some(id)) => {
             let message = format!(
-                "knows objects by ids, as \"{id}\", and these data have none, so that any rows \
-                 might be meant; name the column of ids (--id)"
+                "refers to objects by ids, such as \"{id}\", but these data have no ids; name the column of ids \
+                 (--id)"
             );
             Err(bad(path, 0, message))
         }

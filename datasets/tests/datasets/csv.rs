@@ -97,8 +97,8 @@ fn what_is_wrong_is_named() {
         ("x,y\n", "bad.csv: the file has a header and no rows"),
         (
             "class\na\n",
-            "bad.csv: no column is left as a feature; methods read numbers about each object, in columns other than \
-             ids, classes and those shown or left out: for texts an embedding or counts of words, for example",
+            "bad.csv: no column is left as a feature; methods need columns of numbers in addition to ids, classes \
+             and columns that are shown or left out, for texts for example an embedding or word counts",
         ),
         ("x,y\n1,2\n3\n", "bad.csv, line 3: expected 2 fields as in the header, got 1"),
         ("x,y\n1,2\n\n\n3,4,5\n", "bad.csv, line 5: expected 2 fields as in the header, got 3"),
@@ -162,8 +162,7 @@ fn what_is_wrong_is_named() {
         ("x,y,x\n1,2,3\n", "bad.csv, line 1: columns 1 and 3 are both named \"x\""),
         (
             ",x\n1,2\n",
-            "bad.csv, line 1: column 1 has no name; say what it is by its place: --id '#1' or \
-             --ignore '#1'",
+            "bad.csv, line 1: column 1 has no name; refer to it by its position: --id '#1' or --ignore '#1'",
         ),
         (
             "Report of May;;\n\nname;x;y\na;1;2\n",
@@ -172,13 +171,13 @@ fn what_is_wrong_is_named() {
         ),
         (
             "5,3,setosa\n4,3,setosa\n",
-            "bad.csv, line 1: the first row must name the columns, and column 1 is 5; a file without names \
-             is read by --no-header",
+            "bad.csv, line 1: the first row must name the columns, and column 1 is 5; --no-header reads a file \
+             without names",
         ),
         (
             "5.1,3.5,setosa\n4.9,3.0,setosa\n",
-            "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1; a file without \
-             names is read by --no-header",
+            "bad.csv, line 1: the first row must name the columns, and column 1 is 5.1; --no-header reads a file \
+             without names",
         ),
         (
             "x y\n1 2\n",
@@ -211,8 +210,8 @@ fn what_is_wrong_is_named() {
     let file = folder.file("bytes.csv", b"x,y\n1,2\n3,\xff\n");
     assert_eq!(
         folder.message(&file, &plain),
-        "bytes.csv, line 3: is not UTF-8 text; a file of \
-         Windows or Latin-1 is made so by iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv"
+        "bytes.csv, line 3: is not UTF-8 text; convert a Windows or Latin-1 file with iconv -f WINDOWS-1252 -t UTF-8 \
+         OLD.csv > NEW.csv"
     );
 }
 

@@ -81,7 +81,7 @@ fn what_the_manifest_promises_is_asserted() {
     assert_eq!(
         of(&format!("3,2,2,a:2 b:1,,{other}")),
         format!(
-            "few.csv: the content differs from what the manifest promises for few: sha256 {other} \
+            "few.csv: the content differs from the manifest for few: sha256 {other} \
              expected, {hash} found"
         )
     );

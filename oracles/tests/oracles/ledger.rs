@@ -246,7 +246,10 @@ fn another_selection_is_refused() {
     let error = go_on(&selector, &mut replies(truth), None, Some(&mut ledger)).unwrap_err();
     let said = error.to_string();
     assert!(
-        said.contains(&format!(", line {}: the selection takes another course", asked[2] + 1)),
+        said.contains(&format!(
+            ", line {}: the selection differs from the recorded one",
+            asked[2] + 1
+        )),
         "{said}"
     );
 }

@@ -469,7 +469,7 @@ fn hints_lead_to_what_helps() {
     // A file without names is read when that is said.
     bench.write("bare.csv", "1.5,2,a\n1.25,2.5,a\n9,8.5,b\n");
     let bare = bench.run("cluster --data bare.csv --k 2");
-    assert!(bare.err.contains("a file without names is read by --no-header"), "{}", bare.err);
+    assert!(bare.err.contains("--no-header reads a file without names"), "{}", bare.err);
     let read = bench.run("cluster --data bare.csv --no-header --class '#3'");
     assert!(
         read.out

@@ -254,8 +254,8 @@ fn a_ledger_of_other_data_is_refused() {
     assert_eq!(bench.read("p.csv"), "i,j,type,weight\nb,a,must_link,1\n");
     bench.run("ledger merge m.jsonl --data turned.csv --ignore name --out p.csv").failed(
         3,
-        "error: m.jsonl: knows objects by ids, as \"a\", and these data have none, so that any rows might be meant; name \
-         the column of ids (--id)\n",
+        "error: m.jsonl: refers to objects by ids, such as \"a\", but these data have no ids; name the column of ids \
+         (--id)\n",
     );
 }
 

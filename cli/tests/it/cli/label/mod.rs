@@ -332,7 +332,7 @@ fn answers_by_row_number_are_not_taken_for_other_rows() {
         bench.run(&format!("label --data d.csv {label} old.csv --ledger l.jsonl")).status,
         0
     );
-    let said = "l.jsonl: names rows by number, and its rows had other values";
+    let said = "l.jsonl: refers to rows by number, but its rows had other values";
     for (data, warned) in [("d.csv", false), ("r.csv", true)] {
         let merged = bench.run(&format!("ledger merge l.jsonl --data {data} --out p.csv"));
         assert_eq!((merged.status, merged.err.contains(said)), (0, warned), "{}", merged.err);
