@@ -137,7 +137,7 @@ fn role_page(catalogue: &Catalogue, role: Role) -> String {
 fn plugin(d: &Descriptor, description: &Description) -> String {
     let mut out = format!("{MARK}# {}\n\n", d.tag);
     out += &format!("Role: [{}](../{}.md).\n\n", d.role.name(), d.role.plural());
-    out += &format!("{}\n\n## Options\n", prose(&d.documentation()));
+    out += &format!("{}\n\n## Options\n", prose(&description.documentation));
     if description.options.is_empty() {
         out += "\nNo options.\n";
     }

@@ -37,7 +37,8 @@ pub struct Description {
     aliases: &'static [&'static str],
     role: &'static str,
     summary: String,
-    documentation: String,
+    /// Its documentation, with plain words for the errors.
+    pub documentation: String,
     /// Its options, in the order of the source.
     pub options: Vec<PlugOption>,
     /// Its properties at the defaults.
@@ -147,6 +148,38 @@ fn dataset(set: &Dataset, format: Listing) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// Errors in the documentation of plugins, in plain words.
+const ERRORS: [(&str, &str); 22] = [
+    ("`BadK`", "*invalid k*"),
+    ("`BadParam`", "*invalid value*"),
+    ("`ClosureTooLarge`", "*closure too large*"),
+    ("`Data`", "*invalid data*"),
+    ("`Feature`", "*invalid feature*"),
+    ("`HardNotSupported`", "*hard rows not supported*"),
+    ("`IndexOutOfRange`", "*unknown object*"),
+    ("`InconsistentConstraints`", "*contradiction*"),
+    ("`InfeasibleConstraints`", "*infeasible constraints*"),
+    ("`Memory`", "*memory limit*"),
+    ("`MissingK`", "*missing k*"),
+    ("`NonFinite`", "*NaN or infinity*"),
+    ("`NumericalFailure`", "*numerical failure*"),
+    ("`Oracle`", "*oracle error*"),
+    ("`Plugin`", "*plugin error*"),
+    ("`TimedOut`", "*time limit*"),
+    ("`TooManyClusters`", "*more clusters than objects*"),
+    ("`TooManyGroupPairs`", "*too many pairs of groups*"),
+    ("`TooManyPropagated`", "*too many pairs*"),
+    ("`UndecidedConstraints`", "*undecided constraints*"),
+    ("`UnsupportedData`", "*unsupported data*"),
+    ("`Usage`", "*wrong usage*"),
+];
+
+/// The documentation of a plugin, with plain words for the errors.
+fn documentation(d: &Descriptor) -> String {
+    let text = d.documentation();
+    ERRORS.iter().fold(text, |text, (error, words)| text.replace(error, words))
+}
+
 /// The description of a plugin.
 ///
 /// # Errors
@@ -158,7 +191,7 @@ pub fn description(d: &'static Descriptor) -> mustlink::Result<Description> {
         aliases: d.aliases,
         role: d.role.name(),
         summary: d.summary(),
-        documentation: d.documentation(),
+        documentation: documentation(d),
         options: options(d.schema_value(), &default),
         properties: d.facts(),
         references: d.references,
@@ -281,6 +314,20 @@ mod tests {
         let names: Vec<String> =
             options(&schema, &Value::Null).into_iter().map(|o| o.name).collect();
         assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn errors_are_in_plain_words() {
+        let is_type = |span: &&str| {
+            span.starts_with(|c: char| c.is_ascii_uppercase())
+                && span.contains(|c: char| c.is_ascii_lowercase())
+                && span.chars().all(|c| c.is_ascii_alphanumeric())
+        };
+        for d in Catalogue::get().unwrap().all() {
+            let text = documentation(d);
+            let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(is_type).collect();
+            assert!(named.is_empty(), "{}: {named:?}", d.tag);
+        }
     }
 
     #[test]

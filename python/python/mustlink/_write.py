@@ -66,8 +66,8 @@ def _shown(option: Option) -> str:
 
 #: The errors of the core, by the exception that each becomes; `python/src/errors.rs` has the same list.
 EXCEPTIONS = {
-    "ConfigError": "BadK BadParam TooManyClusters",
-    "ConstraintError": "ClosureTooLarge HardNotSupported TooManyGroupPairs UndecidedConstraints",
+    "ConfigError": "BadK BadParam TooManyClusters Usage",
+    "ConstraintError": "ClosureTooLarge HardNotSupported TooManyGroupPairs TooManyPropagated UndecidedConstraints",
     "DataError": "Data Feature NonFinite",
     "InconsistentConstraintsError": "InconsistentConstraints",
     "InfeasibleConstraintsError": "InfeasibleConstraints",
