@@ -232,7 +232,7 @@ impl Context {
         self.labels_only
     }
 
-    /// This context for a generator inside another, which needs full members even where labels alone
+    /// This context for a generator inside another, which needs full members even if labels alone
     /// were requested.
     pub fn with_extras(&self) -> Self {
         Context { labels_only: false, ..self.clone() }

@@ -304,7 +304,7 @@ impl Data {
         Arc::ptr_eq(&self.store, &other.store)
     }
 
-    /// Bytes of its numbers, with the norms of rows; those of all objects where rows are left out.
+    /// Bytes of its numbers, with the norms of rows; if rows are left out, still those of all objects.
     pub fn bytes(&self) -> u64 {
         let numbers = match &self.store.matrix {
             Matrix::Dense(x) => 8 * x.values().len(),
@@ -369,7 +369,7 @@ impl Data {
         }
     }
 
-    /// The objects as a dense matrix: a view where they are one, else a copy.
+    /// The objects as a dense matrix: a view if they are one, otherwise a copy.
     pub fn matrix(&self) -> CowArray<'_, f64, Ix2> {
         self.as_array().map_or_else(|| self.to_dense().into(), CowArray::from)
     }

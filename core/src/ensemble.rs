@@ -15,7 +15,7 @@ pub struct Member {
     pub k: usize,
     /// Objective of the base clusterer.
     pub objective: Option<f64>,
-    /// Centres, weights, memberships, distances, where the base clusterer gave them.
+    /// Centres, weights, memberships, distances, if the base clusterer gave them.
     pub extras: Extras,
     /// Objects the member was fitted on; absent means all.
     pub in_sample: Option<Vec<bool>>,

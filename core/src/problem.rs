@@ -51,7 +51,7 @@ pub struct Problem {
     pub data: Data,
     /// Constraints on pairs.
     pub constraints: Arc<Constraints>,
-    /// Number of clusters, where given.
+    /// Number of clusters, if given.
     pub k: Option<usize>,
     /// Objects that may appear in queries, as medoids or representatives; absent means all.
     pub eligible: Option<Arc<[bool]>>,

@@ -89,29 +89,30 @@ fn summary(catalogue: &Catalogue, chapters: &str) -> String {
 fn about(role: Role) -> &'static str {
     match role {
         Role::BaseClusterer => {
-            "A base clusterer groups objects. It is given data, constraints and, where it needs one, \
-             the number of clusters k."
+            "A base clusterer groups objects. It gets data, constraints and, if it needs it, the \
+             number of clusters k."
         }
         Role::EnsembleGenerator => {
             "An ensemble generator makes many partitions of the same objects, the members of an \
              ensemble."
         }
         Role::ConsensusFunction => {
-            "A consensus function makes one partition of the many in an ensemble."
+            "A consensus function combines the partitions of an ensemble into one."
         }
         Role::ConstraintPropagator => {
             "A constraint propagator spreads constraints to objects about which no question was \
              asked. It keeps every given constraint."
         }
         Role::QuerySelector => {
-            "A query selector decides which pairs of objects are asked about. Most never ask what \
-             already follows from the answers: the properties of each show which."
+            "A query selector decides which pairs of objects are asked about. Most do not ask about \
+             pairs that already follow from the answers; the properties of each selector show this."
         }
         Role::Oracle => {
-            "An oracle answers: must-link, cannot-link, or not at all. Oracles that hold another one \
-             wrap it."
+            "An oracle answers must-link, cannot-link, or not at all. Some oracles wrap another oracle."
         }
-        Role::Metric => "A metric scores a partition. Its range and its better end are properties.",
+        Role::Metric => {
+            "A metric scores a partition. Its properties show its range, and which end is better."
+        }
         Role::Transform => "A transform changes the data before they are clustered.",
     }
 }

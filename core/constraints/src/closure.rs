@@ -298,7 +298,7 @@ impl Closure {
     }
 
     /// Components of at least two objects, and the sets the caller named (singletons included),
-    /// united where they overlap; members sorted, sets in order of smallest member.
+    /// united if they overlap; members sorted, sets in order of smallest member.
     ///
     /// Named sets start clusters. They add no must-links of their own: a selection hands those on
     /// as pairs, as many as its view says.
@@ -360,7 +360,7 @@ impl Closure {
         Counted { edges: &self.edges, cliques: &self.cliques, twice: &[] }
     }
 
-    /// Refuses to list too many pairs of groups where [`Closure::countable_edges`] would.
+    /// Refuses to list too many pairs of groups if [`Closure::countable_edges`] would.
     ///
     /// # Errors
     /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`](crate::constraints::MAX_GROUP_PAIRS).
@@ -375,7 +375,7 @@ impl Closure {
         if self.tangled { self.all_edges() } else { &self.edges }
     }
 
-    /// The cliques that share no pair of components with each other, nor with the listed edges; none where
+    /// The cliques that share no pair of components with each other, nor with the listed edges; none if
     /// any two do, then all their pairs are edges.
     pub fn countable_cliques(&self) -> &[Vec<u32>] {
         if self.tangled { &[] } else { &self.cliques }

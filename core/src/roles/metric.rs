@@ -54,7 +54,7 @@ pub struct MetricProperties {
     /// Smallest value.
     #[serde(serialize_with = "infinity_as_text")]
     pub min: f64,
-    /// Largest value, infinity where unbounded.
+    /// Largest value, infinity if unbounded.
     #[serde(serialize_with = "infinity_as_text")]
     pub max: f64,
     /// Larger is better.
