@@ -156,7 +156,7 @@ mod tests {
         assert!(large.starts_with("is too large: must be at most 18446744073709551615"), "{large}");
         for wrong in ["-1", "-99999999999999999999", "1.5", ""] {
             assert!(
-                count(wrong).unwrap_err().starts_with("must be a whole number >= 0"),
+                count(wrong).unwrap_err().starts_with("must be a whole number of at least 0"),
                 "{wrong}"
             );
         }

@@ -252,8 +252,8 @@ fn judge(single: &Single, request: &Request) -> Result<()> {
         }
         (Some(_), Some(_)) if !request.selection_only => match single.method.unread_by() {
             Some(unread) => Err(Error::Usage(format!(
-                "{unread} reads no constraints: answers would change nothing; choose one that \
-                 does, for example clusterer = \"pck_means\""
+                "{unread} ignores constraints, so answers would change nothing; choose a method that \
+                 uses them, for example clusterer = \"pck_means\""
             ))),
             None => Ok(()),
         },

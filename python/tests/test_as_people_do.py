@@ -215,9 +215,9 @@ def test_what_is_too_short_is_named():
 @pytest.mark.parametrize(
     "estimator, said",
     [
-        (lambda: mustlink.KMeans("3"), "n_clusters: must be a whole number >= 0, got '3'"),
-        (lambda: mustlink.KMeans(3.0), "n_clusters: must be a whole number >= 0, got 3.0"),
-        (lambda: mustlink.KMeans(-1), "n_clusters: must be a whole number >= 0, got -1"),
+        (lambda: mustlink.KMeans("3"), "n_clusters: must be a whole number of at least 0, got '3'"),
+        (lambda: mustlink.KMeans(3.0), "n_clusters: must be a whole number of at least 0, got 3.0"),
+        (lambda: mustlink.KMeans(-1), "n_clusters: must be a whole number of at least 0, got -1"),
         (lambda: mustlink.PCKMeans(2, weight=np.nan), "weight: must be a finite number, got nan"),
         (lambda: mustlink.KMeans(2, random_state=2**64), "random_state: must be at least 0 and below"),
         (lambda: mustlink.KMeans(2, n_jobs="2"), "n_jobs: must be a whole number from 1 to 4096, -1 or None, got '2'"),
@@ -410,8 +410,8 @@ def _with(**how):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (_with(min_presence=-1), "min_presence: must be a whole number >= 0, got -1"),
-        (_with(max_matrix_bytes=2e9), "max_matrix_bytes: must be a whole number >= 0, got 2000000000.0"),
+        (_with(min_presence=-1), "min_presence: must be a whole number of at least 0, got -1"),
+        (_with(max_matrix_bytes=2e9), "max_matrix_bytes: must be a whole number of at least 0, got 2000000000.0"),
         (_with(must_link="yes"), "must_link: must be True or False, got 'yes'"),
         (_with(kappa_must="all"), "kappa_must: must be a number, got 'all'"),
         (lambda: mustlink.consensus([[0, 1], [0, 0]], 5), "n_clusters: must be between 1 and 2"),

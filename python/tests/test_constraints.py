@@ -177,7 +177,7 @@ def test_wrong_ones_are_refused():
     with pytest.raises(ConstraintError, match="weights: must be a number between 0 and 1e100"):
         Constraints(apart=["a", "a"], n=2, weights=-1)
     for n in (-3, 2.5):
-        with pytest.raises(ConstraintError, match=f"n: must be a whole number >= 0, the number of objects, got {n}"):
+        with pytest.raises(ConstraintError, match=f"n: must be a whole number of at least 0, the number of objects, got {n}"):
             Constraints(n=n)
     with pytest.raises(ConstraintError, match="y: 10001 known objects make 50005000 pairs, more than 50000000"):
         Constraints.from_labels(np.zeros(10_002, int) - (np.arange(10_002) == 7))
@@ -307,7 +307,7 @@ def test_weights_are_of_the_kind_they_are_meant_for():
             Constraints(must, cannot, n=4, weights=weights)
     assert Constraints(must, n=4, weights=[10.0, 0.1]).weights.tolist() == [10.0, 0.1]
     assert Constraints(cannot_link=cannot, n=4, weights=[10.0, 0.1]).weights.tolist() == [10.0, 0.1]
-    with pytest.raises(ConstraintError, match="weights: must be numbers >= 0: could not convert"):
+    with pytest.raises(ConstraintError, match="weights: must be numbers of at least 0: could not convert"):
         Constraints(must, n=4, weights="heavy")
 
 

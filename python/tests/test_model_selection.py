@@ -105,7 +105,7 @@ def test_what_is_none_is_named():
         search.predict(x)
     assert search.fit(x, constraints=given).n_splits_ == 5
     for cv in (1, 2.5, "3"):
-        with pytest.raises(ConfigError, match="n_splits: must be a whole number >= 2, got"):
+        with pytest.raises(ConfigError, match="n_splits: must be a whole number of at least 2, got"):
             search.set_params(cv=cv).fit(x, constraints=given)
     with pytest.raises(ConstraintError, match="give mustlink.Constraints by that name, to score by; got none"):
         search.fit(x, given)

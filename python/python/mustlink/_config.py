@@ -132,7 +132,7 @@ def text(request: Mapping[str, Any]) -> str:
         number = request.get(key)
         whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
         if number is not None and not (whole and number >= 0):
-            raise ConfigError(f"{_WHOLE[key]}: must be a whole number >= 0, got {number!r}")
+            raise ConfigError(f"{_WHOLE[key]}: must be a whole number of at least 0, got {number!r}")
     for key in _FLAGS:
         if not isinstance(request.get(key, False), (bool, np.bool_)):
             raise ConfigError(f"{key}: must be True or False, got {request[key]!r}")

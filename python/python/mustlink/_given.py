@@ -102,7 +102,7 @@ def weights_of(given: Any, m: int) -> np.ndarray[Any, Any]:
     try:
         weights = np.ones(m) if given is None else np.asarray(given, np.float64)
     except (TypeError, ValueError) as wrong:
-        raise ConstraintError(f"weights: must be numbers >= 0: {wrong}") from None
+        raise ConstraintError(f"weights: must be numbers of at least 0: {wrong}") from None
     bad = np.flatnonzero(~((weights >= 0) & (weights <= 1e100)))
     if len(bad):
         place = f"weights[{bad[0]}]" if weights.ndim else "weights"

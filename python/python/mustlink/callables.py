@@ -294,7 +294,7 @@ class _Asking:
         except (TypeError, ValueError):
             raise ValueError(f"yields must be pairs of row numbers, got {pair!r}") from None
         if min(i, j) < 0:
-            raise ValueError(f"yields must be pairs of row numbers >= 0, got {pair!r}")
+            raise ValueError(f"yields must be pairs of row numbers of at least 0, got {pair!r}")
         return i, j
 
 

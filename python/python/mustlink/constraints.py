@@ -81,7 +81,7 @@ class Constraints:
                 "constraints: say of which objects they speak: n, their number, or ids, one per row"
             )
         if n is not None and not (isinstance(n, (int, np.integer)) and n >= 0):
-            raise ConstraintError(f"n: must be a whole number >= 0, the number of objects, got {n!r}")
+            raise ConstraintError(f"n: must be a whole number of at least 0, the number of objects, got {n!r}")
         self.ids = None if ids is None else tuple(moments(_listed(ids)))
         self.n = int(n) if self.ids is None and n is not None else len(self.ids or ())
         self._places: dict[Any, int] | None = None

@@ -81,7 +81,7 @@ class ConstraintKFold:
     def __init__(self, n_splits: int = 5, *, random_state: int = 0) -> None:
         whole = isinstance(n_splits, (int, np.integer)) and not isinstance(n_splits, bool)
         if not (whole and n_splits >= 2):
-            raise ConfigError(f"n_splits: must be a whole number >= 2, got {n_splits!r}")
+            raise ConfigError(f"n_splits: must be a whole number of at least 2, got {n_splits!r}")
         self.n_splits = n_splits
         self.random_state = random_state
 
