@@ -407,7 +407,7 @@ fn row_steps(method: &Method) -> Result<usize> {
     if let Some(at) = steps[..last].iter().position(|t| t.properties().reads_constraints) {
         let (changes, reads) = (steps[last].typetag_name(), steps[at].typetag_name());
         return Err(Error::Usage(format!(
-            "transforms[{last}]: {changes} changes rows and must stand before {reads}, which reads \
+            "transforms[{last}]: {changes} changes rows and must come before {reads}, which reads \
              constraints"
         )));
     }

@@ -92,7 +92,7 @@ impl Stale {
             if grid.datasets.iter().any(|d| d.id == *dataset) {
                 format!("the data of \"{dataset}\" have changed since, or the version of a plugin")
             } else {
-                format!("the data set \"{dataset}\" is not there")
+                format!("the data set \"{dataset}\" is missing")
             }
         };
         strayed.map(why).collect()

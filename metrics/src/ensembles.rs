@@ -260,7 +260,7 @@ macro_rules! of_imputed {
             #[option(min = 0.0, max = 1.0)]
             pub kappa_cannot: f64,
             /// Use shares of the members that saw both objects, not of all members.
-            #[option(inert = "it counts where members leave objects out, and those of the small problems do not")]
+            #[option(inert = "it matters only if members leave objects out, as none do in small problems")]
             pub co_presence: bool,
         }
 

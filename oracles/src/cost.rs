@@ -26,7 +26,7 @@ pub struct Cost {
     #[option(file = true)]
     pub table: Option<String>,
     /// Read the objects in the table as ids, not as row numbers.
-    #[option(inert = "it speaks of a table that has no default")]
+    #[option(inert = "it concerns a table that has no default")]
     pub by_id: bool,
     /// Oracle that answers the questions.
     #[option(slot = "truth")]

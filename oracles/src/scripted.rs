@@ -25,7 +25,7 @@ pub struct Scripted {
     #[option(file = true)]
     pub file: Option<String>,
     /// Read the objects in the file as ids, not as row numbers.
-    #[option(inert = "it speaks of a file that has no default")]
+    #[option(inert = "it concerns a file that has no default")]
     pub by_id: bool,
     /// Action for a pair that is not in the list.
     pub missing: Missing,

@@ -90,7 +90,7 @@ pub struct Auto {
         default = 2,
         min = 1,
         max = 1000,
-        inert = "only where no number of clusters is given"
+        inert = "it matters only if no number of clusters is given"
     )]
     pub k_min: usize,
     /// Largest number of clusters tried if k is not given; at most n.
@@ -98,7 +98,7 @@ pub struct Auto {
         default = 8,
         min = 1,
         max = 1000,
-        inert = "only where no number of clusters is given"
+        inert = "it matters only if no number of clusters is given"
     )]
     pub k_max: usize,
     /// Candidates to try, each as `{ transforms, clusterer }`. If absent, the portfolio above.
@@ -106,7 +106,12 @@ pub struct Auto {
     pub candidates: Option<Vec<Candidate>>,
     /// Estimated processor time that the candidates may take, in seconds. The most expensive ones are left out, with
     /// a warning; the result does not depend on the clock.
-    #[option(default = 30.0, min = 0.0, max = 1e12, inert = "only with expensive candidates")]
+    #[option(
+        default = 30.0,
+        min = 0.0,
+        max = 1e12,
+        inert = "it matters only with expensive candidates"
+    )]
     pub effort: f64,
     /// Seconds after which no further candidate is tried, instead of `effort`. If absent, no limit. The best
     /// candidate so far is fitted in any case, which may take longer. With a time limit, the same seed may give a

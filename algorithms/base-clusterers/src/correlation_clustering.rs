@@ -29,14 +29,14 @@ pub struct CorrelationClustering {
         default = 12,
         min = 1,
         max = 16,
-        inert = "moves from the whole part find the optimum where answers agree"
+        inert = "moves from the whole part find the optimum if answers agree"
     )]
     pub exact_size: usize,
     /// Number of random pivot orders tried for a larger part.
     #[option(
         default = 10,
         min = 1,
-        inert = "it counts for parts of more than `exact_size` objects"
+        inert = "it matters only for parts of more than `exact_size` objects"
     )]
     pub restarts: usize,
 }

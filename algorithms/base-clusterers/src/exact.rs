@@ -41,7 +41,7 @@ pub struct Exact {
     #[option(
         default = 50_000_000,
         min = 1,
-        inert = "where the optimum is proved within it, more branches change nothing"
+        inert = "if the optimum is proved within it, more branches change nothing"
     )]
     pub node_limit: u64,
 }

@@ -295,7 +295,7 @@ fn judge_wrapping(oracle: &dyn Oracle, at: usize, node: &Node, out: &mut Vec<Dia
         // What does not say that it wraps decides for itself.
         if layer != Layer::Source && source.properties().layer <= layer {
             let message = format!(
-                "must be an oracle that stands further inside than {} in budget → cost → crowd → dont_know → \
+                "must be an oracle that is further inside than {} in budget → cost → crowd → dont_know → \
                  noise → source, got {}",
                 outer.typetag_name(),
                 source.typetag_name()

@@ -167,7 +167,7 @@ pub(super) fn complaints(
             (None, None) => names.datasets.len(),
         };
         if criterion.datasets.as_ref().is_some_and(Vec::is_empty) {
-            complain("datasets", "needs at least one data set; leave it away for all".into());
+            complain("datasets", "needs at least one data set; leave it out to use all".into());
         } else if let Some(least) = at_least.filter(|least| *least > about) {
             let message = format!(
                 "must be between 1 and {about} (the data sets that it is about), got {least}"

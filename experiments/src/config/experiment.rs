@@ -118,11 +118,13 @@ impl Experiment {
         let mut out = Vec::new();
         if !asking.is_empty() {
             let who = named(&asking);
-            out.push(format!("{who}: asks, but reads no constraints: the answers change nothing"));
+            out.push(format!(
+                "{who}: asks questions, but ignores constraints, so the answers change nothing"
+            ));
         }
         if !given.is_empty() && !silent.is_empty() {
             let (who, sets) = (named(&silent), given.join(", "));
-            out.push(format!("{who}: reads no constraints, those given with {sets} neither"));
+            out.push(format!("{who}: ignores constraints, including those of {sets}"));
         }
         let counting = self.columns.iter().zip(&self.scoring.metrics);
         let counting = counting.filter(|(_, metric)| metric.properties().needs_constraints);
@@ -159,7 +161,7 @@ impl Experiment {
         }
         let several = same.values().filter(|ids| ids.len() > 1);
         out.extend(several.map(|ids| {
-            format!("{}: the same settings, so that their rows are the same", ids.join(", "))
+            format!("{}: the same settings, so their rows are the same", ids.join(", "))
         }));
         out
     }

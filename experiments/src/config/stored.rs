@@ -55,8 +55,8 @@ impl Stored {
             return error;
         }
         let message = format!(
-            "the folder of the experiment file is not there any more ({error}); mustlink run with the file \
-             where it is now, and the same --out, makes no cell again and records where its data are"
+            "the folder of the experiment file is missing ({error}); mustlink run with the file at its new place, \
+             and the same --out, records that place and computes no cell again"
         );
         data_error(self.base.display(), message)
     }

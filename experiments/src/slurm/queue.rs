@@ -152,8 +152,8 @@ pub(super) fn waits(name: &str, reason: &str) -> String {
         ["PartitionConfig", "PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints"];
     if FOR_EVER.contains(&reason) {
         format!(
-            "tasks wait: {reason}: no machine of the partition takes them as they are; end this by Ctrl-C and \
-             them by scancel --name {name}, and begin again with other --threads, --time or --partition"
+            "tasks wait ({reason}), because no machine of the partition accepts them; press Ctrl-C, run scancel \
+             --name {name}, and start again with other --threads, --time or --partition"
         )
     } else {
         format!("tasks wait: {reason}")

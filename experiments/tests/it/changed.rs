@@ -107,7 +107,7 @@ fn nothing_is_retried_over_data_that_changed() {
     let before = study.lines();
     for (damage, why) in [
         (Some(cloud(|_| "b")), "the data of \"two\" have changed since"),
-        (None, "the data set \"two\" is not there"),
+        (None, "the data set \"two\" is missing"),
     ] {
         match damage {
             Some(text) => study.write("two.csv", &text.replacen("0.5,0.5,", "9.5,9.5,", 1)),

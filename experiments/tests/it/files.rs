@@ -260,8 +260,8 @@ fn what_no_schema_says() {
             "[[method]]\nid = \"m\"\nclusterer = [\"pck_means\", \"kmeans\"]\nselector = \"random_pairs\"\n\
              oracle = { type = \"budget\", source = { type = \"noisy\", source = { type = \"cost\" } } }\n"
                 .into(),
-            "method[0].oracle.source.source: must be an oracle that stands further inside than \
-             noisy in budget → cost → crowd → dont_know → noise → source, got cost",
+            "method[0].oracle.source.source: must be an oracle that is further inside than noisy in budget → cost → \
+             crowd → dont_know → noise → source, got cost",
         ),
         (
             "[[method]]\nid = \"m\"\nclusterer = \"kmeans\"\ntransforms = [\"deduplicate\"]\n"
@@ -538,7 +538,7 @@ fn methods_that_are_one_under_several_names_are_told() {
         Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap().unread().join("\n")
     };
     // Ten are the default.
-    assert_eq!(said(10), "one, two: the same settings, so that their rows are the same");
+    assert_eq!(said(10), "one, two: the same settings, so their rows are the same");
     assert_eq!(said(2), "");
 }
 

@@ -615,7 +615,9 @@ fn active_clusterers_lead_and_others_follow() {
         SETS[0]
     );
     let planned = || plan(&experiment(&text), &source(), Some(dir.path())).unwrap().notes.concat();
-    assert!(planned().contains("\"cobra\" asks shows when it runs; the time is estimated for 100"));
+    assert!(
+        planned().contains("\"cobra\" is known only when it runs; the time is estimated for 100")
+    );
     let outcome = done(&text, dir.path());
     assert!(outcome.failed.is_empty(), "{:?}", outcome.failed);
     assert!(!planned().contains("asks shows when it runs"), "nothing is left to do");
@@ -658,7 +660,7 @@ fn the_plan_counts_what_a_run_does() {
     assert_eq!((before.cells, before.finished, before.rows), (48, 0, 144));
     assert_eq!(before.selections, 36);
     assert!(before.seconds > 0.0 && before.memory > 0);
-    assert!(before.to_string().ends_with(" per cell, its data among it"), "{before}");
+    assert!(before.to_string().ends_with(" per cell, including its data"), "{before}");
     done(&text(), dir.path());
     let after = plan(&experiment, &source(), Some(dir.path())).unwrap();
     assert_eq!((after.finished, after.seconds), (48, 0.0));

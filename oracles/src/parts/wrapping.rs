@@ -26,10 +26,7 @@ pub fn open_source(
         return Err(Error::bad_param(
             "source",
             source.typetag_name(),
-            format!(
-                "an oracle that stands further inside than {} in {ORDER}",
-                outer.typetag_name()
-            ),
+            format!("an oracle that is further inside than {} in {ORDER}", outer.typetag_name()),
         ));
     }
     source.open(scene).map_err(|e| e.at("source"))

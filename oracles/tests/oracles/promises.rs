@@ -201,7 +201,7 @@ fn the_order_of_wrapping_is_enforced() {
     assert_eq!(
         refused(&inside(Box::<Budget>::default())),
         format!(
-            "source: must be an oracle that stands further inside than dont_know in {order}, got budget"
+            "source: must be an oracle that is further inside than dont_know in {order}, got budget"
         )
     );
     assert!(refused(&inside(Box::<DontKnow>::default())).contains(order));

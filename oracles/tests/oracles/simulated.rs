@@ -263,7 +263,7 @@ fn crowds_that_cannot_be_are_refused() {
     let inside = Noisy { source: boxed(Crowd::default()), ..Noisy::default() };
     assert_eq!(
         message(&inside, &scene),
-        "source: must be an oracle that stands further inside than noisy in budget → cost → crowd → \
+        "source: must be an oracle that is further inside than noisy in budget → cost → crowd → \
          dont_know → noise → source, got crowd"
     );
 }

@@ -21,7 +21,7 @@ pub struct Limits {
     #[option(
         default = 100_000,
         min = 1,
-        inert = "it counts beyond 2000 eligible objects, and the small problems have fewer"
+        inert = "it matters only beyond 2000 eligible objects, and the small problems have fewer"
     )]
     pub pool: usize,
     /// Maximum number of questions about one object.

@@ -176,9 +176,18 @@ fn questions_are_about_objects_whose_class_is_known() {
                  [[method]]\nid = \"vain\"\nk = 3\nclusterer = \"kmeans\"\nselector = \"random_pairs\"\n";
     bench.write("s.toml", study);
     let plan = bench.run("plan s.toml");
-    assert!(plan.out.contains("note: vain: asks, but reads no constraints"), "{}", plan.out);
+    assert!(
+        plan.out.contains("note: vain: asks questions, but ignores constraints"),
+        "{}",
+        plan.out
+    );
     assert!(plan.out.contains("note: d: 4 of 12 objects have no class: 42.4 %"), "{}", plan.out);
-    assert!(bench.run("check s.toml").err.contains("note: vain: asks, but reads no constraints"));
+    assert!(
+        bench
+            .run("check s.toml")
+            .err
+            .contains("note: vain: asks questions, but ignores constraints")
+    );
     let run = bench.run("run s.toml --out r");
     assert_eq!(run.status, 0, "{}", run.err);
     assert!(run.err.contains("note: vain: asks"), "{}", run.err);

@@ -293,7 +293,7 @@ fn combinations_that_mean_nothing() {
     bench.write("order.toml", "clusterer = \"kmeans\"\ntransforms = [\"rca\", \"deduplicate\"]\n");
     bench.run("cluster --data iris --method order.toml").failed(
         2,
-        "error: transforms[1]: deduplicate changes rows and must stand before rca, which reads \
+        "error: transforms[1]: deduplicate changes rows and must come before rca, which reads \
          constraints\n",
     );
     bench

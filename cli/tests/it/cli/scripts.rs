@@ -75,8 +75,7 @@ fn options_of_a_script_are_swept_and_an_edit_makes_its_cells_again() {
     let bench = bench(SCRIPT);
     bench.write("e.toml", EXPERIMENT);
     let planned = bench.run("plan e.toml --out out --trust").out;
-    let unknown = "not counted: the programs of m[first=50], m[first=100], whose time shows with the \
-                   first cell";
+    let unknown = "not counted: the programs of m[first=50], m[first=100], whose time is known after the first cell";
     assert!(planned.contains(unknown), "{planned}");
     let done = bench.run("run e.toml --out out");
     assert_eq!(done.status, 0, "{}", done.err);

@@ -17,7 +17,7 @@ use mustlink_core::problem::Problem;
 use mustlink_kernels::npy::{integers, write_header};
 
 /// Reason why options of a program change nothing on the small problems of the laws.
-pub(crate) const INERT_FACT: &str = "what the program says of itself, or a limit that it keeps";
+pub(crate) const INERT_FACT: &str = "a fact that the program declares, or a limit that it keeps";
 
 /// Value of an option that a program defines itself. A list of values gives several methods.
 #[derive(JsonSchema)]

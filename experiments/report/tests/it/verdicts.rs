@@ -166,7 +166,7 @@ fn mistakes_in_claims_are_named() {
         ),
         (
             "check = \"n > 1\"\ndatasets = []",
-            "criterion[0].datasets: needs at least one data set; leave it away for all",
+            "criterion[0].datasets: needs at least one data set; leave it out to use all",
         ),
         (
             "check = \"n > 1\"\ntolerance = 1",
