@@ -317,8 +317,8 @@ impl Roles {
         Err(bad(
             format!("{place}, line 1, column {}", first + 1),
             format!(
-                "{}; declare this by {}; or leave out by --ignore {}; or cluster on every column by \
-                 --features all",
+                "{}; declare this with {}; or leave out with --ignore {}; or cluster on every column with --features \
+                 all",
                 told.join(" and "),
                 ways.join(" "),
                 word(&every)

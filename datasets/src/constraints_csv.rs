@@ -36,7 +36,7 @@ impl<'a> Objects<'a> {
             (false, _) => None,
             (true, Some(ids)) => Some(ids.iter().map(String::as_str).zip(0..).collect()),
             (true, None) => {
-                let message = "has no ids; name their column by --id, or use row numbers";
+                let message = "has no ids; name their column with --id, or use row numbers";
                 return Err(bad(&dataset.name, message));
             }
         };
@@ -518,7 +518,7 @@ mod tests {
         let plain = Dataset { ids: None, ..set(5) };
         assert_eq!(
             of("i,j,type\n", &plain).unwrap_err().to_string(),
-            "set: has no ids; name their column by --id, or use row numbers"
+            "set: has no ids; name their column with --id, or use row numbers"
         );
     }
 

@@ -179,7 +179,7 @@ impl<'a> Incomplete<'a> {
         let mut ways = self.word_ways(words, &[]);
         if plain {
             ways.push(Way::Other(format!(
-                "if its numbers are codes of categories, declare this by --set \
+                "if its numbers are codes of categories, declare this with --set \
                  'transforms=[{{type=\"one_hot\",columns=[{name:?}]}}]'"
             )));
         }
@@ -205,7 +205,7 @@ impl<'a> Incomplete<'a> {
         let feature = (0..self.roles.features.len()).find(|&f| self.is_empty(f))?;
         let (at, name) = (self.roles.features[feature], self.name(feature));
         let word = option_word([(at, name)]);
-        Some(format!("column \"{name}\" holds nothing: leave it out by --ignore {word}"))
+        Some(format!("column \"{name}\" is empty: leave it out with --ignore {word}"))
     }
 
     /// The name of a feature.
@@ -250,8 +250,8 @@ impl<'a> Incomplete<'a> {
             features.clone().filter(mostly_empty).map(|f| self.name(f)).collect();
         if let Some(name) = sparse.first().map(|&name| self.option(name)) {
             ways.push(Other(format!(
-                "a column with the known classes of some objects is named by --labels {name}, one that is of no \
-                 use left out by --ignore {name}"
+                "if the column contains known classes of some objects, give --labels {name}, otherwise leave it out \
+                 with --ignore {name}"
             )));
         }
         let fits = |f: usize| {
@@ -261,7 +261,7 @@ impl<'a> Incomplete<'a> {
         };
         if features.clone().any(fits) {
             ways.push(Other(
-                "fill in by --set 'transforms=[\"impute_missing\"]', or drop the rows".into(),
+                "fill in with --set 'transforms=[\"impute_missing\"]', or drop the rows".into(),
             ));
         }
         let of_words = self.word_ways(words, &sparse);
@@ -311,7 +311,7 @@ impl<'a> Incomplete<'a> {
         let with_points = words.iter().any(|&odd| point(odd) && mark(odd).is_none());
         let points = take(&mut words, |odd| with_points && point(odd));
         if let (false, Some(sign)) = (points.is_empty(), self.decimal) {
-            ways.push(Read(format!("a decimal point is read without --decimal {sign}")));
+            ways.push(Read(format!("to read a decimal point, omit --decimal {sign}")));
         }
         let grouped = take(&mut words, |odd| mark(odd).is_some());
         if let Some((first, mark)) = grouped.first().and_then(|&odd| Some((odd, mark(odd)?))) {
@@ -324,7 +324,7 @@ impl<'a> Incomplete<'a> {
             if commas.iter().all(|odd| thousands::undecided(&odd.word)) {
                 ways.push(Read(thousands::told(&first.word, ',')));
             }
-            ways.push(Read("a decimal comma is read by --decimal ,".into()));
+            ways.push(Read("a decimal comma is read with --decimal ,".into()));
         }
         words.retain(|odd| !sparse.contains(&self.name(odd.feature)));
         let errors = take(&mut words, |odd| ERRORS.contains(&odd.word.as_str()));
@@ -332,7 +332,8 @@ impl<'a> Incomplete<'a> {
             let there = |error: &&&str| errors.iter().any(|odd| odd.word == **error);
             let list: Vec<&str> = ERRORS.iter().filter(there).copied().collect();
             ways.push(Other(format!(
-                "cells with {} are errors of a spreadsheet: mend them there, or read them as missing by --na '{}'",
+                "cells with {} are errors of a spreadsheet: correct them there, or read them as missing with --na \
+                 '{}'",
                 list[0],
                 list.join(",")
             )));
@@ -348,15 +349,15 @@ impl<'a> Incomplete<'a> {
         if let Some(word) = measured.first().map(|odd| odd.word.as_str()) {
             let bare = thousands::with_unit(word).map_or(word, |(number, _)| number);
             ways.push(Read(format!(
-                "units after numbers are not read: write {word} as {bare}, in every cell of the column and in \
+                "units after numbers are not supported: write {word} as {bare}, in every cell of the column and in \
                  one unit"
             )));
         }
         let dates = take(&mut words, |odd| dated[odd.feature]);
         if let Some(odd) = dates.first() {
             ways.push(Dates(format!(
-                "dates and times are not read: put a number in their place, of days for example, or leave the \
-                 column out by --ignore {}",
+                "dates and times are not supported: write a number instead, for example of days, or leave the column \
+                 out with --ignore {}",
                 self.option(self.name(odd.feature))
             )));
         }
@@ -365,13 +366,13 @@ impl<'a> Incomplete<'a> {
             let steps = self.steps(&["one_hot"]);
             if 2 * of(&words, feature) < self.data.n() {
                 ways.push(Way::Words(format!(
-                    "correct the cells, or name what stands for a missing value by --na, or leave the \
-                     column out by --ignore {name}"
+                    "correct the cells, or give the text of missing values with --na, or leave the column out with \
+                     --ignore {name}"
                 )));
             } else {
                 ways.push(Way::Words(format!(
-                    "a column of classes or ids is named by --class {name} or --id {name}, left out by \
-                     --ignore {name}, or turned into columns of 0 and 1 by {steps}"
+                    "if the column contains classes or ids, give --class {name} or --id {name}, otherwise leave it \
+                     out with --ignore {name}, or turn it into columns of 0 and 1 with {steps}"
                 )));
             }
         }

@@ -93,8 +93,8 @@ fn parse(
         let name = &header[c];
         if ["class", "classes", "target", "truth"].contains(&name.to_lowercase().as_str()) {
             let message = format!(
-                "column \"{name}\" looks like classes; declare this by --class {}; if it is a \
-                 partition, give it another name",
+                "column \"{name}\" looks like classes; declare this with --class {}; if it is a partition, give it \
+                 another name",
                 option_word([(c, name.as_str())])
             );
             return Err(bad(place, message));
@@ -139,9 +139,7 @@ fn member(name: &str, cells: &[&str], place: &str) -> Result<Member> {
     let refused = |what: String| {
         Err(bad(
             place,
-            format!(
-                "column \"{name}\" is not a partition: {what}; a column of ids is named by --id"
-            ),
+            format!("column \"{name}\" is not a partition: {what}; give a column of ids with --id"),
         ))
     };
     let labels = cells.iter().map(|cell| (!Scene::is_unknown(cell)).then_some(*cell));
@@ -206,8 +204,8 @@ mod tests {
         );
         assert_eq!(
             error("one\na\nb\nc\n"),
-            "p.csv: column \"one\" is not a partition: each object has a label of its own; a column \
-             of ids is named by --id"
+            "p.csv: column \"one\" is not a partition: each object has a label of its own; give a \
+             column of ids with --id"
         );
         assert!(error("one\n1.5\n2\n2\n").contains("1.5 is a measurement"));
         assert!(error("class,one\na,1\nb,1\n").contains("looks like classes"));

@@ -62,7 +62,7 @@ pub(crate) fn told(cell: &str, mark: char) -> String {
     };
     let plain = cell.replace(mark, "");
     format!(
-        "{marks} between thousands are not read: write {cell} as {plain}, in every cell of the column"
+        "{marks} between thousands are not supported: write {cell} as {plain}, in every cell of the column"
     )
 }
 
@@ -103,8 +103,9 @@ mod tests {
         let one = ["0,123", "1,5", "1,2345", "1,234,567", "1,234.5", "a,234"].map(undecided);
         assert_eq!((both, one), ([true; 2], [false; 6]));
         assert!(
-            told("1'234", '\'')
-                .starts_with("apostrophes between thousands are not read: write 1'234 as 1234")
+            told("1'234", '\'').starts_with(
+                "apostrophes between thousands are not supported: write 1'234 as 1234"
+            )
         );
     }
 }

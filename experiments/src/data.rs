@@ -319,31 +319,31 @@ mod tests {
 
     #[test]
     fn options_become_keys() {
-        let said = "looks like classes; declare this by --class species; or leave out by --ignore a,b; or \
-                    cluster on every column by --features all";
-        let keys = "looks like classes; declare this by target = \"species\"; or leave out by ignore = \
-                    [\"a\", \"b\"]; or cluster on every column by features = [\"all\"]";
+        let said = "looks like classes; declare this with --class species; or leave out with \
+                    --ignore a,b; or cluster on every column with --features all";
+        let keys = "looks like classes; declare this with target = \"species\"; or leave out with \
+                    ignore = [\"a\", \"b\"]; or cluster on every column with features = [\"all\"]";
         assert_eq!(in_file_words(said), keys);
         assert_eq!(
             in_file_words(
-                "so: --class 'Class Label'; or leave out by --ignore 'Class Label,#2'; or"
+                "so: --class 'Class Label'; or leave out with --ignore 'Class Label,#2'; or"
             ),
-            "so: target = \"Class Label\"; or leave out by ignore = [\"Class Label\", \"#2\"]; or"
+            "so: target = \"Class Label\"; or leave out with ignore = [\"Class Label\", \"#2\"]; or"
         );
-        assert_eq!(in_file_words("read by --decimal ,"), "read by decimal = \",\"");
-        assert_eq!(in_file_words("out by --ignore y, or"), "out by ignore = [\"y\"], or");
-        assert_eq!(in_file_words("out by --ignore a,b"), "out by ignore = [\"a\", \"b\"]");
+        assert_eq!(in_file_words("read with --decimal ,"), "read with decimal = \",\"");
+        assert_eq!(in_file_words("out with --ignore y, or"), "out with ignore = [\"y\"], or");
+        assert_eq!(in_file_words("out with --ignore a,b"), "out with ignore = [\"a\", \"b\"]");
         assert_eq!(
             in_file_words("by its position: --id '#1' or --ignore '#1'"),
             "by its position: id_column = \"#1\" or ignore = [\"#1\"]"
         );
         assert_eq!(
-            in_file_words("fill in by --set 'transforms=[\"impute_missing\"]', or"),
-            "fill in by transforms = [\"impute_missing\"], or"
+            in_file_words("fill in with --set 'transforms=[\"impute_missing\"]', or"),
+            "fill in with transforms = [\"impute_missing\"], or"
         );
         assert_eq!(
-            in_file_words("read them as missing by --na '#N/A,#DIV/0!'"),
-            "read them as missing by na = [\"#N/A\", \"#DIV/0!\"]"
+            in_file_words("read them as missing with --na '#N/A,#DIV/0!'"),
+            "read them as missing with na = [\"#N/A\", \"#DIV/0!\"]"
         );
         assert_eq!(in_file_words("a missing value by --na, or"), "a missing value by na, or");
         assert_eq!(in_file_words("a -- b"), "a -- b");

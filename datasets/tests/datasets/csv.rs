@@ -104,9 +104,9 @@ fn what_is_wrong_is_named() {
         ("x,y\n1,2\n\n\n3,4,5\n", "bad.csv, line 5: expected 2 fields as in the header, got 3"),
         (
             "x,y\n1,\"2\n3,4\n",
-            "bad.csv: 1 cell is not a number: line 2, column \"y\" (\"2\n3,4\"); a column of classes or \
-             ids is named by --class y or --id y, left out by --ignore y, or turned into columns of \
-             0 and 1 by --set 'transforms=[\"one_hot\",\"z_score\"]'",
+            "bad.csv: 1 cell is not a number: line 2, column \"y\" (\"2\n3,4\"); if the column contains classes or \
+             ids, give --class y or --id y, otherwise leave it out with --ignore y, or turn it into columns of 0 \
+             and 1 with --set 'transforms=[\"one_hot\",\"z_score\"]'",
         ),
         (
             "x,y,z\n1,\"2\n3,4\n",
@@ -114,42 +114,43 @@ fn what_is_wrong_is_named() {
         ),
         (
             "x,kind\n1,red\n2,5\n3,7\n",
-            "bad.csv: 1 cell is not a number: line 2, column \"kind\" (\"red\"); correct the cells, or \
-             name what stands for a missing value by --na, or leave the column out by --ignore kind",
+            "bad.csv: 1 cell is not a number: line 2, column \"kind\" (\"red\"); correct the cells, or give the \
+             text of missing values with --na, or leave the column out with --ignore kind",
         ),
         (
             "x,y\n1,2\n3,\nNaN,5\n",
-            "bad.csv: 2 values are missing: line 3, column \"y\"; line 4, column \"x\"; fill in by \
-             --set 'transforms=[\"impute_missing\"]', or drop the rows",
+            "bad.csv: 2 values are missing: line 3, column \"y\"; line 4, column \"x\"; fill in with --set \
+             'transforms=[\"impute_missing\"]', or drop the rows",
         ),
         (
             "x;y\n1,5;2\n2;3\n",
-            "bad.csv: 1 cell is not a number: line 2, column \"x\" (\"1,5\"); a decimal comma is read \
-             by --decimal ,",
+            "bad.csv: 1 cell is not a number: line 2, column \"x\" (\"1,5\"); a decimal comma is read with \
+             --decimal ,",
         ),
         (
             "x,w\n1,12 kg\n2,\"2,5 kg\"\n3,11 kg\n",
             "bad.csv: 3 cells are not numbers: line 2, column \"w\" (\"12 kg\"); line 3, column \"w\" (\"2,5 kg\"); \
-             line 4, column \"w\" (\"11 kg\"); units after numbers are not read: write 12 kg as 12, in every \
+             line 4, column \"w\" (\"11 kg\"); units after numbers are not supported: write 12 kg as 12, in every \
              cell of the column and in one unit",
         ),
         (
             "x,day\n1,2024-01-31\n2,2024-02-01\n",
             "bad.csv: 2 cells are not numbers: line 2, column \"day\" (\"2024-01-31\"); line 3, column \"day\" \
-             (\"2024-02-01\"); dates and times are not read: put a number in their place, of days for example, \
-             or leave the column out by --ignore day",
+             (\"2024-02-01\"); dates and times are not supported: write a number instead, for example of days, or \
+             leave the column out with --ignore day",
         ),
         (
             "x,size\n1,12a\n2,3b\n",
             "bad.csv: 2 cells are not numbers: line 2, column \"size\" (\"12a\"); line 3, column \"size\" \
-             (\"3b\"); a column of classes or ids is named by --class size or --id size, left out by --ignore \
-             size, or turned into columns of 0 and 1 by --set 'transforms=[\"one_hot\",\"z_score\"]'",
+             (\"3b\"); if the column contains classes or ids, give --class size or --id size, otherwise leave it \
+             out with --ignore size, or turn it into columns of 0 and 1 with --set \
+             'transforms=[\"one_hot\",\"z_score\"]'",
         ),
         (
             "x,y\n1,#N/A\n2,#DIV/0!\n4,5\n",
             "bad.csv: 2 cells are not numbers: line 2, column \"y\" (\"#N/A\"); line 3, column \"y\" \
-             (\"#DIV/0!\"); cells with #N/A are errors of a spreadsheet: mend them there, or read them as missing by \
-             --na '#N/A,#DIV/0!'",
+             (\"#DIV/0!\"); cells with #N/A are errors of a spreadsheet: correct them there, or read them as \
+             missing with --na '#N/A,#DIV/0!'",
         ),
         (
             "x,y\n1,inf\n",
@@ -181,9 +182,10 @@ fn what_is_wrong_is_named() {
         ),
         (
             "x y\n1 2\n",
-            "bad.csv: 1 cell is not a number: line 2, column \"x y\" (\"1 2\"); a column of classes or ids \
-             is named by --class 'x y' or --id 'x y', left out by --ignore 'x y', or turned into columns of \
-             0 and 1 by --set 'transforms=[\"one_hot\"]'; if spaces stand between columns, write --sep ' '",
+            "bad.csv: 1 cell is not a number: line 2, column \"x y\" (\"1 2\"); if the column contains classes or \
+             ids, give --class 'x y' or --id 'x y', otherwise leave it out with --ignore 'x y', or turn it into \
+             columns of 0 and 1 with --set 'transforms=[\"one_hot\"]'; if spaces stand between columns, write \
+             --sep ' '",
         ),
         ("x,class\n1,\n2,?\n", "bad.csv: column \"class\" holds no class"),
     ] {

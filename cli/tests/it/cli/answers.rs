@@ -448,14 +448,14 @@ fn hints_lead_to_what_helps() {
     // A decimal comma comes before columns of 0 and 1, whatever else is no number.
     bench.write("excel.csv", "day;warm;cold\nmon;20,24;1,5\ntue;21,5;2,5\nwed;1,24;3,5\n");
     let excel = bench.run("cluster --data excel.csv --k 2");
-    assert!(excel.err.contains("a decimal comma is read by --decimal ,; "), "{}", excel.err);
+    assert!(excel.err.contains("a decimal comma is read with --decimal ,; "), "{}", excel.err);
     // Classes of some objects are not filled in.
     let known: String = (0..20)
         .map(|i| format!("{i}.5,{}.25,{}\n", i % 3, if i < 4 { "left" } else { "" }))
         .collect();
     bench.write("known.csv", format!("a,b,side\n{known}"));
     let known = bench.run("cluster --data known.csv --k 2");
-    assert!(known.err.contains("named by --labels side"), "{}", known.err);
+    assert!(known.err.contains("give --labels side"), "{}", known.err);
     assert!(!known.err.contains("one_hot"), "{}", known.err);
     bench.write("latin.csv", b"a,b\n1,2\n\xe4,3\n");
     let latin = bench.run("cluster --data latin.csv --k 2");

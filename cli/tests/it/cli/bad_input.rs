@@ -72,14 +72,14 @@ fn a_cell_that_is_no_number() {
     for (cell, what) in [
         (
             "nan",
-            ": 1 value is missing: line 3, column \"y\"; fill in by --set \
-             'transforms=[\"impute_missing\"]', or drop the rows",
+            ": 1 value is missing: line 3, column \"y\"; fill in with --set 'transforms=[\"impute_missing\"]', or \
+             drop the rows",
         ),
         ("inf", ", line 3, column \"y\": inf is not a finite number; --na inf reads it as missing"),
         (
             "abc",
-            ": 1 cell is not a number: line 3, column \"y\" (\"abc\"); correct the cells, or name what \
-             stands for a missing value by --na, or leave the column out by --ignore y",
+            ": 1 cell is not a number: line 3, column \"y\" (\"abc\"); correct the cells, or give the text of \
+             missing values with --na, or leave the column out with --ignore y",
         ),
     ] {
         let bench = Bench::with("d.csv", CSV.replace("b,1,1", &format!("b,1,{cell}")));

@@ -51,7 +51,7 @@ fn a_bad_cell_among_numbers_is_not_a_word() {
     // A column that is declared is one of words, whatever it holds.
     let way = r#"'transforms=[{type="one_hot",columns=["b"]}]'"#;
     let done = bench.run(&line("bad.csv", r#"["one_hot"]"#));
-    assert!(done.err.ends_with(&format!("declare this by --set {way}\n")), "{}", done.err);
+    assert!(done.err.ends_with(&format!("declare this with --set {way}\n")), "{}", done.err);
     let steps = r#"[{type="one_hot",columns=["b"]}]"#;
     assert_eq!(bench.run(&line("bad.csv", steps)).status, 0);
     let unknown = bench.run(&line("bad.csv", r#"[{type="one_hot",columns=["c"]}]"#));

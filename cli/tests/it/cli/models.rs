@@ -33,7 +33,7 @@ fn new_objects_go_to_the_clusters_of_a_model() {
     assert!(!done.err.contains("--labels"), "{}", done.err);
     bench.write("comma.csv", "width;length\n1,5;2,5\n");
     let done = bench.run("predict --model m.json --data comma.csv");
-    assert!(done.err.ends_with("a decimal comma is read by --decimal ,\n"), "{}", done.err);
+    assert!(done.err.ends_with("a decimal comma is read with --decimal ,\n"), "{}", done.err);
     bench.write("unit.csv", "width,length\n1 cm,2\n3 cm,4\n");
     let done = bench.run("predict --model m.json --data unit.csv");
     assert!(done.err.contains("write 1 cm as 1, in every cell"), "{}", done.err);
@@ -41,7 +41,7 @@ fn new_objects_go_to_the_clusters_of_a_model() {
     // Both: what reads the commas, and that nothing in the model fills the gap.
     bench.write("both.csv", "width;length\n1,5;2,5\n;2\n");
     let done = bench.run("predict --model m.json --data both.csv");
-    assert!(done.err.contains("read by --decimal ,; the model was made without"), "{}", done.err);
+    assert!(done.err.contains("read with --decimal ,; the model was made without"), "{}", done.err);
     assert!(!done.err.contains("--set"), "{}", done.err);
     let done = bench.run("predict --model old.csv --data old.csv");
     assert!(

@@ -148,7 +148,7 @@ fn files() -> Vec<(&'static str, Vec<u8>, &'static str, Outcome)> {
             "decimal commas",
             text(rows("width;length", |_, a, b, _| format!("{a:.3};{b:.3}").replace('.', ","))),
             "",
-            Refused(&["a decimal comma is read by --decimal ,"]),
+            Refused(&["a decimal comma is read with --decimal ,"]),
         ),
         (
             "decimal commas, settled",
@@ -369,18 +369,18 @@ fn points_between_thousands_and_ids_left_out_are_said() {
     let bench = Bench::with("g.csv", "a;b\n1.234,5;1,5\n2.345,5;2,5\n3.456,5;3,5\n");
     let done = bench.run("cluster --data g.csv --decimal , --k 2");
     assert!(
-        done.err.contains("points between thousands are not read: write 1.234,5 as 1234,5"),
+        done.err.contains("points between thousands are not supported: write 1.234,5 as 1234,5"),
         "{}",
         done.err
     );
     assert!(!done.err.contains("--class"), "{}", done.err);
     // Columns of 0 and 1, as words become, would make any cluster of them.
-    let decimal = "a decimal comma is read by --decimal ,";
+    let decimal = "a decimal comma is read with --decimal ,";
     for (text, option, said) in [
         ("a,b\n\"1,500\",1.5\n900,2.5\n\"2,000\",3.5\n", "", "write 1,500 as 1500"),
         ("a;b\n1 234,5;1\n2 345,5;2\n3 456,5;3\n", " --decimal ,", "write 1 234,5 as 1234,5"),
         ("a;b\n1.234;1,5\n2.345;2,5\n900;3,5\n", " --decimal ,", "write 1.234 as 1234"),
-        ("a;b\n1'234;1\n2'345;2\n3'456;3\n", "", "apostrophes between thousands are not read"),
+        ("a;b\n1'234;1\n2'345;2\n3'456;3\n", "", "apostrophes between thousands are not supported"),
         (
             "a;b\n1,500;1\n900;2\n2,000;3\n",
             "",
@@ -389,7 +389,7 @@ fn points_between_thousands_and_ids_left_out_are_said() {
         (
             "a;b\n0.123;1\n2.345;2\n3.4;3\n",
             " --decimal ,",
-            "a decimal point is read without --decimal ,",
+            "to read a decimal point, omit --decimal ,",
         ),
         ("a,b\n1,50%\n2,20 %\n3,7%\n", "", "write 50% as 50, in every cell of the column"),
         ("a,b\n\"1,5\",1\n\"2,5\",2\n\"3,5\",3\n", "", decimal),
@@ -512,8 +512,8 @@ fn a_first_file_makes_no_words_of_numbers_and_days() {
     bench.write("days.csv", "x,day\n1,2024-01-31\n2.5,2024-01-31\n7,2024-02-01\n");
     for (file, said) in [
         ("units.csv", "write 12 kg as 12, in every cell of the column and in one unit"),
-        ("commas.csv", "a decimal comma is read by --decimal ,"),
-        ("days.csv", "dates and times are not read: put a number in their place"),
+        ("commas.csv", "a decimal comma is read with --decimal ,"),
+        ("days.csv", "dates and times are not supported: write a number instead"),
     ] {
         let done = bench.run(&format!("init --data {file} --method"));
         assert!(done.status == 3 && done.err.contains(said), "{file}: {}", done.err);
@@ -525,9 +525,9 @@ fn a_first_file_makes_no_words_of_numbers_and_days() {
 #[test]
 fn a_column_that_holds_nothing_is_named() {
     let bench = Bench::with("gap.csv", "x,gap,z\n1,,3\n2.5,,4\n1,,\n");
-    let said = "column \"gap\" holds nothing: leave it out by --ignore gap";
+    let said = "column \"gap\" is empty: leave it out with --ignore gap";
     let done = bench.run("cluster --data gap.csv --k 2");
-    assert!(done.err.contains(&format!("{said}; fill in by --set")), "{}", done.err);
+    assert!(done.err.contains(&format!("{said}; fill in with --set")), "{}", done.err);
     assert!(!done.err.contains("--labels"), "{}", done.err);
     let line = "cluster --data gap.csv --k 2 --set transforms=[\"impute_missing\"]";
     bench.run(line).failed(3, &format!("error: gap.csv: {said}\n"));
@@ -580,7 +580,7 @@ fn errors_of_fits_call_columns_by_their_names() {
     bench.write("e.toml", format!("[experiment]\nname = \"e\"\n{of}{method}"));
     let err = bench.run("run e.toml --out out --quiet").err;
     let said =
-        "dataset d: ./gap.csv: column \"gap\" holds nothing: leave it out by ignore = [\"gap\"]";
+        "dataset d: ./gap.csv: column \"gap\" is empty: leave it out with ignore = [\"gap\"]";
     assert!(err.contains(said), "{err}");
     let of = "[curve]\npoints = [2]\n[[dataset]]\nid = \"d\"\npath = \"g.csv\"\n";
     let method = "[[method]]\nid = \"m\"\nclusterer = \"pck_means\"\nselector = \"random_pairs\"\n";
