@@ -57,7 +57,7 @@ pub struct Mutants {
 }
 
 /// The chance that the `number`-th input of a target follows from.
-pub fn entropy(seed: u64, target: &str, number: u64) -> Vec<u8> {
+fn entropy(seed: u64, target: &str, number: u64) -> Vec<u8> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes()).update(&number.to_le_bytes()).update(target.as_bytes());
     let mut out = vec![0; CHANCE];

@@ -1,4 +1,4 @@
-//! The time, memory and panics while an input is read.
+//! Panics, memory and time while an input is read.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use peak_alloc::PeakAlloc;
 
 /// Bytes that reading one input may hold at most. An input has some tens of KiB; packed ones unpack to a
 /// thousand times as much.
-pub const MOST_MEMORY: usize = 256 << 20;
+const MOST_MEMORY: usize = 256 << 20;
 
 /// Panics so far, of all threads, and what the first that nobody asked for said.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -18,7 +18,7 @@ static SAID: Mutex<Option<String>> = Mutex::new(None);
 /// Why an input is a defect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Broken {
-    /// The message of the panic, and its place.
+    /// What the panic said, and where.
     Panic(String),
     /// So many bytes were held.
     Memory(usize),
@@ -33,14 +33,14 @@ impl std::fmt::Display for Broken {
     }
 }
 
-/// The time and memory of one input.
+/// What one input took.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
     /// How long.
     pub time: Duration,
     /// Bytes held at most beyond those held before.
     pub memory: usize,
-    /// The break, if there was one.
+    /// What broke.
     pub broken: Option<Broken>,
 }
 

@@ -1,7 +1,9 @@
 //! Files as they are, inputs that once broke a reader, and a few thousand mutants of always the same seed.
 
 use std::io::Write;
+use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,7 +13,7 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Mutants of the quickest targets; of a dear one so many times fewer.
+/// Mutants of the quickest targets; of the others, fewer by their cost.
 const MUTANTS: u64 = 1000;
 
 /// Memory and panics are those of the whole process: one target at a time.
@@ -37,7 +39,7 @@ fn attack(name: &str) {
         }
     }
     let mutants = mutants(target);
-    for number in 0..(MUTANTS / target.dear).max(20) {
+    for number in 0..(MUTANTS / target.cost).max(20) {
         if let Some(b) = watch.run(&mut *harness, &mutants.input(1, name, number)).broken {
             broken.push(format!("input {number} of {name}: {b}"));
         }
@@ -78,19 +80,33 @@ fn missing_cells_are_counted() {
     assert!(broken.is_none(), "{}", broken.expect("some"));
 }
 
-/// The target that `MUSTLINK_FUZZ_TARGET` names, under an engine that follows coverage: see the README. Its seeds
-/// are its own.
+/// The time that one input may take when bolero makes the inputs.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// The targets that `MUSTLINK_FUZZ_TARGET` names, with commas between or `all`, with new inputs each time: see the
+/// README. bolero draws the inputs, makes an input that breaks its reader as small as it can, and prints its seed.
 #[test]
 fn guided() {
-    let Ok(name) = std::env::var("MUSTLINK_FUZZ_TARGET") else {
-        let note = b"skipped: guided is for cargo bolero, with MUSTLINK_FUZZ_TARGET\n";
+    let Ok(names) = std::env::var("MUSTLINK_FUZZ_TARGET") else {
+        let note = b"skipped: guided makes new inputs for the targets in MUSTLINK_FUZZ_TARGET\n";
         std::io::stderr().write_all(note).expect("a stream");
         return;
     };
-    let target = find(&name).expect("a target");
-    let harness = Mutex::new(std::panic::AssertUnwindSafe((target.prepare)()));
-    bolero::check!().with_generator(mutants(target)).for_each(|bytes: &Vec<u8>| {
-        let harness = &mut harness.lock().unwrap_or_else(|e| e.into_inner()).0;
-        harness(bytes);
-    });
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    // The hook of bolero is set once. The watch replaces it, to count the panics of all threads.
+    bolero::bolero_engine::panic::set_hook();
+    let watch = Watch::new(&MEMORY);
+    for target in TARGETS.iter().filter(|t| names == "all" || names.split(',').any(|n| n == t.name))
+    {
+        let harness = Mutex::new(AssertUnwindSafe((target.prepare)()));
+        bolero::check!().with_generator(mutants(target)).for_each(|bytes: &Vec<u8>| {
+            let harness = &mut harness.lock().unwrap_or_else(|e| e.into_inner()).0;
+            let taken = watch.run(&mut **harness, bytes);
+            if let Some(broken) = taken.broken {
+                panic!("{}: {broken}", target.name);
+            }
+            assert!(taken.time < LONGEST, "{}: took {:?}", target.name, taken.time);
+        });
+    }
+    let _ = std::panic::take_hook();
 }

@@ -16,179 +16,71 @@ pub use harness::Harness;
 pub struct Target {
     /// Its name, and that of its folders of files.
     pub name: &'static str,
-    /// The input that is read, and the function that reads it.
-    pub reads: &'static str,
-    /// Inputs that it gets while the quickest one gets so many times more.
-    pub dear: u64,
+    /// How many times fewer inputs it gets than the quickest reader.
+    pub cost: u64,
     /// Words of its format.
     pub words: &'static [&'static str],
-    /// Makes what reads.
+    /// Makes the function that reads inputs.
     pub prepare: fn() -> Harness,
 }
 
-/// All of them, in the order of the manual.
+const fn target(
+    name: &'static str,
+    cost: u64,
+    words: &'static [&'static str],
+    prepare: fn() -> Harness,
+) -> Target {
+    Target { name, cost, words, prepare }
+}
+
+/// All readers, in the order of the manual.
 pub const TARGETS: [Target; 23] = [
-    Target {
-        name: "experiment",
-        reads: "experiment files (`Experiment::parse`)",
-        dear: 8,
-        words: config::WORDS,
-        prepare: config::experiment,
-    },
-    Target {
-        name: "method",
-        reads: "method files (`Document::parse`, `validate`, `build`)",
-        dear: 4,
-        words: config::WORDS,
-        prepare: config::method,
-    },
-    Target {
-        name: "set",
-        reads: "`--set path=value` (`Document::set`)",
-        dear: 2,
-        words: config::WORDS,
-        prepare: config::set,
-    },
-    Target {
-        name: "keys",
-        reads: "keys of `label` (`Keys::read`)",
-        dear: 1,
-        words: config::WORDS,
-        prepare: config::keys,
-    },
-    Target {
-        name: "model",
-        reads: "steps of saved models (`Transform::restore`, `apply`)",
-        dear: 2,
-        words: config::WORDS,
-        prepare: config::model,
-    },
-    Target {
-        name: "table",
-        reads: "CSV tables (`datasets::open`)",
-        dear: 2,
-        words: datasets::WORDS,
-        prepare: datasets::table,
-    },
-    Target {
-        name: "packed",
-        reads: "CSV.gz, damaged and repacked",
-        dear: 4,
-        words: datasets::WORDS,
-        prepare: datasets::packed,
-    },
-    Target {
-        name: "matrix",
-        reads: "Matrix Market with labels and terms",
-        dear: 2,
-        words: datasets::MATRIX,
-        prepare: datasets::matrix,
-    },
-    Target {
-        name: "npy",
-        reads: "NumPy files (`NpyRows`, `npy::integers`)",
-        dear: 2,
-        words: datasets::NPY,
-        prepare: datasets::npy,
-    },
-    Target {
-        name: "manifest",
-        reads: "manifests of data directories",
-        dear: 40,
-        words: datasets::WORDS,
-        prepare: datasets::manifest,
-    },
-    Target {
-        name: "constraints",
-        reads: "constraints, groups among them (`read_constraints`)",
-        dear: 2,
-        words: datasets::WORDS,
-        prepare: datasets::constraints,
-    },
-    Target {
-        name: "answers",
-        reads: "answered questions (`read_answers`)",
-        dear: 2,
-        words: datasets::WORDS,
-        prepare: datasets::answers,
-    },
-    Target {
-        name: "listed",
-        reads: "pairs to be asked (the selector `fixed_list`)",
-        dear: 2,
-        words: datasets::WORDS,
-        prepare: datasets::listed,
-    },
-    Target {
-        name: "partitions",
-        reads: "partitions (`read_partitions`)",
-        dear: 2,
-        words: datasets::WORDS,
-        prepare: datasets::partitions,
-    },
-    Target {
-        name: "labels",
-        reads: "labels (`read_labels`)",
-        dear: 2,
-        words: datasets::WORDS,
-        prepare: datasets::labels,
-    },
-    Target {
-        name: "ledger",
-        reads: "ledgers, read, opened and gone on with (`answers`, `Ledger`)",
-        dear: 4,
-        words: ledger::WORDS,
-        prepare: ledger::ledger,
-    },
-    Target {
-        name: "results",
-        reads: "configuration, journal and cells of a run (`results::finished`)",
-        dear: 8,
-        words: results::WORDS,
-        prepare: results::results,
-    },
-    Target {
-        name: "report",
-        reads: "tables of the report before (`report`)",
-        dear: 100,
-        words: report::WORDS,
-        prepare: report::report_before,
-    },
-    Target {
-        name: "array",
-        reads: "lists of what the tasks of a Slurm array do (`slurm::task`)",
-        dear: 2,
-        words: results::WORDS,
-        prepare: results::array,
-    },
-    Target {
-        name: "oracle",
-        reads: "replies of the oracle `subprocess`",
-        dear: 200,
-        words: programs::WORDS,
-        prepare: programs::oracle,
-    },
-    Target {
-        name: "external",
-        reads: "replies of external clusterers and selectors, and what they say of themselves",
-        dear: 400,
-        words: programs::WORDS,
-        prepare: programs::external,
-    },
-    Target {
-        name: "reply",
-        reads: "labels in replies (`exchange::labels`)",
-        dear: 1,
-        words: programs::WORDS,
-        prepare: programs::labels,
-    },
-    Target {
-        name: "request",
-        reads: "HTTP requests to the page of `label`",
-        dear: 40,
-        words: page::WORDS,
-        prepare: page::request,
-    },
+    // Experiment files (`Experiment::parse`).
+    target("experiment", 8, config::WORDS, config::experiment),
+    // Method files (`Document::parse`, `validate`, `build`).
+    target("method", 4, config::WORDS, config::method),
+    // `--set path=value` (`Document::set`).
+    target("set", 2, config::WORDS, config::set),
+    // Keys of `label` (`Keys::read`).
+    target("keys", 1, config::WORDS, config::keys),
+    // Steps of saved models (`Transform::restore`, `apply`).
+    target("model", 2, config::WORDS, config::model),
+    // CSV tables (`datasets::open`).
+    target("table", 2, datasets::WORDS, datasets::table),
+    // CSV.gz, damaged and repacked.
+    target("packed", 4, datasets::WORDS, datasets::packed),
+    // Matrix Market with labels and terms.
+    target("matrix", 2, datasets::MATRIX, datasets::matrix),
+    // NumPy files (`NpyRows`, `npy::integers`).
+    target("npy", 2, datasets::NPY, datasets::npy),
+    // Manifests of data directories.
+    target("manifest", 40, datasets::WORDS, datasets::manifest),
+    // Constraints, groups among them (`read_constraints`).
+    target("constraints", 2, datasets::WORDS, datasets::constraints),
+    // Answered questions (`read_answers`).
+    target("answers", 2, datasets::WORDS, datasets::answers),
+    // Pairs to be asked (the selector `fixed_list`).
+    target("listed", 2, datasets::WORDS, datasets::listed),
+    // Partitions (`read_partitions`).
+    target("partitions", 2, datasets::WORDS, datasets::partitions),
+    // Labels (`read_labels`).
+    target("labels", 2, datasets::WORDS, datasets::labels),
+    // Ledgers, read, opened and gone on with (`answers`, `Ledger`).
+    target("ledger", 4, ledger::WORDS, ledger::ledger),
+    // Configuration, journal and cells of a run (`results::finished`).
+    target("results", 8, results::WORDS, results::results),
+    // Tables of the report before (`report`).
+    target("report", 100, report::WORDS, report::report_before),
+    // Lists of what the tasks of a Slurm array do (`slurm::task`).
+    target("array", 2, results::WORDS, results::array),
+    // Replies of the oracle `subprocess`.
+    target("oracle", 200, programs::WORDS, programs::oracle),
+    // Replies of external clusterers and selectors, and what they say of themselves.
+    target("external", 400, programs::WORDS, programs::external),
+    // Labels in replies (`exchange::labels`).
+    target("reply", 1, programs::WORDS, programs::labels),
+    // HTTP requests to the page of `label`.
+    target("request", 40, page::WORDS, page::request),
 ];
 
 /// The target of this name.
