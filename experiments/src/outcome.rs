@@ -1,8 +1,9 @@
-//! The options, the progress and the outcome of a run.
+//! The options of a run, its progress and its outcome.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use mustlink_core::Result;
 
@@ -24,8 +25,14 @@ pub struct ProgressSnapshot {
     pub total: usize,
     /// Cells with an error or out of time.
     pub failed: usize,
-    /// Seconds to go, from the work left; absent while it is unknown, or when the run stops.
+    /// Seconds to go, from the work left; absent before the first work is over, and when the run stops.
     pub seconds_left: Option<f64>,
+}
+
+/// Seconds to go at the rate since `start`, from the work that is over and the work to do. `None` before the first of it
+/// is over.
+pub(crate) fn seconds_left(start: Instant, over: f64, to_do: f64) -> Option<f64> {
+    (over > 0.0).then(|| start.elapsed().as_secs_f64() * to_do / over)
 }
 
 /// Watches a run. Calls may come from any thread; the watcher decides how often to show something.

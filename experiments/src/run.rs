@@ -1,4 +1,4 @@
-//! The run of an experiment.
+//! The execution of an experiment.
 //!
 //! Selections and cells are tasks. The threads are shared out among the tasks that can begin, and a task
 //! begins only while its declared memory fits the limit. No result depends on the order.
@@ -10,7 +10,6 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use mustlink_core::context::EnsembleStore;
-use mustlink_core::roles::OPERATIONS_PER_SECOND;
 use mustlink_core::run::STACK;
 use mustlink_core::{Error, Result};
 use mustlink_datasets::data_error;
@@ -21,11 +20,11 @@ use crate::config::{Experiment, stored};
 use crate::data::Prepared;
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
-use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of};
+use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of, seconds_left};
 use crate::results::finished;
 use crate::row::Row;
 use crate::run_env::{RunEnv, Selected, select};
-use crate::schedule::{Alike, Pools, Schedule, Task, TimeLeft, share};
+use crate::schedule::{Pools, Schedule, Task, share};
 use crate::shard::cells_of_shard;
 use crate::standing::{Keep, Left, Stale};
 
@@ -164,7 +163,9 @@ struct Board {
     memory: u64,
     done: usize,
     failed: usize,
-    time: TimeLeft,
+    /// Operations of each task that is not over, roughly, and of all that are.
+    to_do: BTreeMap<Task, f64>,
+    over: f64,
     fatal: Option<Error>,
     stopped: bool,
 }
@@ -189,6 +190,7 @@ struct Runner<'a> {
     change: Condvar,
     total: usize,
     skipped: usize,
+    start: Instant,
 }
 
 fn carry_out(
@@ -206,18 +208,7 @@ fn carry_out(
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.or(experiment.run.threads).unwrap_or_else(cores).max(1);
     let points = experiment.points.numbers().ok();
-    let (schedule, effort) = Schedule::new(experiment, grid, &todo, points.as_deref());
-    let kinds = effort.keys().map(|task| (*task, alike(grid, *task))).collect();
-    let count = points.as_ref().map_or(1, Vec::len);
-    // What an earlier run did: cells of one data set and method have the same operations.
-    let mut before = BTreeMap::new();
-    for (c, cell) in grid.cells.iter().enumerate() {
-        if let Some((seconds, cells)) = left.seconds.get(&(cell.dataset, cell.method)) {
-            let operations = || grid.cell_effort(c, count) * *cells as f64;
-            before.entry(alike(grid, Task::Cell(c))).or_insert_with(|| (operations(), *seconds));
-        }
-    }
-    let time = TimeLeft::new(effort, kinds, before, 1.0 / OPERATIONS_PER_SECOND, threads);
+    let (schedule, to_do) = Schedule::new(experiment, grid, &todo, points.as_deref());
     let all = grid.distinct(cells);
     let runner = Runner {
         experiment,
@@ -236,13 +227,15 @@ fn carry_out(
             memory: 0,
             done: 0,
             failed: 0,
-            time,
+            to_do,
+            over: 0.0,
             fatal: None,
             stopped: false,
         }),
         change: Condvar::new(),
         total: all.len(),
         skipped: all.len() - todo.len(),
+        start,
     };
     runner.show_progress(&runner.lock());
     std::thread::scope(|scope| {
@@ -280,14 +273,6 @@ fn carry_out(
     })
 }
 
-/// Which tasks a task is like.
-fn alike(grid: &Grid, task: Task) -> Alike {
-    match task {
-        Task::Cell(c) => (true, grid.cells[c].dataset, grid.cells[c].method),
-        Task::Select(s) => (false, grid.selections[s].dataset, grid.selections[s].method),
-    }
-}
-
 /// Ends the run for all threads if this one panics: they would wait for its task for ever.
 struct EndsOnPanic<'a>(&'a Runner<'a>);
 
@@ -310,9 +295,9 @@ impl Runner<'_> {
             done: self.skipped + board.done,
             total: self.total,
             failed: board.failed,
-            // A run that stops has no time left, and what it ends early took no time worth learning.
-            seconds_left: (!self.options.cancel.load(Ordering::Relaxed))
-                .then(|| board.time.seconds(Instant::now()).max(0.0)),
+            // A run that stops has no time left.
+            seconds_left: seconds_left(self.start, board.over, board.to_do.values().sum())
+                .filter(|_| !self.options.cancel.load(Ordering::Relaxed)),
         });
     }
 
@@ -357,7 +342,7 @@ impl Runner<'_> {
                 }
             }
             let mut board = self.lock();
-            board.time.finish(task, Instant::now());
+            board.over += board.to_do.remove(&task).unwrap_or(0.0);
             self.show_progress(&board);
             board.running -= 1;
             board.free += threads;
@@ -387,7 +372,6 @@ impl Runner<'_> {
             {
                 let memory = self.memory_of(task);
                 board.running += 1;
-                board.time.begin(task, threads, Instant::now());
                 board.free -= threads;
                 board.memory += memory;
                 return Some(Taken { task, threads, memory });

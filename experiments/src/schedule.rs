@@ -1,4 +1,4 @@
-//! The order and the threads of tasks, and the time that is left.
+//! The next task of a run, and the threads that it gets.
 //!
 //! A task that makes an ensemble for others comes first, a selection before the cells that use it, longer
 //! tasks before shorter ones. Each task has a pool to itself. In one pool for all, a thread that waits for
@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use std::time::Instant;
 
 use mustlink_core::Result;
 use rayon::ThreadPool;
@@ -238,74 +237,6 @@ pub(crate) fn share(free: usize, ready: usize) -> usize {
     (free / ready.max(1)).max(1)
 }
 
-/// The operations that were counted are trusted as much as so many seconds of work that was timed.
-const TRUST: f64 = 10.0;
-
-/// Tasks that take about as long as each other for their operations: a kind, a data set and a method.
-pub(crate) type Alike = (bool, usize, usize);
-
-/// The time a run still takes.
-pub(crate) struct TimeLeft {
-    /// Which tasks are alike.
-    alike: BTreeMap<Task, Alike>,
-    /// Operations of each task that has not begun, roughly.
-    waiting: BTreeMap<Task, f64>,
-    /// Those of the tasks under way, when each began, and its threads.
-    under_way: BTreeMap<Task, (f64, Instant, usize)>,
-    /// Operations that are over, and the seconds of one thread they took, by what is alike.
-    over: BTreeMap<Alike, (f64, f64)>,
-    /// Seconds of one thread an operation is thought to take.
-    each: f64,
-    /// Threads of the run.
-    threads: usize,
-}
-
-impl TimeLeft {
-    /// Estimate for a run that begins, from the operations of its tasks; `over` are operations and seconds of
-    /// an earlier run.
-    pub fn new(
-        waiting: BTreeMap<Task, f64>,
-        alike: BTreeMap<Task, Alike>,
-        over: BTreeMap<Alike, (f64, f64)>,
-        each: f64,
-        threads: usize,
-    ) -> Self {
-        TimeLeft { alike, waiting, under_way: BTreeMap::new(), over, each, threads }
-    }
-
-    /// A task begins.
-    pub fn begin(&mut self, task: Task, threads: usize, now: Instant) {
-        let operations = self.waiting.remove(&task).unwrap_or(0.0);
-        self.under_way.insert(task, (operations, now, threads));
-    }
-
-    /// A task is over.
-    pub fn finish(&mut self, task: Task, now: Instant) {
-        if let Some((operations, begun, threads)) = self.under_way.remove(&task) {
-            let over = self.over.entry(self.alike[&task]).or_default();
-            over.0 += operations;
-            over.1 += (now - begun).as_secs_f64() * threads as f64;
-        }
-    }
-
-    /// Seconds until all is over. A task takes as long as those like it did; one that takes longer than was
-    /// thought is thought to be nearly over.
-    pub fn seconds(&self, now: Instant) -> f64 {
-        let all = self.over.values().fold((0.0, 0.0), |sum, o| (sum.0 + o.0, sum.1 + o.1));
-        let each = (TRUST + all.1) / (TRUST / self.each + all.0);
-        let taken = |task: &Task, operations: f64| match self.over.get(&self.alike[task]) {
-            Some((over, seconds)) if *over > 0.0 => operations * seconds / over,
-            _ => operations * each,
-        };
-        let waiting: f64 = self.waiting.iter().map(|(task, o)| taken(task, *o)).sum();
-        let rest = |(task, (operations, begun, threads)): (&Task, &(f64, Instant, usize))| {
-            let so_far = (now - *begun).as_secs_f64() * *threads as f64;
-            (taken(task, *operations) - so_far).max(0.0)
-        };
-        (waiting + self.under_way.iter().map(rest).sum::<f64>()) / self.threads as f64
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -357,42 +288,5 @@ mod tests {
         // Both pools are free again, and used again.
         assert_eq!(pools.install(2, rayon::current_num_threads).unwrap(), 2);
         assert_eq!(pools.idle.lock().unwrap().len(), 2);
-    }
-
-    #[test]
-    fn what_was_timed_counts_for_more_the_longer_it_took() {
-        let tasks: BTreeMap<Task, f64> = (0..4).map(|s| (Task::Select(s), 1e9)).collect();
-        let start = Instant::now();
-        let at = |s: f64| start + Duration::from_secs_f64(s);
-        let alike = |task: &Task, all_alike: bool| match *task {
-            Task::Select(s) | Task::Cell(s) => (*task, (false, 0, if all_alike { 0 } else { s })),
-        };
-        let other = tasks.keys().map(|t| alike(t, false)).collect();
-        let same = tasks.keys().map(|t| alike(t, true)).collect();
-        let mut left = TimeLeft::new(tasks.clone(), other, BTreeMap::new(), 1e-7, 2);
-        assert!((left.seconds(start) - 200.0).abs() < 1e-9, "4 tasks of 100 s on 2 threads");
-        left.begin(Task::Select(0), 1, start);
-        left.begin(Task::Select(1), 1, start);
-        assert!((left.seconds(at(40.0)) - 160.0).abs() < 1e-9, "time under way is not left");
-        assert!((left.seconds(at(500.0)) - 100.0).abs() < 1e-9, "nothing takes less than no time");
-        // Ten times as fast as was thought: (10 s + 10 s) for (1e8 + 1e9) operations.
-        left.finish(Task::Select(0), at(10.0));
-        let each = 20.0 / 1.1e9;
-        assert!((left.seconds(at(10.0)) - (2e9 * each + 1e9 * each - 10.0) / 2.0).abs() < 1e-9);
-        for s in [1, 2, 3] {
-            left.begin(Task::Select(s), 1, at(10.0));
-            left.finish(Task::Select(s), at(20.0));
-        }
-        assert_eq!(left.seconds(at(20.0)), 0.0, "nothing is left");
-        // Others like it count for all, and so do those of an earlier run.
-        let mut left = TimeLeft::new(tasks.clone(), same, BTreeMap::new(), 1e-7, 2);
-        left.begin(Task::Select(0), 1, start);
-        left.finish(Task::Select(0), at(2.0));
-        assert!((left.seconds(at(2.0)) - 3.0).abs() < 1e-9);
-        let (other, before) =
-            (tasks.keys().map(|t| alike(t, false)), [((false, 0, 1), (1e9, 7.0))]);
-        let left = TimeLeft::new(tasks.clone(), other.collect(), before.into(), 1e-7, 2);
-        let each = 17.0 / (10.0 / 1e-7 + 1e9);
-        assert!((left.seconds(start) - (3e9 * each + 7.0) / 2.0).abs() < 1e-9);
     }
 }

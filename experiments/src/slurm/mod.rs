@@ -27,7 +27,7 @@ use crate::cell_file::has_failed;
 use crate::config::Experiment;
 use crate::grid::Grid;
 use crate::journal::{self, Journal, Who};
-use crate::outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, failed_of};
+use crate::outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, failed_of, seconds_left};
 use crate::results::finished;
 use crate::run::run_some;
 use crate::shard::Shard;
@@ -339,17 +339,16 @@ impl Follower<'_> {
             }
         }
         self.missing = &self.missing - &found;
-        let (mut to_do, mut done) = (0.0, 0.0);
+        let (mut to_do, mut over) = (0.0, 0.0);
         for cost in &self.costs {
-            let part = if self.missing.contains(&cost.cell) { &mut to_do } else { &mut done };
+            let part = if self.missing.contains(&cost.cell) { &mut to_do } else { &mut over };
             *part += cost.seconds;
         }
-        let rate = done / self.start.elapsed().as_secs_f64().max(1e-9);
         self.options.progress.update(&ProgressSnapshot {
             done: self.total - self.missing.len(),
             total: self.total,
             failed: self.failed,
-            seconds_left: (done > 0.0).then(|| to_do / rate),
+            seconds_left: seconds_left(self.start, over, to_do),
         });
         Ok(())
     }
