@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use mustlink_core::prelude::*;
 use rayon::prelude::*;
 
-use crate::evidence_accumulation::{Alike, Constrain, EvidenceAccumulation, Part};
+use crate::evidence_accumulation::Alike;
+use crate::parts::average_linkage::AverageLinkage;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
-use crate::parts::weights::Weights;
 
 /// CTS: average linkage of co-associations in which clusters that overlap the same others are alike.
 ///
@@ -35,32 +35,9 @@ pub struct ConnectedTriples {
     /// Similarity of the two most similar clusters of one member (DC); 0 gives evidence accumulation.
     #[option(default = 0.8, min = 0.0, max = 1.0)]
     pub decay: f64,
-    /// Largest number of objects that is accepted.
-    #[option(default = 20_000, min = 1)]
-    pub max_n: usize,
-    /// Weights of the members.
-    pub weights: Weights,
-    /// Use of constraints.
-    pub constrain: Constrain,
-    /// Time at which obeyed cannot-links separate clusters. If absent, afterwards.
-    pub part: Option<Part>,
-    /// Maximum number of nodes in each search for k clusters that hold the cannot-links.
-    #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
-    pub node_limit: u64,
-}
-
-impl ConnectedTriples {
-    /// The hierarchy that merges these similarities.
-    fn accumulation(&self) -> EvidenceAccumulation {
-        EvidenceAccumulation {
-            max_n: self.max_n,
-            weights: self.weights.clone(),
-            constrain: self.constrain,
-            part: self.part,
-            node_limit: self.node_limit,
-            ..EvidenceAccumulation::default()
-        }
-    }
+    /// Options of average linkage.
+    #[option(flatten)]
+    pub linkage: AverageLinkage,
 }
 
 #[plugin(
@@ -81,11 +58,11 @@ impl ConsensusFunction for ConnectedTriples {
             });
             Ok(Some(alike))
         };
-        self.accumulation().accumulate("connected_triples", alike, ensemble, problem, ctx)
+        self.linkage.accumulation().accumulate("connected_triples", alike, ensemble, problem, ctx)
     }
 
     fn needs(&self) -> Needs {
-        self.accumulation().needs()
+        self.linkage.accumulation().needs()
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
@@ -94,14 +71,15 @@ impl ConsensusFunction for ConnectedTriples {
         let links = (clusters * clusters).min(shape.n * members * members);
         let triples = clusters * shape.k;
         let objects = 8 * shape.n * members;
-        self.accumulation().memory(shape, members) + (64 * links + 16 * triples + objects) as u64
+        self.linkage.accumulation().memory(shape, members)
+            + (64 * links + 16 * triples + objects) as u64
     }
 
     fn operations(&self, shape: &Shape, members: usize) -> f64 {
         let (n, m, k) = (shape.n as f64, members as f64, shape.k as f64);
         // Labels are compared one by one.
         let pairs = 4.0 * m * n * n;
-        self.accumulation().operations(shape, members)
+        self.linkage.accumulation().operations(shape, members)
             + 10.0 * n * m * m
             + m * m * k.powi(3)
             + pairs
@@ -175,7 +153,9 @@ fn links(view: &CanonicalEnsemble, ctx: &Context) -> Result<Vec<Vec<Link>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence_accumulation::EvidenceAccumulation;
     use crate::parts::e12::{blank, e12};
+    use crate::parts::weights::Weights;
     use proptest::prelude::*;
 
     fn run(method: &ConnectedTriples, ensemble: &Ensemble, problem: &Problem) -> Clustering {

@@ -2,10 +2,10 @@
 
 use mustlink_core::prelude::*;
 
-use crate::evidence_accumulation::{Alike, Constrain, EvidenceAccumulation, Part};
+use crate::evidence_accumulation::Alike;
+use crate::parts::average_linkage::AverageLinkage;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::reliability;
-use crate::parts::weights::Weights;
 
 /// LWEA: average linkage of co-associations, in which clusters the members agree about count more.
 ///
@@ -32,32 +32,9 @@ pub struct Lwea {
     /// Weight of uncertain clusters (θ); with a large number all clusters count the same.
     #[option(default = 0.4, above = 0.0)]
     pub theta: f64,
-    /// Largest number of objects that is accepted.
-    #[option(default = 20_000, min = 1)]
-    pub max_n: usize,
-    /// Weights of the members.
-    pub weights: Weights,
-    /// Use of constraints.
-    pub constrain: Constrain,
-    /// Time at which obeyed cannot-links separate clusters. If absent, afterwards.
-    pub part: Option<Part>,
-    /// Maximum number of nodes in each search for k clusters that hold the cannot-links.
-    #[option(default = 1_000_000, min = 1, inert = "a limit that small problems do not reach")]
-    pub node_limit: u64,
-}
-
-impl Lwea {
-    /// The hierarchy that merges these co-associations.
-    fn accumulation(&self) -> EvidenceAccumulation {
-        EvidenceAccumulation {
-            max_n: self.max_n,
-            weights: self.weights.clone(),
-            constrain: self.constrain,
-            part: self.part,
-            node_limit: self.node_limit,
-            ..EvidenceAccumulation::default()
-        }
-    }
+    /// Options of average linkage.
+    #[option(flatten)]
+    pub linkage: AverageLinkage,
 }
 
 #[plugin("lwea", cites = ["HuangWangLai2018", "FredJain2005", "DavidsonRavi2005"])]
@@ -72,28 +49,29 @@ impl ConsensusFunction for Lwea {
             });
             Ok(Some(alike))
         };
-        self.accumulation().accumulate("lwea", alike, ensemble, problem, ctx)
+        self.linkage.accumulation().accumulate("lwea", alike, ensemble, problem, ctx)
     }
 
     fn needs(&self) -> Needs {
-        self.accumulation().needs()
+        self.linkage.accumulation().needs()
     }
 
     fn memory(&self, shape: &Shape, members: usize) -> u64 {
-        self.accumulation().memory(shape, members) + (8 * shape.n * members) as u64
+        self.linkage.accumulation().memory(shape, members) + (8 * shape.n * members) as u64
     }
 
     fn operations(&self, shape: &Shape, members: usize) -> f64 {
         let index = reliability::operations(shape.n, members);
         // Labels are compared one by one.
         let pairs = 4.0 * members as f64 * (shape.n as f64).powi(2);
-        self.accumulation().operations(shape, members) + index + pairs
+        self.linkage.accumulation().operations(shape, members) + index + pairs
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence_accumulation::EvidenceAccumulation;
     use crate::parts::e12::{blank, e12};
     use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
-//! Shared code of consensus functions.
+//! Code that several consensus functions share.
 
 pub mod agreement;
+pub mod average_linkage;
 pub mod bipartite;
 pub mod canonical_ensemble;
 pub mod cutting;
