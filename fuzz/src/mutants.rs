@@ -1,5 +1,6 @@
-//! Inputs made of real files: bytes flipped, cut, doubled and spliced, numbers replaced by extreme ones, words
-//! of the format put in, pieces repeated until they nest deeply; and bytes that mean nothing.
+//! Inputs made of real files, in which bytes, tokens, lines and other pieces are replaced: by nothing, by random bytes,
+//! by pieces of the same or another file, by words of the format, by extreme numbers, and by parts that are repeated
+//! until they nest deeply. A few inputs are only noise.
 
 use bolero::{Driver, ValueGenerator};
 
@@ -8,39 +9,10 @@ const LONGEST: usize = 96 << 10;
 /// Bytes of chance that one input is made of.
 const CHANCE: usize = 768;
 
-/// Numbers at which arithmetic ends.
-const NUMBERS: [&str; 30] = [
-    "0",
-    "-1",
-    "1",
-    "255",
-    "256",
-    "65536",
-    "2147483647",
-    "2147483648",
-    "4294967295",
-    "4294967296",
-    "9007199254740993",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "18446744073709551615",
-    "18446744073709551616",
-    "1e-400",
-    "1e308",
-    "1e309",
-    "-1e308",
-    "2e-308",
-    "0.1",
-    "-0.0",
-    "nan",
-    "inf",
-    "-inf",
-    "1e6",
-    "1000000",
-    "999999999999",
-    "0x7f",
-    "1_000",
-];
+/// Numbers at which arithmetic ends, with spaces between.
+const NUMBERS: &str = "0 -1 1 255 256 65536 2147483647 2147483648 4294967295 4294967296 9007199254740993 \
+                       9223372036854775807 -9223372036854775808 18446744073709551615 18446744073709551616 1e-400 \
+                       1e308 1e309 -1e308 2e-308 0.1 -0.0 nan inf -inf 1e6 1000000 999999999999 0x7f 1_000";
 
 /// Tokens of all formats read here.
 const WORDS: [&str; 40] = [
@@ -79,10 +51,13 @@ impl Mutants {
         self.generate(&mut driver).unwrap_or_default()
     }
 
-    fn word<D: Driver>(&self, d: &mut D) -> Option<&'static str> {
-        let own = !self.words.is_empty() && below(d, 3)? > 0;
-        let list = if own { self.words } else { &WORDS };
-        Some(list[below(d, list.len())?])
+    /// A word of the format or of any format, or a number.
+    fn word<D: Driver>(&self, d: &mut D) -> Option<&str> {
+        match below(d, 5)? {
+            0 | 1 if !self.words.is_empty() => Some(self.words[below(d, self.words.len())?]),
+            2 | 3 => NUMBERS.split(' ').nth(below(d, 30)?),
+            _ => Some(WORDS[below(d, WORDS.len())?]),
+        }
     }
 
     /// Bytes that mean nothing, or a row of words.
@@ -91,7 +66,6 @@ impl Mutants {
         let words = below(d, 2)? == 0;
         for _ in 0..below(d, 60)? {
             match words {
-                true if below(d, 3)? == 0 => out.extend(NUMBERS[below(d, NUMBERS.len())?].bytes()),
                 true => out.extend(self.word(d)?.bytes()),
                 false => out.push(d.produce()?),
             }
@@ -99,62 +73,33 @@ impl Mutants {
         Some(out)
     }
 
+    /// Replaces a piece of the input, which may be empty, by other bytes, which may be none.
     fn change<D: Driver>(&self, d: &mut D, out: &mut Vec<u8>) -> Option<()> {
         let at = below(d, out.len() + 1)?;
-        match below(d, 13)? {
-            // A bit, a byte.
-            0 if at < out.len() => out[at] ^= 1 << below(d, 8)?,
-            1 if at < out.len() => out[at] = d.produce()?,
-            2 => out.truncate(at),
-            3 => drop(out.drain(..at)),
-            // A piece left out, moved, doubled.
-            4 => drop(out.drain(piece(d, out.len())?)),
-            5 => {
-                let copy = out[piece(d, out.len())?].to_vec();
-                insert(out, at, &copy);
-            }
-            // A piece of another file.
-            6 if !self.corpus.is_empty() => {
-                let other = &self.corpus[below(d, self.corpus.len())?];
-                let part = &other[piece(d, other.len())?];
-                insert(out, at, part);
-            }
-            7 => insert(out, at, self.word(d)?.as_bytes()),
+        let old = match below(d, 8)? {
+            0 | 1 => at..at,
+            2 => line_at(out, at),
+            3 | 4 => token_at(out, at),
+            5 => at..out.len(),
+            _ => piece(d, out.len())?,
+        };
+        let new = match below(d, 16)? {
+            0..=3 => Vec::new(),
+            4 | 5 => vec![d.produce()?],
+            6 | 7 => out[piece(d, out.len())?].to_vec(),
             8 | 9 => {
-                if let Some(number) = number_after(out, at) {
-                    out.splice(number, NUMBERS[below(d, NUMBERS.len())?].bytes());
-                }
-            }
-            // A line left out, doubled, or put elsewhere.
-            10 => {
-                let line = line_at(out, at);
-                let copy = out[line.clone()].to_vec();
-                match below(d, 3)? {
-                    0 => drop(out.drain(line)),
-                    1 => insert(out, line.start, &copy),
-                    _ => {
-                        out.drain(line);
-                        let to = below(d, out.len() + 1)?;
-                        let to = line_at(out, to).start;
-                        insert(out, to, &copy);
-                    }
-                }
+                let other = &self.corpus[below(d, self.corpus.len())?];
+                other[piece(d, other.len())?].to_vec()
             }
             // Deeply nested, or long.
-            11 if below(d, 12)? == 0 => {
-                let times = 1 << below(d, 15)?;
-                let part = match below(d, 2)? {
-                    0 => self.word(d)?.as_bytes().to_vec(),
-                    _ => out[piece(d, out.len().min(24))?].to_vec(),
-                };
-                insert(out, at, &part.repeat(times));
+            10 if below(d, 8)? == 0 => {
+                let part = out[piece(d, out.len().min(24))?].to_vec();
+                let part = if below(d, 2)? == 0 { self.word(d)?.into() } else { part };
+                part.repeat(1 << below(d, 15)?)
             }
-            // What stands between quotes or separators, by a word.
-            _ => {
-                let word = token_at(out, at);
-                out.splice(word, self.word(d)?.bytes());
-            }
-        }
+            _ => self.word(d)?.into(),
+        };
+        out.splice(old, new);
         out.truncate(LONGEST);
         Some(())
     }
@@ -186,20 +131,6 @@ fn piece<D: Driver>(d: &mut D, length: usize) -> Option<std::ops::Range<usize>> 
     let from = below(d, length + 1)?;
     let most = if below(d, 4)? == 0 { length } else { 24 };
     Some(from..(from + below(d, most + 1)?).min(length))
-}
-
-fn insert(out: &mut Vec<u8>, at: usize, bytes: &[u8]) {
-    let bytes = &bytes[..bytes.len().min(LONGEST)];
-    out.splice(at.min(out.len())..at.min(out.len()), bytes.iter().copied());
-}
-
-/// The first number at or behind `at`.
-fn number_after(bytes: &[u8], at: usize) -> Option<std::ops::Range<usize>> {
-    let from = at + bytes[at..].iter().position(u8::is_ascii_digit)?;
-    let rest = bytes[from..].iter();
-    let length = rest.take_while(|b| b.is_ascii_digit() || b".eE".contains(b)).count();
-    let from = from - usize::from(from > 0 && bytes[from - 1] == b'-');
-    Some(from..from + length)
 }
 
 /// The line around `at`, with its end.
