@@ -1,4 +1,4 @@
-//! One method on one data set, as the command line describes them.
+//! One method on one data set, as the command line says.
 //!
 //! [`Job::open`] reads everything and carries out the steps that change rows; what is done then is that of
 //! [`Single`], which the Python package does too.
@@ -62,7 +62,9 @@ impl Job {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }
         if args.ledger.as_deref() == Some(Path::new("-")) {
-            return Err(Failure::usage("--ledger -: a ledger is read and written; name a file"));
+            return Err(Failure::usage(
+                "--ledger - names no file; a ledger is read and written again",
+            ));
         }
         let columns = args.columns.open_options(&args.data_dir);
         // A slip in the method file is found before a large data set is read.
@@ -181,29 +183,9 @@ impl Job {
         }
     }
 
-    /// The checks before anything runs.
+    /// What can be checked before anything runs.
     fn judge(&mut self, args: &JobArgs, selecting: bool) -> Result<()> {
-        if self.problem.k.is_some() {
-            self.problem.require_k(None, "k")?;
-        }
-        let Method { clusterer, selector, .. } = &self.method;
-        match (clusterer, selector) {
-            (None, None) => {
-                return Err(Error::Usage(
-                    "the method has neither a clusterer nor a selector; add one, for example \
-                     --clusterer pck_means"
-                        .into(),
-                ));
-            }
-            (None, Some(s)) if !selecting && !s.properties().self_clustering => {
-                return Err(Error::Usage(format!(
-                    "the method has no clusterer, and the selector {} does not cluster by itself; \
-                     add one, for example --clusterer pck_means",
-                    s.typetag_name()
-                )));
-            }
-            _ => {}
-        }
+        self.check(selecting, "--clusterer pck_means")?;
         if let (Some(unread), false) = (self.method.unread_by(), selecting) {
             if self.method.selector.is_some() && !args.selection_only {
                 return Err(Error::Usage(unread_answers(unread)));
@@ -275,7 +257,7 @@ impl Job {
             match error.root() {
                 Error::InconsistentConstraints(_) => *message = self.rendered(error),
                 Error::MissingK { .. } => {
-                    *message += "; mustlink select-k compares numbers of clusters";
+                    *message += "; mustlink select-k says how many the data speak for";
                 }
                 _ => {}
             }
@@ -291,13 +273,14 @@ impl Job {
             let (why, column) = match &self.set.known {
                 None => ("no classes are known", "their column"),
                 Some(_) => (
-                    "the classes of --labels are given to the method",
-                    "another column of classes",
+                    "the classes of --labels are given to the method and not asked for",
+                    "a column of classes that answer",
                 ),
             };
             Error::Usage(format!(
-                "the selector {tag} needs answers, and {why}; name {column} with --class, or answer yourself with \
-                 \"mustlink label\""
+                "the selector {tag} needs answers, and {why}; name {column} by --class, or an oracle by \
+                 --oracle, or answer yourself by \"mustlink label\", or in a sheet by \"mustlink select \
+                 --questions\""
             ))
         })?;
         // What the command line names starts where the program does, not at the method file.
@@ -363,7 +346,7 @@ impl Job {
         let fate = match rule {
             Contradicting::KeepAll => "all are used".to_string(),
             Contradicting::KeepFirst => "they are left out".into(),
-            _ => format!("{out} are left out, including those on the chains"),
+            _ => format!("{out} are left out, those on the chains included"),
         };
         let mut text = format!(
             "{found} of {} contradict what was known before; {fate} (on_conflict = \"{}\")",
@@ -396,7 +379,7 @@ const MOST_CHAINS: usize = 5;
 /// The message about a file of constraints that contains none.
 pub(crate) fn nothing_said(file: &str) -> String {
     format!(
-        "{file} contains no constraints (it is empty, or has only weights of 0 or one-member groups)"
+        "nothing in {file} constrains: it has no rows, or rows of weight 0 and groups of one member alone"
     )
 }
 
@@ -411,8 +394,7 @@ pub(crate) fn read_constraints(
     let read = mustlink_datasets::read_constraints_and_unused(file, set, by_id, limit);
     let (constraints, unused) = read.map_err(|e| Failure::named(&e, &|i| set.id(i)))?;
     if unused > 0 && !constraints.is_empty() {
-        let (rows, are) = (count(unused, "row"), form(unused, "is", "are"));
-        note(&format!("{file}: {rows} of weight 0 {are} ignored"));
+        note(&format!("rows of weight 0 in {file}, which constrain nothing: {unused}"));
     }
     Ok(constraints)
 }
@@ -435,12 +417,13 @@ pub(crate) fn known_of(known: &Classes) -> String {
 /// The error about questions to which the method would not read the answers.
 fn unread_answers(unread: &str) -> String {
     format!(
-        "{unread} ignores constraints, so answers would change nothing. Choose a method that uses them, for example \
-         --clusterer pck_means; or ask anyway with --selection-only"
+        "{unread} reads no constraints: answers would change nothing. Choose one that does, for example \
+         --clusterer pck_means; ask without clustering by \"mustlink select\"; or ask all the same by \
+         --selection-only"
     )
 }
 
-/// True if somebody may be asked at the terminal, whose prompts a moving line would overwrite.
+/// Whether somebody may be asked at the terminal, whose prompts a moving line would overwrite.
 fn asks_a_person(method: &Method) -> bool {
     method.oracle.as_ref().is_some_and(|o| o.properties().interactive)
 }

@@ -146,6 +146,26 @@ impl Single {
         Ok(Single { original, set, rows, method, problem, steps, front, ctx })
     }
 
+    /// Checks that are possible before anything runs. `example` is a clusterer in the caller's words.
+    ///
+    /// # Errors
+    /// Those of [`Problem::require_k`]; `Usage` for a method that makes no clusters, unless the answers are all that is
+    /// wanted.
+    pub fn check(&self, answers_alone: bool, example: &str) -> Result<()> {
+        if self.problem.k.is_some() {
+            self.problem.require_k(None, "k")?;
+        }
+        let lacking = match (&self.method.clusterer, &self.method.selector) {
+            (None, None) => "neither a clusterer nor a selector".to_string(),
+            (None, Some(s)) if !answers_alone && !s.properties().self_clustering => format!(
+                "no clusterer, and the selector {} does not cluster by itself",
+                s.typetag_name()
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::Usage(format!("the method has {lacking}; add one, for example {example}")))
+    }
+
     /// True if the method cannot do without k.
     pub fn needs_k(&self) -> bool {
         self.method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k)

@@ -1,4 +1,4 @@
-//! One method on one data set, with the same results as on the command line.
+//! One method on one data set, as on the command line: the same seed gives the same result.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -78,6 +78,9 @@ impl Respondent for OfRows {
     }
 }
 
+/// A clusterer that reads constraints, in the words of Python.
+const EXAMPLE: &str = "clusterer = \"pck_means\"";
+
 /// One method on one data set.
 pub(crate) struct Job {
     single: Single,
@@ -126,7 +129,15 @@ impl Job {
         {
             warnings.push(part + ": n_clusters sets their number");
         }
-        judge(&single, request)?;
+        single.check(request.selection_only, EXAMPLE)?;
+        if let (Some(unread), Some(_)) = (single.method.unread_by(), &single.method.selector)
+            && !request.selection_only
+        {
+            return Err(Error::Usage(format!(
+                "{unread} reads no constraints: answers would change nothing; choose one that does, for example \
+                 {EXAMPLE}"
+            )));
+        }
         warnings.extend(notices::scales(&single, &in_python));
         if told > 0 || !request.quiet_unread {
             let given = single.problem.constraints.len();
@@ -229,34 +240,4 @@ fn in_python(transforms: &str) -> String {
     let list =
         transforms.replace("{type=", "{\"type\": ").replace("components=", " \"components\": ");
     format!("the transforms {list} of a Method, or in a pipeline")
-}
-
-/// Checks that are possible before anything runs.
-fn judge(single: &Single, request: &Request) -> Result<()> {
-    if single.problem.k.is_some() {
-        single.problem.require_k(None, "k")?;
-    }
-    let Method { clusterer, selector, .. } = &single.method;
-    match (clusterer, selector) {
-        (None, None) => Err(Error::Usage(
-            "the method has neither a clusterer nor a selector; add one, for example \
-             clusterer = \"pck_means\""
-                .into(),
-        )),
-        (None, Some(s)) if !request.selection_only && !s.properties().self_clustering => {
-            Err(Error::Usage(format!(
-                "the method has no clusterer, and the selector {} does not cluster by itself; \
-                 add one, for example clusterer = \"pck_means\"",
-                s.typetag_name()
-            )))
-        }
-        (Some(_), Some(_)) if !request.selection_only => match single.method.unread_by() {
-            Some(unread) => Err(Error::Usage(format!(
-                "{unread} ignores constraints, so answers would change nothing; choose a method that \
-                 uses them, for example clusterer = \"pck_means\""
-            ))),
-            None => Ok(()),
-        },
-        _ => Ok(()),
-    }
 }
