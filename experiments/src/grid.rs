@@ -15,7 +15,7 @@ use mustlink_core::{Constraints, Context, Error, Result, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
-use crate::costs::{ASSUMED_QUERIES, Costs, SharedEnsemble, first_generator};
+use crate::costs::{ASSUMED_QUERIES, Costs, first_generator};
 use crate::data::{self, Facts, Prepared, in_file_words};
 use crate::identity::{self, Build, Common, selection_key};
 use crate::notices;
@@ -386,12 +386,6 @@ impl Grid {
             _ => 1,
         };
         costs.clusterer * runs.max(1) as f64
-    }
-
-    /// Operations of making each shared ensemble once, roughly.
-    pub fn ensemble_efforts(&self) -> BTreeMap<&String, f64> {
-        let shared = self.methods.iter().flatten().flat_map(|m| m.costs.ensembles());
-        shared.map(|SharedEnsemble { key, effort }| (key, *effort)).collect()
     }
 
     /// Operations of one selection, roughly.

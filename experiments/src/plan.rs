@@ -1,6 +1,6 @@
-//! The plan of a run: its cells, and the time and memory that they need.
+//! The cells of a run, with the time and memory that they take.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
@@ -84,62 +84,96 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     let left = match out {
         Some(dir) => {
             journal::check(dir, experiment)?;
-            Some(Left::of(experiment, &grid, &all, dir, Keep::Current)?)
+            Left::of(experiment, &grid, &all, dir, Keep::Current)?
         }
-        None => None,
+        None => Left { todo: all.into_iter().map(|c| (c, None)).collect(), ..Left::default() },
     };
-    let todo: Option<BTreeSet<&str>> =
-        left.as_ref().map(|l| l.todo.keys().map(|&c| grid.cells[c].identity.as_str()).collect());
-    let is_left = |c: usize| todo.as_ref().is_none_or(|t| t.contains(&*grid.cells[c].identity));
-    let numbers = experiment.points.numbers();
-    let queries = numbers.as_ref().map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
-    let points = numbers.as_ref().map_or(1, Vec::len);
-    let lacks = |c: usize| {
-        let lacks = left.as_ref().and_then(|l| l.todo.get(&c)?.as_ref());
-        lacks.map_or(points, Vec::len)
-    };
-    let unfinished: Vec<usize> = (0..grid.cells.len()).filter(|&c| is_left(c)).collect();
-    let times = match experiment.head.ensemble_per {
-        EnsemblePer::Dataset => 1,
-        EnsemblePer::Repeat => experiment.split.repeats(),
-    };
-    let (mut operations, mut programs) = (0.0, 0.0);
-    for &c in &unfinished {
-        let group = (grid.cells[c].dataset, grid.cells[c].method);
-        let resolved = &grid.method_of_cell(c).resolved;
-        if !has_program(&resolved.config) {
-            operations += grid.cell_effort(c, lacks(c));
-            continue;
-        }
-        match left.as_ref().and_then(|l| l.seconds.get(&group)) {
-            Some((sum, count)) => programs += sum / *count as f64,
-            None if plan.unmeasured.contains(&resolved.id) => {}
-            None => plan.unmeasured.push(resolved.id.clone()),
+    let costs = costs(experiment, &grid, &left);
+    plan.seconds = seconds(costs.iter().filter(|cost| !cost.unknown));
+    for cost in costs.iter().filter(|cost| cost.unknown) {
+        let id = &grid.method_of_cell(cost.cell).resolved.id;
+        if !plan.unmeasured.contains(id) {
+            plan.unmeasured.push(id.clone());
         }
     }
-    let needed: BTreeSet<usize> = unfinished.iter().filter_map(|&c| grid.selection_of[c]).collect();
-    operations += needed.iter().map(|&s| grid.selection_effort(s, queries)).sum::<f64>();
-    if !unfinished.is_empty() {
-        let efforts = grid.ensemble_efforts().into_iter();
-        operations += efforts.map(|(_, effort)| times as f64 * effort).sum::<f64>();
-    }
-    plan.finished = grid.cells.len() - unfinished.len();
-    let identity = |c: usize| grid.cells[c].identity.as_str();
-    let failed: BTreeSet<&str> =
-        left.iter().flat_map(|l| &l.failed).map(|&c| identity(c)).collect();
-    plan.failed = (0..grid.cells.len()).filter(|&c| failed.contains(identity(c))).count();
+    let among = |cells: BTreeSet<&str>| {
+        grid.cells.iter().filter(|cell| cells.contains(&*cell.identity)).count()
+    };
+    let identity = |c: &usize| grid.cells[*c].identity.as_str();
+    let to_do = among(left.todo.keys().map(identity).collect());
+    plan.finished = grid.cells.len() - to_do;
+    plan.failed = among(left.failed.iter().map(identity).collect());
     plan.selections = grid.selections.len();
     plan.notes = grid.notes(experiment);
-    if let (Err(id), false) = (&numbers, unfinished.is_empty()) {
+    if let (Err(id), true) = (experiment.points.numbers(), to_do > 0) {
         plan.notes.push(format!(
-            "the number of questions of \"{id}\" is known only when it runs; the time is estimated for \
-             {ASSUMED_QUERIES}"
+            "how many questions \"{id}\" asks shows when it runs; the time is estimated for {ASSUMED_QUERIES}"
         ));
     }
-    plan.seconds = operations / OPERATIONS_PER_SECOND + programs;
-    plan.standing = left.map(|l| l.standing).unwrap_or_default();
+    plan.standing = left.standing;
     (plan.memory, plan.largest) = largest(&grid);
     Ok(plan)
+}
+
+/// Time of a cell by itself, and of what it shares with other cells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub cell: usize,
+    /// Seconds of its own.
+    pub seconds: f64,
+    /// Seconds of the selections and ensembles it needs, by name: made once in a process, for
+    /// all cells that need them.
+    pub shared: Vec<(String, f64)>,
+    /// True if its time is unknown, because a program in another language takes part.
+    pub unknown: bool,
+}
+
+/// The costs of the cells of `left`, those of one fold side by side: they share selections.
+pub(crate) fn costs(experiment: &Experiment, grid: &Grid, left: &Left) -> Vec<Cost> {
+    let each = 1.0 / OPERATIONS_PER_SECOND;
+    let numbers = experiment.points.numbers().ok();
+    let queries = numbers.as_ref().map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
+    let mut cells: Vec<usize> = left.todo.keys().copied().collect();
+    cells.sort_by_key(|&c| {
+        let cell = &grid.cells[c];
+        (cell.dataset, cell.repeat, cell.fold, cell.method)
+    });
+    let cost = |c: usize| {
+        let (cell, method) = (&grid.cells[c], grid.method_of_cell(c));
+        let lacks = left.todo[&c].as_ref().or(numbers.as_ref()).map_or(1, Vec::len);
+        let before = left.seconds.get(&(cell.dataset, cell.method));
+        let program = has_program(&method.resolved.config);
+        let seconds = match before {
+            Some((sum, count)) if program => sum / *count as f64,
+            _ => grid.cell_effort(c, lacks) * each,
+        };
+        let selection = grid.selection_of[c]
+            .map(|s| (format!("selection {s}"), grid.selection_effort(s, queries) * each));
+        let ensembles = method.costs.ensembles().map(|e| {
+            let name = match experiment.head.ensemble_per {
+                EnsemblePer::Dataset => e.key.clone(),
+                EnsemblePer::Repeat => format!("{} {}", e.key, cell.repeat),
+            };
+            (name, e.effort * each)
+        });
+        Cost {
+            cell: c,
+            seconds,
+            shared: selection.into_iter().chain(ensembles).collect(),
+            unknown: program && before.is_none(),
+        }
+    };
+    cells.into_iter().map(cost).collect()
+}
+
+/// Seconds of these cells and of everything that they share.
+pub(crate) fn seconds<'a>(costs: impl IntoIterator<Item = &'a Cost>) -> f64 {
+    let (mut own, mut shared) = (0.0, BTreeMap::new());
+    for cost in costs {
+        own += cost.seconds;
+        shared.extend(cost.shared.iter().map(|(name, seconds)| (name, *seconds)));
+    }
+    own + shared.values().sum::<f64>()
 }
 
 /// The size of an experiment, with its data sets as far as they can be read.
@@ -212,7 +246,7 @@ impl fmt::Display for Plan {
         if self.missing().next().is_some() {
             return write!(
                 f,
-                "{}; finished cells and the remaining time are shown once all data sets can be read",
+                "{}; what is finished and what the rest takes shows once all data sets can be read",
                 count(self.rows, "row")
             );
         }
@@ -234,11 +268,11 @@ impl fmt::Display for Plan {
         } else {
             write!(f, "about {} on one thread, roughly", duration(self.seconds))?;
         }
-        write!(f, "; up to {} per cell, including its data", bytes(self.memory))?;
+        write!(f, "; up to {} per cell, its data among it", bytes(self.memory))?;
         if !self.unmeasured.is_empty() {
             write!(
                 f,
-                "\nnot counted: the programs of {}, whose time is known after the first cell",
+                "\nnot counted: the programs of {}, whose time shows with the first cell",
                 self.unmeasured.join(", ")
             )?;
         }

@@ -135,6 +135,7 @@ pub struct Standing {
 }
 
 /// Remaining work.
+#[derive(Default)]
 pub(crate) struct Left {
     pub standing: Standing,
     /// Rows that every cell should have.

@@ -21,13 +21,14 @@ pub use self::queue::{Request, time_limit};
 
 use self::array::Array;
 use self::losses::Losses;
-use self::pack::{Cost, Size};
+use self::pack::Size;
 use self::queue::State;
 use crate::cell_file::has_failed;
 use crate::config::Experiment;
 use crate::grid::Grid;
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, failed_of, seconds_left};
+use crate::plan::{Cost, costs};
 use crate::results::finished;
 use crate::run::run_some;
 use crate::shard::Shard;
@@ -75,7 +76,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
     let losses = Losses::read(&options.out)?;
     let mut follower = Follower {
         journal: &journal,
-        costs: pack::costs(experiment, &grid, &left),
+        costs: costs(experiment, &grid, &left),
         missing: left.todo.keys().copied().collect(),
         total: all.len(),
         grid: &grid,

@@ -1,26 +1,8 @@
 //! The cells of each task of an array.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::config::Experiment;
-use mustlink_core::roles::OPERATIONS_PER_SECOND;
-
-use crate::costs::ASSUMED_QUERIES;
-use crate::grid::Grid;
-use crate::identity::has_program;
-use crate::standing::Left;
-
-/// Cost of a cell by itself, and cost that it shares with others of the same task.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Cost {
-    pub cell: usize,
-    /// Seconds of its own.
-    pub seconds: f64,
-    /// Seconds of the selections and ensembles it needs, by name: once in a task, for all cells that need them.
-    pub shared: Vec<(String, f64)>,
-    /// True if its time is unknown: it begins a task, and ends it.
-    pub unknown: bool,
-}
+use crate::plan::{Cost, seconds};
 
 /// Size of a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,48 +13,13 @@ pub(super) enum Size {
     Cells(usize),
 }
 
-/// The costs of the cells of `left`, those of one fold side by side: they share selections.
-pub(super) fn costs(experiment: &Experiment, grid: &Grid, left: &Left) -> Vec<Cost> {
-    let each = 1.0 / OPERATIONS_PER_SECOND;
-    let numbers = experiment.points.numbers().ok();
-    let queries = numbers.as_ref().map_or(ASSUMED_QUERIES, |p| p.last().copied().unwrap_or(0));
-    let mut cells: Vec<usize> = left.todo.keys().copied().collect();
-    cells.sort_by_key(|&c| {
-        let cell = &grid.cells[c];
-        (cell.dataset, cell.repeat, cell.fold, cell.method)
-    });
-    let cost = |c: usize| {
-        let (cell, method) = (&grid.cells[c], grid.method_of_cell(c));
-        let lacks = left.todo[&c].as_ref().or(numbers.as_ref()).map_or(1, Vec::len);
-        let before = left.seconds.get(&(cell.dataset, cell.method));
-        let program = has_program(&method.resolved.config);
-        let seconds = match before {
-            Some((sum, count)) if program => sum / *count as f64,
-            _ => grid.cell_effort(c, lacks) * each,
-        };
-        let selection = grid.selection_of[c]
-            .map(|s| (format!("selection {s}"), grid.selection_effort(s, queries) * each));
-        let ensembles = method.costs.ensembles().map(|e| (e.key.clone(), e.effort * each));
-        Cost {
-            cell: c,
-            seconds,
-            shared: selection.into_iter().chain(ensembles).collect(),
-            unknown: program && before.is_none(),
-        }
-    };
-    cells.into_iter().map(cost).collect()
-}
-
 /// Seconds per task that suit the whole study. A task is short enough for many machines to take part, long enough
 /// for its start to be negligible, and well within its time limit, because these are estimates.
 pub(super) fn target(costs: &[Cost], time_limit: Option<f64>) -> f64 {
     const TASKS: f64 = 32.0;
     const LEAST: f64 = 30.0;
     const MOST: f64 = 600.0;
-    let each = costs.iter().flat_map(|c| &c.shared);
-    let shared: BTreeMap<&str, f64> = each.map(|(name, s)| (name.as_str(), *s)).collect();
-    let all: f64 = costs.iter().map(|c| c.seconds).sum::<f64>() + shared.values().sum::<f64>();
-    let target = (all / TASKS).clamp(LEAST, MOST);
+    let target = (seconds(costs) / TASKS).clamp(LEAST, MOST);
     time_limit.map_or(target, |limit| target.min(limit / 4.0))
 }
 
