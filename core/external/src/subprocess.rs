@@ -15,7 +15,6 @@ use mustlink_core::serde_json::{self, json};
 /// `{"v":1,"type":"hello","protocol":"pairwise-oracle","dataset":"iris","n":150,"replies":["must_link","cannot_link","dont_know"]}`,
 /// `{"v":1,"type":"hello","name":"my-oracle"}`. Then each question
 /// `{"v":1,"type":"ask","id":"q000001","i":{"index":3,"id":"row-3","display":{…}},"j":{…},"context":{"purpose":"explore","subject":3}}`
-/// is answered by `{"v":1,"type":"answer","id":"q000001","reply":"cannot_link"}`, with `annotator`,
 /// is answered by `{"v":1,"type":"answer","id":"q000001","reply":"cannot_link"}`, with optional `annotator`,
 /// `confidence` (0.5 to 1) and `note`. At the end comes
 /// `{"v":1,"type":"bye","reason":"closed"}`. With `sort` questions are sets of objects around a pair,
