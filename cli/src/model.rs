@@ -19,7 +19,7 @@ mod place;
 mod vote;
 
 pub(crate) use place::Predicted;
-use place::{Place, Step, dense};
+use place::{Place, dense, fitted_of};
 use vote::Voter;
 
 /// Version of the format.
@@ -41,7 +41,7 @@ pub(crate) struct Model {
     pub features: Vec<String>,
     /// Number of features.
     d: usize,
-    steps: Vec<Step>,
+    steps: Vec<SavedStep>,
     place: Place,
     /// The methods whose consensus the clusters are. If there are any, a new object goes where they put it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,18 +67,9 @@ impl Model {
         clustering: &Clustering,
         constraints: &Constraints,
     ) -> Result<Self> {
-        let mut kept = Vec::new();
-        for (transform, fitted) in &steps.0 {
-            // Rows are dropped or merged where clusters are found, not where new objects come.
-            if transform.properties().changes_rows {
-                continue;
-            }
-            let tag = transform.typetag_name();
-            let fitted = fitted.saved().ok_or_else(|| {
-                Error::Usage(format!("--save-model: the transform {tag} cannot be kept in a model"))
-            })?;
-            kept.push(Step { transform: transform.clone(), fitted });
-        }
+        let steps = SavedStep::of_all(&steps.0).map_err(|tag| {
+            Error::Usage(format!("--save-model: the transform {tag} cannot be kept in a model"))
+        })?;
         if clustering.k == 0 {
             let why = "--save-model: every object is noise, so new ones have no cluster to go to";
             return Err(Error::Usage(why.into()));
@@ -107,7 +98,7 @@ impl Model {
             digest: set.digest(),
             features: set.feature_names.clone(),
             d: set.d(),
-            steps: kept,
+            steps,
             place,
             members,
             names: Vec::new(),
@@ -178,7 +169,7 @@ impl Model {
         for (at, step) in self.steps.iter().enumerate() {
             let placed = |e: Error| e.at(&format!("steps[{at}]"));
             let beside = ctx.beside(&set.data, &data);
-            let fitted = step.restored(&data, &beside).map_err(placed)?;
+            let fitted = fitted_of(step, &data, &beside).map_err(placed)?;
             let takes_table = step.transform.properties().accepts.contains(&DataKind::Table);
             if data.kind() == DataKind::Table && !takes_table {
                 require_values(set)?;
@@ -253,7 +244,8 @@ impl Model {
 
     /// True if the data must be numbers without gaps, because no step accepts less.
     pub fn needs_numbers(&self) -> bool {
-        let takes_table = |s: &Step| s.transform.properties().accepts.contains(&DataKind::Table);
+        let takes_table =
+            |s: &SavedStep| s.transform.properties().accepts.contains(&DataKind::Table);
         !self.steps.first().is_some_and(takes_table)
     }
 
@@ -300,7 +292,7 @@ pub(crate) fn sorted_out(model: &Model, set: Dataset) -> Result<(Option<Dataset>
     let numeric: Vec<usize> = match model.steps.first() {
         _ if needs_all => (0..d).collect(),
         Some(step) if d == model.d => {
-            let other = step.transform.restore(&step.fitted)?.of_other_kind(&set.data);
+            let other = step.restored()?.of_other_kind(&set.data);
             other.into_iter().filter(|&s| set.data.words(s).is_some()).collect()
         }
         _ => Vec::new(),

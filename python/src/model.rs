@@ -1,32 +1,24 @@
-//! The clusters of new objects.
+//! The cluster of a new object.
 
 use mustlink::clustering::Clustering;
-use mustlink::prelude::{BaseClusterer, Data, Transform};
-use mustlink::roles::Fitted;
+use mustlink::prelude::{BaseClusterer, Data};
+use mustlink::roles::SavedStep;
 use mustlink::run::Steps;
 use mustlink::{DataKind, Error, Result};
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::data::Matrix;
 use crate::errors::raised;
 use crate::interrupt::interruptible;
 
-/// A fitted transform.
-#[derive(Serialize, Deserialize)]
-struct Step {
-    transform: Box<dyn Transform>,
-    fitted: Value,
-}
-
 /// The centres of clusters with the transforms in front of them.
 #[pyclass(frozen, module = "mustlink._mustlink")]
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Model {
-    steps: Vec<Step>,
+    steps: Vec<SavedStep>,
     centres: Centres,
 }
 
@@ -42,23 +34,14 @@ impl Model {
         if !clusterer.properties().gives_centers || !data.kind().is_rows() {
             return Ok(None);
         }
-        let mut kept = Vec::new();
-        for (transform, fitted) in &steps.0 {
-            // Rows are dropped or merged where clusters are found, not where new objects come.
-            if transform.properties().changes_rows {
-                continue;
-            }
-            let Some(fitted) = fitted.saved() else { return Ok(None) };
-            kept.push(Step { transform: transform.clone(), fitted });
-        }
+        let Ok(steps) = SavedStep::of_all(&steps.0) else { return Ok(None) };
         let centres = Centres::of(data, &clustering.labels, clustering.k, &clustering.extras)?;
-        Ok(Some(Model { steps: kept, centres }))
+        Ok(Some(Model { steps, centres }))
     }
 
     fn assign(&self, mut data: Data) -> Result<Vec<i64>> {
         for (at, step) in self.steps.iter().enumerate() {
-            let fitted: Result<Box<dyn Fitted>> = step.transform.restore(&step.fitted);
-            let applied = fitted.and_then(|fitted| fitted.apply(&data));
+            let applied = step.restored().and_then(|fitted| fitted.apply(&data));
             data = applied.map_err(|e| e.at(&format!("transforms[{at}]")))?;
         }
         let mut labels = vec![0; data.n()];

@@ -6,14 +6,13 @@ use std::sync::atomic::AtomicBool;
 use mustlink::datasets::Dataset;
 use mustlink::features::Features;
 use mustlink::prelude::{Data, Transform};
-use mustlink::roles::Fitted;
+use mustlink::roles::{Fitted, SavedStep};
 use mustlink::run;
 use mustlink::{Context, DataKind, Error, Problem, Result};
 use mustlink_experiments::MOST_OF_CLASSES;
 use numpy::{IntoPyArray, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::catalogue;
 use crate::cluster::request;
@@ -21,17 +20,10 @@ use crate::data::{Matrix, Pairs, classes, constraints};
 use crate::errors::{of_given, raised};
 use crate::interrupt::interruptible;
 
-/// A fitted transform.
-#[derive(Serialize, Deserialize)]
-struct Step {
-    transform: Box<dyn Transform>,
-    fitted: Value,
-}
-
 /// Fitted transforms, with the number of features after them.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    steps: Vec<Step>,
+    steps: Vec<SavedStep>,
     width: usize,
 }
 
@@ -149,14 +141,8 @@ impl FittedSteps {
 
     /// The steps as text.
     fn dumps(&self, py: Python<'_>) -> PyResult<String> {
-        let step = |(transform, fitted): &(Box<dyn Transform>, Arc<dyn Fitted>)| {
-            let tag = transform.typetag_name();
-            let fitted = fitted
-                .saved()
-                .ok_or_else(|| Error::Usage(format!("the transform {tag} cannot be kept")))?;
-            Ok(Step { transform: transform.clone(), fitted })
-        };
-        let steps: Result<Vec<Step>> = self.steps.iter().map(step).collect();
+        let steps = SavedStep::of_all(&self.steps)
+            .map_err(|tag| Error::Usage(format!("the transform {tag} cannot be kept")));
         let fail = |e: serde_json::Error| Error::Usage(format!("the steps cannot be kept: {e}"));
         let kept = steps.map(|steps| Kept { steps, width: self.width });
         let text = kept.and_then(|kept| serde_json::to_string(&kept).map_err(fail));
@@ -169,8 +155,8 @@ impl FittedSteps {
         let fail = |e: serde_json::Error| Error::Usage(format!("are not steps: {e}"));
         let read = || -> Result<_> {
             let Kept { steps, width } = serde_json::from_str(text).map_err(fail)?;
-            let restore = |s: Step| {
-                let fitted: Arc<dyn Fitted> = s.transform.restore(&s.fitted)?.into();
+            let restore = |s: SavedStep| {
+                let fitted: Arc<dyn Fitted> = s.restored()?.into();
                 Ok((s.transform, fitted))
             };
             let steps: Result<Vec<_>> = steps.into_iter().map(restore).collect();

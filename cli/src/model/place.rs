@@ -1,4 +1,4 @@
-//! The places of the clusters among the objects as a method got them.
+//! The positions of the clusters among the objects as a method saw them.
 
 use mustlink::ndarray::{Array2, Axis};
 use mustlink::prelude::*;
@@ -6,26 +6,17 @@ use mustlink::run::within_memory;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
-/// A transform as it was fitted.
-#[derive(Serialize, Deserialize)]
-pub struct Step {
-    pub transform: Box<dyn Transform>,
-    pub fitted: Value,
+/// The fitted transform of a step, if its result on `data` fits into the memory limit.
+///
+/// # Errors
+/// `Memory`; those of [`SavedStep::restored`].
+pub fn fitted_of(step: &SavedStep, data: &Data, ctx: &Context) -> Result<Box<dyn Fitted>> {
+    let shape = step.transform.shape_of_result(&Problem::new(data.clone()).shape());
+    within_memory(8 * shape.entries as u64, data, ctx)?;
+    step.restored()
 }
 
-impl Step {
-    /// The fitted transform, if its result on `data` fits into the memory limit.
-    ///
-    /// # Errors
-    /// `Memory`; those of [`Transform::restore`].
-    pub fn restored(&self, data: &Data, ctx: &Context) -> Result<Box<dyn Fitted>> {
-        let shape = self.transform.shape_of_result(&Problem::new(data.clone()).shape());
-        within_memory(8 * shape.entries as u64, data, ctx)?;
-        self.transform.restore(&self.fitted)
-    }
-}
-
-/// The places of the clusters.
+/// Where the clusters are.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -149,14 +140,14 @@ impl Place {
         Ok((labels, distances))
     }
 
-    /// True if this distance is larger than any in the data that the model was made of.
+    /// Whether this distance is larger than any in the data that the model was made of.
     pub fn is_far(&self, distance: f64) -> bool {
         // A known object is not far because of rounding.
         self.reach > 0.0 && distance > self.reach * (1.0 + 1e-9)
     }
 }
 
-/// The clusters of new objects.
+/// Where new objects belong.
 #[derive(Default)]
 pub struct Predicted {
     /// [`NONE`] for noise.

@@ -4,7 +4,7 @@ use mustlink::clustering::Rule;
 use mustlink::ndarray::{Array2, ArrayView1};
 use mustlink::prelude::*;
 
-use super::place::{Place, Predicted, Step};
+use super::place::{Place, Predicted, fitted_of};
 
 /// A member of a consensus: how it places objects, and what its clusters have to do with those of the result.
 #[derive(Serialize, Deserialize)]
@@ -12,7 +12,7 @@ use super::place::{Place, Predicted, Step};
 pub(super) struct Voter {
     name: String,
     weight: f64,
-    steps: Vec<Step>,
+    steps: Vec<SavedStep>,
     place: Place,
     /// For each of its clusters the share of objects in each cluster of the result.
     shares: Array2<f64>,
@@ -34,7 +34,7 @@ impl Voter {
             tried.filter_map(|t| Some((t, t.labels.as_ref()?, t.rule.as_ref()?))).collect();
         let mut voters = Vec::new();
         for (tried, labels, rule) in &combined {
-            let Some(steps) = restored(rule)? else { continue };
+            let Some(steps) = steps_of(rule)? else { continue };
             let seen = applied(&steps, data, &Context::new(0))?;
             let k = labels.iter().max().map_or(1, |&l| l as usize + 1);
             let own = Clustering {
@@ -76,18 +76,18 @@ impl Voter {
 }
 
 /// Steps as they were kept; `None` if one cannot be kept.
-fn restored(rule: &Rule) -> Result<Option<Vec<Step>>> {
+fn steps_of(rule: &Rule) -> Result<Option<Vec<SavedStep>>> {
     let step = |(transform, fitted): &(Value, Option<Value>)| {
         let transform = <dyn Transform as RoleObject>::from_value(transform.clone());
         let transform = transform.map_err(Error::Usage);
-        fitted.clone().map(|fitted| Ok(Step { transform: transform?, fitted }))
+        fitted.clone().map(|fitted| Ok(SavedStep { transform: transform?, fitted }))
     };
     rule.steps.iter().map(step).collect::<Option<Result<Vec<_>>>>().transpose()
 }
 
-fn applied(steps: &[Step], data: &Data, ctx: &Context) -> Result<Data> {
+fn applied(steps: &[SavedStep], data: &Data, ctx: &Context) -> Result<Data> {
     steps.iter().try_fold(data.clone(), |seen, step| {
-        step.restored(&seen, &ctx.beside(data, &seen))?.apply(&seen)
+        fitted_of(step, &seen, &ctx.beside(data, &seen))?.apply(&seen)
     })
 }
 

@@ -23,7 +23,7 @@ pub use query_selector::{
     Done, Event, Inquiry, QueryId, QuerySelector, Reply, RequestId, SelectorProperties, Step,
 };
 pub use transform::{
-    CostOfSteps, Fitted, Transform, TransformProperties, cost_of_steps, kept, restored,
+    CostOfSteps, Fitted, SavedStep, Transform, TransformProperties, cost_of_steps, kept, restored,
 };
 
 use crate::options::Options;

@@ -1,7 +1,9 @@
 //! The role of transforms: they change the data before clustering.
 
-use serde::Serialize;
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::context::Context;
@@ -138,6 +140,41 @@ pub trait Transform: super::Plugin {
     /// the values.
     fn shape_of_result(&self, shape: &Shape) -> Shape {
         *shape
+    }
+}
+
+/// A fitted transform as it is stored, for objects that come later.
+#[derive(Serialize, Deserialize)]
+pub struct SavedStep {
+    /// The transform.
+    pub transform: Box<dyn Transform>,
+    /// Result of [`Fitted::saved`].
+    pub fitted: Value,
+}
+
+impl SavedStep {
+    /// The steps for new objects, in order. Steps that drop or merge rows are left out: they belong to the objects
+    /// that were clustered.
+    ///
+    /// # Errors
+    /// The name of the first transform that cannot be stored.
+    pub fn of_all(
+        steps: &[(Box<dyn Transform>, Arc<dyn Fitted>)],
+    ) -> std::result::Result<Vec<Self>, &'static str> {
+        let mut saved = Vec::new();
+        for (transform, fitted) in steps.iter().filter(|(t, _)| !t.properties().changes_rows) {
+            let fitted = fitted.saved().ok_or(transform.typetag_name())?;
+            saved.push(SavedStep { transform: transform.clone(), fitted });
+        }
+        Ok(saved)
+    }
+
+    /// The fitted transform.
+    ///
+    /// # Errors
+    /// Those of [`Transform::restore`].
+    pub fn restored(&self) -> Result<Box<dyn Fitted>> {
+        self.transform.restore(&self.fitted)
     }
 }
 
