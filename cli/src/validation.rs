@@ -8,6 +8,7 @@ use mustlink::text::count;
 use mustlink::{Context, Error, Group, Problem, Result};
 use mustlink_datasets::Classes;
 use mustlink_experiments::{MOST_OF_CLASSES, Split, critical_t};
+use mustlink_kernels::agreement::annotators::kappa;
 use serde::Serialize;
 
 use crate::job::Job;
@@ -116,7 +117,8 @@ impl Validation {
                 let told = job.set.known_constraints_of(MOST_OF_CLASSES, |i| !held[i])?;
                 let inside = others.within(|i| !held[i]).0;
                 let with = cluster(inside.union(&told, job.set.n())?)?;
-                let judged = |labels: &[u32]| kappa(labels, &known.labels, &objects, &held);
+                let judged =
+                    |labels: &[u32]| kappa_of_pairs(labels, &known.labels, &objects, &held);
                 scores.extend(judged(&with).zip(judged(&without)));
                 ctx.progress((repeat * FOLDS + fold + 1) as u64, Some((REPEATS * FOLDS) as u64));
             }
@@ -146,17 +148,17 @@ impl Validation {
 
 /// κ of the pairs of one held-out and one other of `objects`: are they together in clusters and classes?
 /// `None` where they all are, or none is, in both.
-fn kappa(labels: &[u32], classes: &[Option<u32>], objects: &[usize], held: &[bool]) -> Option<f64> {
-    let mut count = [[0f64; 2]; 2];
-    for (at, &i) in objects.iter().enumerate() {
-        for &j in objects[..at].iter().filter(|&&j| held[i] || held[j]) {
-            let together = usize::from(labels[i] == labels[j]);
-            count[together][usize::from(classes[i] == classes[j])] += 1.0;
-        }
-    }
-    let [[d, c], [b, a]] = count;
-    let below = (a + b) * (b + d) + (a + c) * (c + d);
-    (below > 0.0).then(|| 2.0 * (a * d - b * c) / below)
+fn kappa_of_pairs(
+    labels: &[u32],
+    classes: &[Option<u32>],
+    objects: &[usize],
+    held: &[bool],
+) -> Option<f64> {
+    let pairs = objects.iter().enumerate().flat_map(move |(at, &i)| {
+        let others = objects[..at].iter().filter(move |&&j| held[i] || held[j]);
+        others.map(move |&j| (labels[i] == labels[j], classes[i] == classes[j]))
+    });
+    kappa(pairs)
 }
 
 #[cfg(test)]
@@ -168,10 +170,10 @@ mod tests {
         let classes = [Some(0), Some(0), Some(1), Some(1), None];
         let objects = [0, 1, 2, 3];
         let held = [true, false, false, true, false];
-        assert_eq!(kappa(&[5, 5, 2, 2, 2], &classes, &objects, &held), Some(1.0));
+        assert_eq!(kappa_of_pairs(&[5, 5, 2, 2, 2], &classes, &objects, &held), Some(1.0));
         // Pairs 0-1, 0-2, 0-3, 1-3, 2-3: together in clusters 0-2 and 1-3, in classes 0-1 and 2-3.
-        let crossed = kappa(&[0, 1, 0, 1, 0], &classes, &objects, &held).unwrap();
+        let crossed = kappa_of_pairs(&[0, 1, 0, 1, 0], &classes, &objects, &held).unwrap();
         assert!((crossed + 2.0 / 3.0).abs() < 1e-12, "{crossed}");
-        assert_eq!(kappa(&[0; 5], &[Some(0); 5], &objects, &held), None);
+        assert_eq!(kappa_of_pairs(&[0; 5], &[Some(0); 5], &objects, &held), None);
     }
 }

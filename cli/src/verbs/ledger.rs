@@ -10,7 +10,7 @@ use mustlink::roles::{Answer, Reply};
 use mustlink::selection::Recorded;
 use mustlink::{Constraint, Context, Kind, Problem};
 use mustlink_datasets::Dataset;
-use mustlink_kernels::agreement::annotators::{Cast, error_rates, log_odds};
+use mustlink_kernels::agreement::annotators::{Cast, error_rates, kappa, log_odds};
 use mustlink_label::{annotator, is_own};
 
 use crate::failure::Failure;
@@ -195,6 +195,22 @@ fn disagreements(votes: &Votes, people: &[String], set: &Dataset) -> Vec<Vec<Str
     std::iter::once(header).chain(differing.map(row)).collect()
 }
 
+/// A sentence about how well two annotators agree, from their votes on the same pairs.
+pub(crate) fn agreement([one, other]: [&str; 2], votes: &[(bool, bool)]) -> String {
+    if votes.is_empty() {
+        return format!("{one} and {other} answered no pair both");
+    }
+    let alike = votes.iter().filter(|(a, b)| a == b).count();
+    let kappa = match kappa(votes.iter().copied()) {
+        Some(kappa) => format!("Cohen's κ is {kappa:.2}"),
+        None => "Cohen's κ is not defined, because all answers are the same".into(),
+    };
+    format!(
+        "{one} and {other} agree on {alike} of {} that both answered; {kappa}",
+        count(votes.len(), "pair")
+    )
+}
+
 fn say(
     people: &[String],
     given: &[usize],
@@ -221,6 +237,16 @@ fn say(
         table.add_row([std::slice::from_ref(name), &counts[..], &[error]].concat());
     }
     term::tell(&table.to_string());
+    for (person, name) in people.iter().enumerate() {
+        for (earlier, other) in people[..person].iter().enumerate() {
+            let vote = |votes: &[Cast], of: usize| votes.iter().find(|v| v.0 == of).map(|v| v.1);
+            let both = votes.values().filter_map(|v| vote(v, earlier).zip(vote(v, person)));
+            let both: Vec<(bool, bool)> = both.collect();
+            if !both.is_empty() {
+                term::tell(&agreement([other, name], &both));
+            }
+        }
+    }
     let differing = votes.values().filter(|votes| differ(votes)).count();
     let shared = votes.values().filter(|votes| votes.len() > 1).count();
     term::tell(&format!(

@@ -1,4 +1,4 @@
-//! Error rates of several annotators, estimated from their votes alone.
+//! Error rates of several annotators, estimated from their votes alone, and the agreement of two annotators.
 //!
 //! Source: [Dawid1979], with one rate of error per annotator.
 
@@ -58,4 +58,33 @@ pub fn error_rates(pairs: &[Vec<Cast>], annotators: usize, before: Option<&[f64]
         }
     }
     errors
+}
+
+/// Cohen's κ of two annotators, from their votes on the same pairs. `None` if all votes are alike, or without votes.
+pub fn kappa(votes: impl IntoIterator<Item = (bool, bool)>) -> Option<f64> {
+    let mut count = [[0f64; 2]; 2];
+    for (one, other) in votes {
+        count[usize::from(one)][usize::from(other)] += 1.0;
+    }
+    let [[d, c], [b, a]] = count;
+    let below = (a + b) * (b + d) + (a + c) * (c + d);
+    (below > 0.0).then(|| 2.0 * (a * d - b * c) / below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kappa_corrects_for_chance() {
+        // 20 and 15 votes alike, 5 and 10 not: 0.7 agreed, 0.5 expected by chance.
+        let votes =
+            [(20, (true, true)), (5, (true, false)), (10, (false, true)), (15, (false, false))];
+        let all = votes.iter().flat_map(|&(times, vote)| std::iter::repeat_n(vote, times));
+        let found = kappa(all).unwrap();
+        assert!((found - 0.4).abs() < 1e-12, "{found}");
+        assert_eq!(kappa([(true, true), (false, false)]), Some(1.0));
+        assert_eq!(kappa([(true, false), (false, true)]), Some(-1.0));
+        assert_eq!((kappa([(true, true); 3]), kappa([])), (None, None));
+    }
 }

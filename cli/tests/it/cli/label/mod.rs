@@ -108,6 +108,8 @@ fn ledgers_of_several_people_become_constraints() {
         "ledger merge ann.jsonl bob.jsonl eve.jsonl --data iris --disagreements d.csv --out";
     let majority = bench.run(&format!("{merge} m.csv"));
     assert_eq!(majority.status, 0, "{}", majority.err);
+    let said = "ann and bob agree on 180 of 200 pairs that both answered; Cohen's κ is 0.";
+    assert!(majority.err.contains(said), "{}", majority.err);
     let weighted = bench.run(&format!("{merge} w.csv --rule weighted"));
     // Ann never errs, as all three together show.
     let error = |name: &str| {
