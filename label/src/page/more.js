@@ -78,6 +78,16 @@ function chain(links) {
   return it;
 }
 
+// Replaces the content of a panel. The focus goes to the same button again, or otherwise to the heading.
+function refill(place, ...children) {
+  const all = () => [...place.querySelectorAll("button, select")];
+  const old = document.activeElement, at = all().indexOf(old);
+  place.replaceChildren(...children);
+  if (at < 0) return;
+  const again = all()[at];
+  (again && again.textContent === old.textContent ? again : place.closest("dialog").querySelector("h2")).focus();
+}
+
 // Functions that fill the panels when they open.
 const panels = {
   menu() {},
@@ -89,7 +99,7 @@ const panels = {
   },
   notes() {},
   list() {
-    $("entries").replaceChildren(...state.entries.map((e, at) => {
+    refill($("entries"), ...state.entries.map((e, at) => {
       const line = made("tr"), change = made("td");
       line.append(made("td", "q" + e.id), made("td", state.names[at].join(" – ")), made("td", e.later ? "later" : words[e.reply]));
       change.append(changes(e.id, e.later ? null : e.reply));
@@ -123,7 +133,9 @@ const panels = {
     if (!clusters.length) { $("found").replaceChildren(made("p", "The method has not been run yet.")); return; }
     const shown = clusters.map((c, at) => {
       const it = made("article"), line = made("div", undefined, "row"), many = made("div", undefined, "many");
-      it.append(made("h3", "Cluster " + (at + 1) + ": " + count(c.size, "object")), line, many);
+      it.append(made("h3", "Cluster " + (at + 1) + ": " + count(c.size, "object")));
+      it.setAttribute("aria-label", it.textContent);
+      it.append(line, many);
       const button = (text, what) => {
         const b = made("button", text);
         b.onclick = () => act(what());
@@ -147,7 +159,7 @@ const panels = {
       return it;
     });
     const rest = (noise ? "In no cluster: " + count(noise, "object") + ". " : "") + (more ? "Not shown: " + count(more, "cluster") + "." : "");
-    $("found").replaceChildren(...shown, made("p", rest));
+    refill($("found"), ...shown, made("p", rest));
   },
   async neighbours() {
     $("near").replaceChildren();
@@ -226,7 +238,7 @@ for (const b of document.querySelectorAll("[data-does]")) {
   if (key) {
     b.append(" ", made("kbd", key));
     b.lastChild.setAttribute("aria-hidden", "true");
-    b.setAttribute("aria-keyshortcuts", key);
+    b.setAttribute("aria-keyshortcuts", key.length > 1 ? key[0].toUpperCase() + key.slice(1) : key);
   }
   b.onclick = (e) => {
     // Pressed with a pointer it must not keep the focus: the next space means "don't know".

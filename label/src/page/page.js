@@ -15,6 +15,11 @@ function made(tag, text, name) {
   return it;
 }
 
+// Changes a text that screen readers announce, but not to the same text again.
+function announce(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
+}
+
 function drawn(tag, attributes, ...children) {
   const it = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) it.setAttribute(name, value);
@@ -123,7 +128,10 @@ function content(o, other) {
 // One object. Values that differ from those of `other` are marked.
 function card(o, other, heading) {
   const it = made("article");
-  if (heading !== null) it.append(made("h3", (heading + " " + title(o)).trim()));
+  if (heading !== null) {
+    it.append(made("h3", (heading + " " + title(o)).trim()));
+    it.setAttribute("aria-label", it.textContent);
+  }
   it.append(...content(o, other));
   if (!o.shown.cells.length) return it;
   const table = made("table");
@@ -179,7 +187,7 @@ function counts() {
   $("standing").textContent = m ? ["The method finds " + count(m.clusters, "cluster") + ".", moved, agreement()].filter((t) => t).join(" ") : "";
   $("standing").hidden = done;
   $("advice").hidden = !m || !m.advice || done;
-  $("advice").textContent = m && m.advice ? "You may stop: " + m.advice + "." : "";
+  announce("advice", m && m.advice ? "You may stop: " + m.advice + "." : "");
 }
 
 // Pairs that follow from the last answer.
@@ -187,23 +195,24 @@ let gained = 0;
 
 function last() {
   const entry = state.entries.at(-1), names = state.names.at(-1);
-  $("last").hidden = !entry || state.ended === "saved";
-  if (!entry) return;
+  document.querySelector("#last button").hidden = !entry || state.ended === "saved";
+  if (!entry || state.ended === "saved") { announce("said", ""); return; }
   const guess = entry.guess === null ? "" : " The method had guessed " + (entry.guess ? "same." : "different.");
   const more = gained > 0 ? " " + count(gained, "more pair") + (gained === 1 ? " follows." : " follow.") : "";
-  $("said").textContent = "Last answer: " + names.join(" and ") + ": " + (entry.later ? "later" : words[entry.reply]) + "." + guess + more;
+  announce("said", "Last answer: " + names.join(" and ") + ": " + (entry.later ? "later" : words[entry.reply]) + "." + guess + more);
 }
 
 function draw() {
   const { open, subject, reference, ended } = state;
   counts();
   last();
-  $("ask").textContent = open ? "Do " + title(subject) + " and " + title(reference) + " belong together?" :
-    ended ? (ended === "saved" ? "Everything is saved." : "Finished: " + ended + ".") : "Working out the next question …";
+  announce("ask", open ? "Do " + title(subject) + " and " + title(reference) + " belong together?" :
+    ended ? (ended === "saved" ? "Everything is saved." : "Finished: " + ended + ".") : "Working out the next question …");
   $("pair").replaceChildren(...(open ? pair(subject, reference) : []));
   $("pair").classList.remove("new");
   void $("pair").offsetWidth;
   $("pair").classList.add("new");
+  const ends = ended && $("end").hidden;
   $("end").hidden = !ended;
   if (ended) $("end").replaceChildren(...result());
   for (const b of document.querySelectorAll("#keys button")) b.hidden = (b.dataset.does === "quit") === !ended;
@@ -213,6 +222,8 @@ function draw() {
   enable(["undo"], state.entries.length);
   for (const b of document.querySelectorAll("[data-does=later] span")) b.textContent = open ? "Answer this later" : "Answer questions set aside";
   if ($("list").open) panels.list();
+  // The buttons of the answers are gone, and the focus may have been on one of them.
+  if (ends && !opened().length) $("end").focus({ preventScroll: true });
 }
 
 function enable(all, can) {
@@ -228,7 +239,10 @@ function result() {
   add("h2", clusters.length ? "The method finds " + count(clusters.length + more, "cluster") : "The method has not found clusters yet");
   if (clusters.length) {
     const table = made("table"), head = table.createTHead().insertRow(), body = table.createTBody();
-    for (const text of ["Size", "Typical members"]) head.append(made("th", text));
+    for (const text of ["Size", "Typical members"]) {
+      head.append(made("th", text));
+      head.lastChild.scope = "col";
+    }
     for (const { size, typical } of clusters) {
       const members = made("td"), line = made("div", undefined, "thumbs"), cells = body.insertRow();
       for (const o of typical) {

@@ -203,6 +203,12 @@ async function byKeyboard(browser, colorScheme) {
   assert.equal(await s.count(), 0);
   await s.checked("question");
   await s.answer(press, 10);
+  // Question and last answer are announced, and announced once.
+  const live = await page.evaluate("['ask', 'said', 'advice'].map((id) => $(id).role)");
+  assert.deepEqual(live, ["status", "status", "status"]);
+  const texts = await page.evaluate("(draw(), counts(), [$('ask').firstChild, $('said').firstChild])" +
+    ".every((text) => (draw(), text.isConnected))");
+  assert(texts);
   await press("undo");
   await s.until("state.entries.length === 9 && !busy");
   await s.answer(press, 2);
@@ -227,7 +233,14 @@ async function byKeyboard(browser, colorScheme) {
     assert.equal(await s.opened(), "");
   }
   assert.equal(await s.count(), 12);
+  // A change of an answer redraws the list, and the focus stays in it.
   await press("l");
+  const last = await page.evaluate("state.entries.at(-1).id");
+  while (await page.evaluate(`document.activeElement.ariaLabel !== 'change q${last} to different'`)) await press("Tab");
+  await enter();
+  await s.until("state.counts.unsure === 0 && !busy");
+  assert(await page.evaluate("$('list').contains(document.activeElement)"));
+  assert.equal(await s.opened(), "list");
   while (await page.evaluate("document.activeElement.ariaLabel !== 'change q0 to same'")) await press("Tab");
   await enter();
   await s.until("document.querySelectorAll('#message li').length === 3");
@@ -245,6 +258,7 @@ async function byKeyboard(browser, colorScheme) {
   await s.answer(press, 28);
   await s.until("state.ended && state.standing && state.standing.answers === 40");
   await s.checked("end");
+  assert.equal(await page.evaluate("document.activeElement.id"), "end");
   await s.end();
   await press("q");
   await s.saved();
