@@ -27,7 +27,8 @@ const HEADINGS: [(&str, &str); 5] = [
     ),
     (
         "Questions",
-        "selector oracle budget ledger selection_only questions web port show_guess import keys rule disagreements",
+        "selector oracle budget ledger selection_only questions web annotators port show_guess import keys rule \
+         disagreements",
     ),
     (
         "Output",

@@ -33,12 +33,17 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// A guard with a new token of 128 random bits, for a server at `port`.
+    /// A guard with a new token of 128 random bits, for a server at `port`. The token begins with the name of an
+    /// annotator, if there is one.
     ///
     /// # Errors
     /// `Usage` where the system gives no random numbers.
-    pub fn new(port: u16) -> Result<Self> {
-        Ok(Guard { port, token: random()? })
+    pub fn new(port: u16, name: &str) -> Result<Self> {
+        let mut token = random()?;
+        if !name.is_empty() {
+            token = format!("{name}-{token}");
+        }
+        Ok(Guard { port, token })
     }
 
     /// The address of the page.
@@ -86,7 +91,7 @@ mod tests {
 
     #[test]
     fn only_the_page_itself_is_admitted() {
-        let guard = Guard::new(8000).unwrap();
+        let guard = Guard::new(8000, "").unwrap();
         let path = format!("/{}/act", guard.token);
         let admit =
             |path: &str, host, origin| guard.admit(true, path, host, origin).map(str::to_string);
@@ -102,8 +107,13 @@ mod tests {
         for path in ["/act", "/", "/00000000000000000000000000000000/act"] {
             assert_eq!(admit(path, host, origin), Err(Refused::Token));
         }
-        assert_ne!(Guard::new(8000).unwrap().token, guard.token);
-        let usual = Guard::new(80).unwrap();
+        assert_ne!(Guard::new(8000, "").unwrap().token, guard.token);
+        let [anna, ben] = ["anna", "ben"].map(|name| Guard::new(8000, name).unwrap());
+        assert!(anna.address().starts_with("http://127.0.0.1:8000/anna-"), "{}", anna.address());
+        let path = format!("/{}/act", anna.token);
+        assert!(anna.admit(true, &path, host, origin).is_ok());
+        assert_eq!(ben.admit(true, &path, host, origin), Err(Refused::Token));
+        let usual = Guard::new(80, "").unwrap();
         let path = format!("/{}/act", usual.token);
         let admit = |host, origin| usual.admit(true, &path, Some(host), Some(origin)).is_ok();
         assert!(admit("127.0.0.1", "http://127.0.0.1"));

@@ -24,37 +24,52 @@ const BREATH: Duration = Duration::from_millis(200);
 /// A server that can be reached from this machine only.
 pub struct Server {
     http: Listener,
-    guard: Guard,
     /// Random word that the page's own style and script carry, so that browsers run no other.
     nonce: String,
     keys: Keys,
-    /// A page has received the last state.
+    seats: Vec<Seat>,
+}
+
+/// The page of one annotator.
+struct Seat {
+    /// Empty if there is only one annotator.
+    name: String,
+    guard: Guard,
+    /// The page has received the last state.
     is_told: AtomicBool,
 }
 
 impl Server {
-    /// Listens on 127.0.0.1 for a page with these keys; port 0: one that is free.
+    /// Listens on 127.0.0.1 for pages with these keys: one for each of the `annotators`, or one without a name.
+    /// Port 0: one that is free.
     ///
     /// # Errors
     /// `Usage` where the port is taken.
-    pub fn bind(port: u16, keys: Keys) -> Result<Self> {
+    pub fn bind(port: u16, keys: Keys, annotators: &[String]) -> Result<Self> {
         let taken = |e| Error::Usage(format!("--port {port}: {e}; 0 takes one that is free"));
         let http = Listener::bind(port).map_err(taken)?;
-        let guard = Guard::new(http.port())?;
-        Ok(Server { http, guard, nonce: guard::random()?, keys, is_told: AtomicBool::new(false) })
+        let seat = |name: &str| -> Result<Seat> {
+            let guard = Guard::new(http.port(), name)?;
+            Ok(Seat { name: name.into(), guard, is_told: AtomicBool::new(false) })
+        };
+        let seats = match annotators {
+            [] => vec![seat("")?],
+            all => all.iter().map(|name| seat(name)).collect::<Result<_>>()?,
+        };
+        Ok(Server { http, nonce: guard::random()?, keys, seats })
     }
 
-    /// The address of the page, with its token.
-    pub fn address(&self) -> String {
-        self.guard.address()
+    /// The addresses of the pages, with their tokens.
+    pub fn addresses(&self) -> Vec<String> {
+        self.seats.iter().map(|seat| seat.guard.address()).collect()
     }
 
-    /// Shows which files were written, if a page is open.
-    pub fn tell(&self, session: &Session, written: Written) {
-        session.written(written);
+    /// Shows which files were written, on the pages that are open.
+    pub fn tell(&self, sessions: &[Session], written: &Written) {
+        sessions.iter().for_each(|session| session.written(written.clone()));
         for _ in 0..4 {
             std::thread::sleep(BREATH);
-            if self.is_told.load(Ordering::Relaxed) {
+            if self.seats.iter().all(|seat| seat.is_told.load(Ordering::Relaxed)) {
                 break;
             }
         }
@@ -66,28 +81,36 @@ impl Server {
     }
 }
 
-/// Serves `session` about these objects until [`Server::end`] is called.
-pub fn serve(server: &Server, session: &Session, objects: &Objects<'_>) {
-    let ranges = show::ranges(objects, session.n());
-    let page = page::page(&server.nonce, &server.keys, &ranges);
+/// Serves the sessions about these objects, one for each page, until [`Server::end`] is called.
+pub fn serve(server: &Server, sessions: &[Session], objects: &Objects<'_>) {
+    let ranges = show::ranges(objects, sessions.first().map_or(0, Session::n));
+    let page = |seat: &Seat| {
+        let names = server.seats.iter().map(|seat| seat.name.as_str());
+        let others = names.filter(|name| *name != seat.name).collect();
+        page::page(&server.nonce, &server.keys, &ranges, (seat.name.as_str(), others))
+    };
+    let pages: Vec<String> = server.seats.iter().map(page).collect();
     std::thread::scope(|scope| {
-        let answer = |request: &Request| answer(server, &page, session, objects, request);
+        let answer = |request: &Request| answer(server, &pages, sessions, objects, request);
         server.http.serve(scope, answer);
     });
 }
 
 fn answer(
     server: &Server,
-    page: &str,
-    session: &Session,
+    pages: &[String],
+    sessions: &[Session],
     objects: &Objects<'_>,
     request: &Request,
 ) -> Response {
     let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
     let changes = request.method != "GET";
     let (host, origin) = (request.header("Host"), request.header("Origin"));
-    let admitted = server.guard.admit(changes, path, host, origin);
-    let Said { status, kind, body, policy } = match (request.method.as_str(), admitted) {
+    let admit = |seat: &Seat| seat.guard.admit(changes, path, host, origin);
+    // A request that no seat admits is refused by all for the same reason.
+    let at = server.seats.iter().position(|seat| admit(seat).is_ok()).unwrap_or_default();
+    let (seat, session) = (&server.seats[at], &sessions[at]);
+    let Said { status, kind, body, policy } = match (request.method.as_str(), admit(seat)) {
         (_, Err(Refused::Token)) => {
             Said::text(404, "no such page: the address printed holds its token")
         }
@@ -98,14 +121,14 @@ fn answer(
         ("GET", Ok("")) => Said {
             kind: "text/html; charset=utf-8",
             policy: page::policy(&server.nonce),
-            ..Said::text(200, page)
+            ..Said::text(200, &pages[at])
         },
         // A page without an icon would ask for one without the token.
         ("GET", Ok("icon")) => Said::text(204, ""),
         ("GET", Ok("state")) => {
             let since = query.strip_prefix("since=").and_then(|v| v.parse().ok());
             let view = session.news(since, PATIENCE);
-            server.is_told.fetch_or(view.written.is_some(), Ordering::Relaxed);
+            seat.is_told.fetch_or(view.written.is_some(), Ordering::Relaxed);
             Said::json(200, &scene(view, session, objects))
         }
         ("GET", Ok(path)) => picture(path, session, objects),

@@ -117,6 +117,8 @@ pub struct Written {
     pub files: Vec<(String, String)>,
     /// A command that uses the answers.
     pub next: String,
+    /// A sentence about how well each two annotators agree, if there are several.
+    pub agreement: Vec<String>,
 }
 
 /// The clusters as they stand.

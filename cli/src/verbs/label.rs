@@ -1,17 +1,22 @@
 //! The command `label`: an annotator answers in the terminal or on a local page.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
 
 use mustlink::roles::{Answer, Event};
 use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
+use mustlink::{Error, Kind, Problem};
 use mustlink_datasets::{FileAnswer, shell_word};
-use mustlink_experiments::io;
+use mustlink_experiments::{Single, io};
 use mustlink_label::{
-    Imported, Keys, Looks, Objects, Server, Session, Statement, Work, Written, annotator, called,
-    converse, find, is_later, is_own, is_there, serve, shown,
+    Entry, Imported, Keys, Looks, Objects, Server, Session, Share, Statement, Work, Written,
+    annotator, called, converse, find, is_later, is_own, is_there, serve, shown,
 };
 
 use crate::broken;
@@ -19,6 +24,7 @@ use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
+use crate::verbs::ledger::agreement;
 use crate::{interrupt, program, term};
 
 /// Answer "same or different?" in the terminal, or on a local page with --web
@@ -28,7 +34,8 @@ use crate::{interrupt, program, term};
 #[command(before_help = "Examples:
   mustlink label --data my.csv --id name --selector cobras --ledger answers.jsonl --out labels.csv
   mustlink label --data texts.csv --id name --text body --k 4 --budget 60 --ledger answers.jsonl --web
-  mustlink label --data my.csv --id name --import answered.csv --ledger answers.jsonl --out labels.csv")]
+  mustlink label --data my.csv --id name --import answered.csv --ledger answers.jsonl --out labels.csv
+  mustlink label --data my.csv --id name --selector random_pairs --ledger answers.jsonl --web --annotators anna,ben")]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
@@ -38,6 +45,19 @@ pub(crate) struct Args {
     /// Port of the page on 127.0.0.1; 0: any free port
     #[arg(long, value_name = "PORT", default_value_t = 0, requires = "web")]
     port: u16,
+    /// Names of several annotators, each with a page and a ledger
+    ///
+    /// With --ledger answers.jsonl, the answers of anna are in answers-anna.jsonl. Every fourth question is asked
+    /// of all annotators, the others of one alone. --budget limits the answers of each annotator. When all have
+    /// finished, Cohen's κ shows how well they agree. "mustlink ledger merge" combines the ledgers.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        requires = "web",
+        conflicts_with_all = ["import", "out"]
+    )]
+    annotators: Vec<String>,
     /// Columns to show of an object [default: its features]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     show: Vec<String>,
@@ -82,6 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             "--oracle: in a session you answer yourself; run \"mustlink select\" to ask an oracle",
         ));
     }
+    check_names(&args.annotators)?;
     // A session that only imports answers needs no terminal.
     if !args.web && !is_there() && args.import.is_none() {
         return Err(Failure::usage(
@@ -110,23 +131,124 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let job = Job::open(&own, false)?;
     let made = in_pool(args.job.threads, || answered(args, &job, path, keys))?;
     job.finish(&args.job);
-    let answers = made.map_err(|e| job.named(&e))?;
+    let lines = made.map_err(|e| job.named(&e))?;
     if !args.job.quiet {
-        term::tell(&format!(
-            "{} in {}; run the same command again to continue",
-            count(answers, "answer"),
-            path.display()
-        ));
+        lines.iter().for_each(|line| term::tell(line));
     }
     Ok(0)
 }
 
-/// Runs the session and writes the labels; gives the number of answers.
-fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result<usize> {
+/// Refuses names of annotators that cannot be part of an address and of the name of a file.
+fn check_names(names: &[String]) -> Result<(), Failure> {
+    let refused = |what: String| Err(Failure::usage(format!("--annotators: {what}")));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if let Some(name) = names.iter().find(|name| name.is_empty() || !name.chars().all(is_plain)) {
+        return refused(format!("a name has letters a to z, digits, - and _, got \"{name}\""));
+    }
+    for (at, name) in names.iter().enumerate() {
+        // Some systems do not tell apart files by the case of letters.
+        if names[..at].iter().any(|before| before.eq_ignore_ascii_case(name)) {
+            return refused(format!("{name} is given twice"));
+        }
+    }
+    match names {
+        [one] => refused(format!("at least two names are needed, got {one}")),
+        _ => Ok(()),
+    }
+}
+
+/// The method of an annotator, with the ledger.
+type Part<'a> = (Cow<'a, Single>, PathBuf);
+
+/// Those of each annotator: of one without a name, unless several are named.
+fn parts<'a>(args: &Args, job: &'a Job, path: &Path) -> mustlink::Result<Vec<Part<'a>>> {
+    let names = &args.annotators;
+    if names.is_empty() {
+        return Ok(vec![(Cow::Borrowed(&**job), path.to_path_buf())]);
+    }
+    let (Some(selector), Some(_)) = (&job.method.selector, &job.method.clusterer) else {
+        return Err(Error::Usage(
+            "--annotators needs a selector and a clusterer; add them, for example --selector random_pairs \
+             --clusterer pck_means"
+                .into(),
+        ));
+    };
+    let part = |(own, name): (usize, &String)| {
+        let mut single = Single::clone(job);
+        let (annotators, own) = (names.len() as u64, own as u64);
+        single.method.selector =
+            Some(Box::new(Share { selector: selector.clone(), annotators, own }));
+        let mut file = path.file_stem().unwrap_or_default().to_os_string();
+        file.push(format!("-{name}"));
+        if let Some(ending) = path.extension() {
+            file.push(".");
+            file.push(ending);
+        }
+        (Cow::Owned(single), path.with_file_name(file))
+    };
+    Ok(names.iter().enumerate().map(part).collect())
+}
+
+/// Runs each session on a thread of its own, until all have ended.
+fn carry_out(
+    args: &Args,
+    parts: &[Part<'_>],
+    works: Vec<Work>,
+    seen: &Problem,
+    imported: &[Imported],
+) -> mustlink::Result<Vec<Selection>> {
+    let one = |(single, path): &Part<'_>, work: Work| {
+        let done = in_pool(args.job.threads, || work.run(single, seen, path, imported)).flatten();
+        if done.is_err() {
+            // Ends the other sessions as Ctrl-C does, which loses nothing.
+            interrupt::flag().store(true, Ordering::Relaxed);
+        }
+        done
+    };
+    let one = &one;
+    let mut done: Vec<mustlink::Result<Selection>> = std::thread::scope(|scope| {
+        let started =
+            parts.iter().zip(works).map(|(part, work)| scope.spawn(move || one(part, work)));
+        let started: Vec<_> = started.collect();
+        let ended = |thread: ScopedJoinHandle<'_, mustlink::Result<Selection>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(ended).collect()
+    });
+    // An error that ended the other sessions comes first.
+    done.sort_by_key(|done| matches!(done, Err(Error::Cancelled)));
+    done.into_iter().collect()
+}
+
+/// How well each two annotators agree.
+fn agreements(names: &[String], sessions: &[Session]) -> Vec<String> {
+    let votes = |session: &Session| -> BTreeMap<(u32, u32), bool> {
+        let entries = session.view(None, Duration::ZERO).entries;
+        let vote = |e: &Entry| {
+            let pair = (e.subject.min(e.reference), e.subject.max(e.reference));
+            Some((pair, e.reply.kind()? == Kind::MustLink))
+        };
+        entries.iter().filter_map(vote).collect()
+    };
+    let all: Vec<_> = names.iter().zip(sessions.iter().map(votes)).collect();
+    let mut lines = Vec::new();
+    for (at, (name, own)) in all.iter().enumerate() {
+        for (other, before) in &all[..at] {
+            let both = before.iter().filter_map(|(pair, &vote)| Some((vote, *own.get(pair)?)));
+            lines.push(agreement([other, name], &both.collect::<Vec<_>>()));
+        }
+    }
+    lines
+}
+
+/// Runs the sessions and writes the labels; gives the lines that sum it up.
+fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result<Vec<String>> {
     let seen = job.seen()?;
     let imported = imported(args, job)?;
-    let (session, work) = Session::new(&seen.problem, args.job.budget);
-    session.show_guess(args.show_guess);
+    let parts = parts(args, job, path)?;
+    let new = |_| Session::new(&seen.problem, args.job.budget);
+    let (sessions, works): (Vec<Session>, Vec<Work>) = parts.iter().map(new).unzip();
+    sessions.iter().for_each(|session| session.show_guess(args.show_guess));
     let (columns, image) = (!args.show.is_empty(), args.image.is_some());
     let looks = Looks { columns, image, series: args.series };
     let folder = Path::new(&args.job.data).parent().filter(|p| !p.as_os_str().is_empty());
@@ -136,24 +258,29 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         shown: &|object| shown(job, object, &looks),
         folder: folder.unwrap_or(Path::new(".")),
     };
-    let run = |work: Work| {
-        let done = work.run(job, &seen.problem, path, &imported);
+    let run = |works| {
+        let done = carry_out(args, &parts, works, &seen.problem, &imported);
         done.map_err(|e| job.about_features(&seen, e))
     };
-    let finish = |selection: Selection| {
+    let finish = |selections: Vec<Selection>| {
         // Ctrl-C ends the session like "save and quit". It must not also stop the writing of the labels.
         interrupt::flag().store(false, Ordering::Relaxed);
-        write(args, job, &seen, &selection).map(|()| selection)
+        write(args, job, &seen, &selections[0]).map(|()| selections)
     };
-    let selection = if args.web {
-        let server = Server::bind(args.port, keys)?;
+    let mut written = written(args, &parts);
+    let selections = if args.web {
+        let server = Server::bind(args.port, keys, &args.annotators)?;
         std::thread::scope(|scope| {
-            scope.spawn(|| serve(&server, &session, &objects));
-            let address = server.address();
-            term::tell(&format!("answer at {address} (Ctrl-C ends; nothing is lost)"));
-            let done = run(work).and_then(finish);
+            scope.spawn(|| serve(&server, &sessions, &objects));
+            for (at, address) in server.addresses().iter().enumerate() {
+                let name = args.annotators.get(at).map(|name| format!(" as {name}"));
+                let name = name.unwrap_or_default();
+                term::tell(&format!("answer at {address}{name} (Ctrl-C ends; nothing is lost)"));
+            }
+            let done = run(works).and_then(finish);
             if done.is_ok() {
-                server.tell(&session, written(args, path));
+                written.agreement = agreements(&args.annotators, &sessions);
+                server.tell(&sessions, &written);
             }
             server.end();
             done
@@ -162,17 +289,28 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         std::thread::scope(|scope| {
             // The session is dropped where the terminal fails or nobody is there, which ends the work.
             let face = scope.spawn(|| {
-                let session = session;
-                if is_there() { converse(&session, &objects, &keys) } else { Ok(()) }
+                let sessions = sessions;
+                if is_there() { converse(&sessions[0], &objects, &keys) } else { Ok(()) }
             });
-            let done = run(work);
+            let done = run(works);
             face.join().unwrap_or(Ok(())).and(done)
         })
         .and_then(finish)?
     };
     // What followed from the answers was asked of nobody.
     let paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
-    Ok(selection.events.iter().filter(paid).count())
+    let line = |((_, path), selection): (&Part<'_>, &Selection)| {
+        let answers = selection.events.iter().filter(paid).count();
+        format!("{} in {}", count(answers, "answer"), path.display())
+    };
+    let mut lines: Vec<String> = parts.iter().zip(&selections).map(line).collect();
+    if args.annotators.is_empty() {
+        lines[0] += "; run the same command again to continue";
+    } else {
+        lines.extend(written.agreement);
+        lines.push(format!("run the same command again to continue, or {}", written.next));
+    }
+    Ok(lines)
 }
 
 /// Writes the labels.
@@ -205,15 +343,19 @@ fn write(
 }
 
 /// The files of the session, and a command that uses the answers.
-fn written(args: &Args, path: &Path) -> Written {
+fn written(args: &Args, parts: &[Part<'_>]) -> Written {
     let file = |what: &str, path: &str| (what.to_string(), path.to_string());
-    let ledger = path.display().to_string();
-    let mut files = vec![file("Answers", &ledger)];
+    let (mut files, mut ledgers) = (Vec::new(), String::new());
+    for (at, (_, path)) in parts.iter().enumerate() {
+        let name = args.annotators.get(at).map(|name| format!("Answers of {name}"));
+        let path = path.display().to_string();
+        ledgers += &format!(" {}", shell_word(&path));
+        files.push((name.unwrap_or_else(|| "Answers".into()), path));
+    }
     files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
     files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
-    let (ledger, data) = (shell_word(&ledger), program::about_data());
-    let next = format!("mustlink ledger merge {ledger}{data} --out pairs.csv");
-    Written { files, next }
+    let next = format!("mustlink ledger merge{ledgers}{} --out pairs.csv", program::about_data());
+    Written { files, next, ..Written::default() }
 }
 
 /// The answers of a file, about objects as they stand after the first transforms.

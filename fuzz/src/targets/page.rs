@@ -87,7 +87,7 @@ impl Page {
             let folder = tempfile::tempdir().expect("a folder");
             let ledger = folder.path().join("answers.jsonl");
             let (session, work) = Session::new(&seen, Some(400));
-            let server = Server::bind(0, Keys::default()).expect("a port");
+            let server = Server::bind(0, Keys::default(), &[]).expect("a port");
             let shown = |o: u32| Shown { id: format!("o{o}"), ..Shown::default() };
             let find = |id: &str| id.strip_prefix('o')?.parse().ok().filter(|o: &u32| *o < 150);
             let objects = Objects {
@@ -98,12 +98,12 @@ impl Page {
             };
             std::thread::scope(|scope| {
                 // Dropped before the work is waited for, which ends it.
-                let session = session;
+                let sessions = [session];
                 scope.spawn(|| work.run(&single, &seen, &ledger, &[]));
-                session.view(Some(0), Duration::from_secs(2));
+                sessions[0].view(Some(0), Duration::from_secs(2));
                 std::thread::scope(|scope| {
-                    scope.spawn(|| serve(&server, &session, &objects));
-                    let _ = tell.send(server.address());
+                    scope.spawn(|| serve(&server, &sessions, &objects));
+                    let _ = tell.send(server.addresses().remove(0));
                     let _ = ended.recv();
                     server.end();
                 });

@@ -316,5 +316,12 @@ async function follow() {
     }
   }
 }
+if (OWN) {
+  document.title = OWN + " – " + document.title;
+  document.querySelector("h1").prepend(OWN + ": ");
+  $("others").hidden = false;
+  $("others").textContent = "You answer as " + OWN + ". Every fourth question is also asked of " + OTHERS.join(", ") +
+    ". You do not see each other’s answers. When all have finished, this page shows how well you agree.";
+}
 $("trouble").onclose = () => $("message").replaceChildren();
 follow();

@@ -3,6 +3,8 @@
 const KEYS = /*KEYS*/;
 // The smallest and the largest number of each column that contains numbers only.
 const RANGES = /*RANGES*/;
+// This annotator, and the others.
+const [OWN, OTHERS] = /*ANNOTATORS*/;
 const $ = (id) => document.getElementById(id);
 const words = { must_link: "same", cannot_link: "different", dont_know: "don’t know" };
 const replies = { same: "must_link", different: "cannot_link", unsure: "dont_know" };
@@ -259,8 +261,14 @@ function result() {
   if (noise) add("p", count(noise, "object") + " in no cluster.");
   if (more) add("p", count(more, "cluster") + " not shown.");
   if (state.ended !== "saved") {
-    add("p", "You can still undo answers, or change them under “All answers” in the menu. “Save and quit” writes the files.");
+    add("p", "You can still undo answers, or change them under “All answers” in the menu. “Save and quit” " +
+      (OWN ? "ends your session." : "writes the files."));
   } else if (state.written) {
+    if (OWN) {
+      add("h2", "Agreement");
+      for (const line of state.written.agreement) add("p", line + ".");
+      add("p", "Cohen’s κ is 1 if two annotators always agree, and 0 if they agree as often as by chance.");
+    }
     add("h2", "Files");
     const files = made("dl");
     for (const [what, path] of state.written.files) files.append(made("dt", what), made("dd", path));
@@ -269,7 +277,8 @@ function result() {
     add("p", "Run the same command again to continue. To use the answers with other methods:");
     add("code", state.written.next);
   } else {
-    add("p", state.gone ? "The program has ended. The terminal lists the files that it wrote." : "Writing the files …");
+    add("p", state.gone ? "The program has ended. The terminal lists the files that it wrote." : !OWN ? "Writing the files …" :
+      "How well you agree is shown when all have finished: you and " + OTHERS.join(", ") + ". You can leave this page open until then.");
   }
   return all;
 }

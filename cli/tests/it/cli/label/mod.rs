@@ -1,5 +1,6 @@
 //! A person answers: in a terminal, on a page, and by what others send to it.
 
+mod annotators;
 mod browser;
 mod http;
 mod page;
@@ -47,16 +48,21 @@ impl Label {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let err = BufReader::new(child.stderr.take().unwrap());
         let mut label = Label { child, address: String::new(), err };
+        label.address = label.next_address();
+        label
+    }
+
+    /// The address of the next page, once it is printed.
+    fn next_address(&mut self) -> String {
         let mut said = String::new();
-        while label.address.is_empty() {
+        loop {
             let mut line = String::new();
-            assert!(label.err.read_line(&mut line).unwrap() > 0, "ended without a page: {said}");
+            assert!(self.err.read_line(&mut line).unwrap() > 0, "ended without a page: {said}");
             if let Some(rest) = line.strip_prefix("answer at ") {
-                label.address = rest.split(' ').next().unwrap().to_string();
+                return rest.split(' ').next().unwrap().to_string();
             }
             said += &line;
         }
-        label
     }
 
     /// Waits for its end; gives the exit status and what it said.
