@@ -1,5 +1,6 @@
-// Two sessions of `mustlink label --web` in Chromium: forty answers by touch on a small screen, and by keyboard alone on
-// a large one, each with an undo, a conflict, every panel and the end page. axe-core must find nothing on any of them.
+// Sessions of `mustlink label --web` in Chromium: forty answers by touch on a small screen, and by keyboard alone on a
+// large one, each with an undo, a conflict, every panel and the end page; then two annotators on one server, one on each
+// screen. axe-core must find nothing on any of them.
 //
 //   npm install -g playwright-core axe-core
 //   node label/tests/browser/session.mjs target/debug/mustlink
@@ -29,25 +30,41 @@ const pairs = [[0, 50], [1, 51], [0, 1], [50, 51]];
 for (let k = 0; k < 45; k++) pairs.push([2 + k, 52 + ((k * 7) % 90)]);
 const METHOD = `selector = { type = "fixed_list", pairs = ${JSON.stringify(pairs)} }\nclusterer = "pck_means"\nk = 3\n`;
 
+// One server, as it was started with these options, and the addresses of its pages.
+async function started(options, pages) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "label-"));
+  fs.writeFileSync(path.join(folder, "m.toml"), METHOD);
+  const line = "label --web --data iris --method m.toml --ledger l.jsonl " + options;
+  const child = spawn(program, line.split(" "), { cwd: folder, stdio: ["ignore", "inherit", "pipe"] });
+  // A session that failed does not outlive this script.
+  process.on("exit", () => child.kill());
+  const server = { folder, addresses: [], said: "", ended: new Promise((then) => child.on("close", then)) };
+  const lines = readline.createInterface({ input: child.stderr });
+  const listens = new Promise((then) => {
+    lines.on("close", then);
+    lines.on("line", (text) => {
+      server.said += text + "\n";
+      const address = /^answer at (\S+)/.exec(text)?.[1];
+      if (address) server.addresses.push(address);
+      if (server.addresses.length === pages) then();
+    });
+  });
+  await listens;
+  assert.equal(server.addresses.length, pages, server.said);
+  return server;
+}
+
+const AGREEMENT = "anna and ben agree on 4 of 5 pairs that both answered; Cohen's κ is 0.62";
+
 class Session {
   static async start(browser, name, screen) {
+    const server = await started("--out labels.csv --budget " + BUDGET, 1);
+    return Session.open(browser, name, screen, server, server.addresses[0]);
+  }
+
+  static async open(browser, name, screen, server, address) {
     const s = new Session();
-    s.name = name;
-    s.folder = fs.mkdtempSync(path.join(os.tmpdir(), "label-"));
-    fs.writeFileSync(path.join(s.folder, "m.toml"), METHOD);
-    const line = "label --web --data iris --method m.toml --ledger l.jsonl --out labels.csv --budget " + BUDGET;
-    s.child = spawn(program, line.split(" "), { cwd: s.folder, stdio: ["ignore", "inherit", "pipe"] });
-    // A session that failed does not outlive this script.
-    process.on("exit", () => s.child.kill());
-    s.ended = new Promise((then) => s.child.on("exit", then));
-    let said = "";
-    for await (const text of readline.createInterface({ input: s.child.stderr })) {
-      said += text + "\n";
-      s.address = /^answer at (\S+)/.exec(text)?.[1];
-      if (s.address) break;
-    }
-    assert(s.address, said);
-    s.child.stderr.resume();
+    Object.assign(s, { name, server, folder: server.folder, sent: "" });
     s.context = await browser.newContext(screen);
     s.page = await s.context.newPage();
     s.page.on("pageerror", (e) => { throw e; });
@@ -55,8 +72,9 @@ class Session {
     s.page.on("response", async (response) => {
       const text = /\/(state|act)\b/.test(new URL(response.url()).pathname) ? await response.text().catch(() => "") : "";
       assert(!/"says":(true|false)/.test(text), "the guess was sent before the answer");
+      s.sent += text;
     });
-    await s.page.goto(s.address);
+    await s.page.goto(address);
     await s.until("state && state.open");
     return s;
   }
@@ -90,14 +108,13 @@ class Session {
     }
   }
 
-  // Answers as the classes of the flowers do.
-  async answer(press, most) {
+  // Answers, if nothing else is said, as the classes of the flowers do.
+  async answer(press, most, isSame = (a, b) => Math.floor(a / 50) === Math.floor(b / 50)) {
     for (let k = 0; k < most; k++) {
       await this.until("state.open");
       const { open, turn } = await this.page.evaluate("({ open: state.open, turn: state.turn })");
       await this.reachable();
-      const same = Math.floor(open.subject / 50) === Math.floor(open.reference / 50);
-      await press(same ? "same" : "different");
+      await press(isSame(open.subject, open.reference) ? "same" : "different");
       await this.until(`state.turn > ${turn}`);
     }
   }
@@ -111,6 +128,10 @@ class Session {
   }
 
   async end() {
+    await this.page.emulateMedia({ media: "print" });
+    if (process.env.SCREENSHOTS) await this.page.screenshot({ path: path.join(process.env.SCREENSHOTS, `${this.name}-print.png`), fullPage: true });
+    assert(!(await this.page.isVisible("#keys")), "buttons on paper");
+    await this.page.emulateMedia({ media: null });
     const text = await this.page.innerText("#end");
     for (const part of [`You answered ${BUDGET} questions`, "The method finds 3 clusters", "hidden guess agreed with", "Typical members"]) {
       assert(text.includes(part), `${this.name}: "${part}" is not in\n${text}`);
@@ -125,7 +146,7 @@ class Session {
     for (const part of ["l.jsonl", "labels.csv", "mustlink ledger merge l.jsonl --data iris --out pairs.csv"]) {
       assert(text.includes(part), `${this.name}: "${part}" is not in\n${text}`);
     }
-    assert.equal(await this.ended, 0);
+    assert.equal(await this.server.ended, 0);
     assert.equal(fs.readFileSync(path.join(this.folder, "labels.csv"), "utf8").trim().split("\n").length, 151);
     await this.context.close();
     fs.rmSync(this.folder, { recursive: true });
@@ -264,11 +285,53 @@ async function byKeyboard(browser, colorScheme) {
   await s.saved();
 }
 
+// Anna on the small screen by touch, ben on the large one by keyboard. They answer alike, but for one pair.
+async function byTwo(browser, colorScheme) {
+  const server = await started("--annotators anna,ben --budget 20", 2), { addresses: [ofAnna, ofBen] } = server;
+  const small = { viewport: { width: 400, height: 800 }, hasTouch: true, isMobile: true, colorScheme };
+  const anna = await Session.open(browser, "anna-" + colorScheme, small, server, ofAnna);
+  const ben = await Session.open(browser, "ben-" + colorScheme, { viewport: { width: 1400, height: 900 }, colorScheme }, server, ofBen);
+  assert.equal(await anna.page.title(), "anna – mustlink label");
+  const tap = (does) => anna.page.locator(`#keys [data-does=${does}]`).tap();
+  const key = (does) => ben.page.keyboard.press(does === "same" ? "y" : "n");
+  const even = (a, b) => Math.min(a, b) % 2 === 0;
+  await Promise.all([anna.answer(tap, 20, even), ben.answer(key, 10, (a, b) => even(a, b) !== (Math.min(a, b) === 12))]);
+  await anna.until("state.ended");
+  await tap("quit");
+  await anna.until("state.ended === 'saved'");
+  await anna.checked("waiting");
+  assert.match(await anna.page.innerText("#end"), /How well you agree is shown when all have finished: you and ben\./);
+  await ben.answer(key, 10, (a, b) => even(a, b) !== (Math.min(a, b) === 12));
+  await ben.until("state.ended");
+  await ben.page.keyboard.press("?");
+  await ben.checked("help");
+  assert.match(await ben.page.innerText("#help"), /You answer as ben\. Every fourth question is also asked of anna\./);
+  await ben.page.keyboard.press("Escape");
+  for (const { sent, name } of [anna, ben]) assert(!/κ|"agreement":\[/.test(sent), `${name}: the agreement was sent before the end`);
+  await ben.page.keyboard.press("q");
+  for (const s of [anna, ben]) {
+    await s.until("state.written");
+    const text = await s.page.innerText("#end");
+    for (const part of [AGREEMENT + ".", "l-anna.jsonl", "l-ben.jsonl", "mustlink ledger merge l-anna.jsonl l-ben.jsonl --data iris --out pairs.csv"]) {
+      assert(text.includes(part), `${s.name}: "${part}" is not in\n${text}`);
+    }
+  }
+  assert.equal(await server.ended, 0);
+  assert(server.said.includes(AGREEMENT + "\n"), server.said);
+  for (const s of [anna, ben]) {
+    await s.checked("agreement");
+    await s.context.close();
+  }
+  fs.rmSync(server.folder, { recursive: true });
+  console.log(`two annotators, ${colorScheme}: passed`);
+}
+
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
 try {
   for (const scheme of ["light", "dark"]) {
     await byTouch(browser, scheme);
     await byKeyboard(browser, scheme);
+    await byTwo(browser, scheme);
   }
 } finally {
   await browser.close();
