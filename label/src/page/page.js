@@ -267,7 +267,7 @@ function result() {
     if (OWN) {
       add("h2", "Agreement");
       for (const line of state.written.agreement) add("p", line + ".");
-      add("p", "Cohen’s κ is 1 if two annotators always agree, and 0 if they agree as often as by chance.");
+      add("p", "κ is 1 if two annotators always agree, and 0 if they agree as often as by chance.");
     }
     add("h2", "Files");
     const files = made("dl");
