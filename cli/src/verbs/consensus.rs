@@ -240,7 +240,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         k: run.clustering.k,
         n: ensemble.n(),
         members: ensemble.len(),
-        columns: columns(&objects, &ensemble),
+        columns: columns_text(&objects, &ensemble),
         missing: ensemble.members().iter().flat_map(|m| &m.labels).filter(|&&l| l == NONE).count(),
         objective: run.clustering.objective,
         mean_nmi: mean_nmi(&ensemble, labels)?,
@@ -312,7 +312,7 @@ fn number_of_clusters(
 }
 
 /// How the columns of the file were read.
-fn columns(objects: &Dataset, ensemble: &Ensemble) -> String {
+fn columns_text(objects: &Dataset, ensemble: &Ensemble) -> String {
     let mut names: Vec<&str> =
         ensemble.members().iter().take(6).map(|m| m.provenance.as_str()).collect();
     if ensemble.len() > 6 {

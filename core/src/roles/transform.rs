@@ -143,6 +143,9 @@ pub trait Transform: super::Plugin {
     }
 }
 
+/// A transform with its fitted form.
+pub type FittedStep = (Box<dyn Transform>, Arc<dyn Fitted>);
+
 /// A fitted transform as it is stored, for objects that come later.
 #[derive(Serialize, Deserialize)]
 pub struct SavedStep {
@@ -158,9 +161,7 @@ impl SavedStep {
     ///
     /// # Errors
     /// The name of the first transform that cannot be stored.
-    pub fn of_all(
-        steps: &[(Box<dyn Transform>, Arc<dyn Fitted>)],
-    ) -> std::result::Result<Vec<Self>, &'static str> {
+    pub fn of_all(steps: &[FittedStep]) -> std::result::Result<Vec<Self>, &'static str> {
         let mut saved = Vec::new();
         for (transform, fitted) in steps.iter().filter(|(t, _)| !t.properties().changes_rows) {
             let fitted = fitted.saved().ok_or(transform.typetag_name())?;
