@@ -23,9 +23,7 @@ To add a method: append rows to rows.csv with its own name, computed under the p
 import argparse
 import csv
 import json
-import math
 import os
-import random
 import re
 import subprocess
 import sys
@@ -33,63 +31,12 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROWS = HERE / "rows.csv"
-HEADER = ["set", "draw", "asked", "wrong", "answers", "method", "ari", "ari_free", "ami_free", "seconds", "shown",
-          "shown_error", "met"]
-KEY = HEADER[:6]
-
-# Defaults and portfolio of `auto` were chosen while looking at these.
-DEVELOPMENT = (
-    "iris wine glass hepatitis sonar ionosphere crabs_gender crabs_species_sex dermatology digits389_317 "
-    "breast_wisconsin wdbc"
-).split()
-# No default was chosen by these; nine of them were seen when the rules of `auto` were reviewed.
-SEEN = "bupa haberman hayes_roth heart led7digit new_thyroid1 saheart tae vehicle".split()
-TEST = (
-    "australian bupa contraceptive haberman hayes_roth heart led7digit mammographic new_thyroid1 phoneme saheart satimage "
-    "tae texture vehicle vowel"
-).split()
-SETS = {name: name for name in DEVELOPMENT} | {name: f"keel_{name}" for name in TEST}
-
-ANSWERS = [20, 50, 100, 200]
-# How pairs are chosen, and the share of wrong answers.
-CONDITIONS = [("random", 0.0), ("chosen", 0.0), ("random", 0.1)]
-SELECTOR = {"random": "random_pairs", "chosen": "explore_consolidate"}
-
-COSC = (
-    '{ type = "cosc", outer_runs = 1, perturb = false, gamma = 1.0, inner_max = 50, '
-    'on_conflict = "drop_weakest" }'
+import tables
+from design import (
+    ANSWERS, CONDITIONS, HEADER, HERE, KEY, OURS, PEERS, ROWS, SELECTOR, SETS, SHOWN, key, read_rows
 )
-OURS = {
-    "auto": 'clusterer = "auto"',
-    "k-means": 'transforms = ["z_score"]\nclusterer = "kmeans"',
-    "spectral": 'transforms = ["z_score"]\nclusterer = "spectral"',
-    "pck_means": 'transforms = ["z_score"]\nclusterer = "pck_means"',
-    "itml + pck_means": 'transforms = ["z_score", "itml"]\nclusterer = "pck_means"',
-    "itml + cop_kmeans": 'transforms = ["z_score", "itml"]\nclusterer = "cop_kmeans"',
-    "itml + ward": 'transforms = ["z_score", "itml"]\nclusterer = { type = "hierarchical", linkage = "ward" }',
-    "constrained_em": 'transforms = ["z_score"]\nclusterer = { type = "constrained_em", covariance = "tied" }',
-    "cosc": f'transforms = ["z_score"]\nclusterer = {COSC}',
-}
-
-
-# What `auto` prints of its choice.
-SHOWN = r"^score +(\S+) ± (\S+) expected"
-
-
-def mustlink(*arguments):
-    """Runs the program and gives what it prints, and its processor seconds."""
-    command = [os.environ.get("MUSTLINK", "mustlink"), *map(str, arguments), "--quiet"]
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        child = subprocess.Popen(command, stdout=out, stderr=err)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        if child.returncode != 0:
-            raise RuntimeError(err.read().strip().splitlines()[-1] if err else "failed")
-        return out.read(), used.ru_utime + used.ru_stime
+from measures import ami, ari, met
+from processes import mustlink
 
 
 def classes_of(name):
@@ -125,77 +72,6 @@ def run_peer(python, method, name, k, pairs, draw, wrong):
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     made = json.loads(done.stdout.splitlines()[-1])
     return made["labels"], made["seconds"], None
-
-
-def table_of(a, b):
-    counts = {}
-    for pair in zip(a, b):
-        counts[pair] = counts.get(pair, 0) + 1
-    return counts
-
-
-def sums(labels):
-    counts = {}
-    for label in labels:
-        counts[label] = counts.get(label, 0) + 1
-    return list(counts.values())
-
-
-def ari(a, b):
-    def choose(counts):
-        return sum(c * (c - 1) / 2 for c in counts)
-
-    same, in_a, in_b = choose(table_of(a, b).values()), choose(sums(a)), choose(sums(b))
-    pairs = len(a) * (len(a) - 1) / 2
-    expected = in_a * in_b / pairs if pairs else 0.0
-    most = (in_a + in_b) / 2
-    return 1.0 if most == expected else (same - expected) / (most - expected)
-
-
-def met(labels, classes):
-    """The mean of two shares: equal pairs that share a cluster, and different ones that do not."""
-    def choose(counts):
-        return sum(c * (c - 1) / 2 for c in counts)
-
-    both, equal, together = (choose(c) for c in (table_of(labels, classes).values(), sums(classes), sums(labels)))
-    different = len(labels) * (len(labels) - 1) / 2 - equal
-    return (both / equal + 1 - (together - both) / different) / 2
-
-
-def entropy(counts, n):
-    return -sum(c / n * math.log(c / n) for c in counts)
-
-
-def ami(a, b):
-    """Adjusted mutual information, arithmetic mean."""
-    n, rows, columns = len(a), sums(a), sums(b)
-    if len(rows) == len(columns) == 1:
-        return 1.0
-    joint = table_of(a, b)
-    mutual = entropy(rows, n) + entropy(columns, n) - entropy(joint.values(), n)
-    log = [0.0] * (n + 1)
-    for i in range(2, n + 1):
-        log[i] = log[i - 1] + math.log(i)
-    expected = 0.0
-    for r in rows:
-        for c in columns:
-            fixed = log[r] + log[c] + log[n - r] + log[n - c] - log[n]
-            for x in range(max(1, r + c - n), min(r, c) + 1):
-                chance = fixed - log[x] - log[r - x] - log[c - x] - log[n - r - c + x]
-                expected += x / n * math.log(n * x / (r * c)) * math.exp(chance)
-    most = (entropy(rows, n) + entropy(columns, n)) / 2
-    return 1.0 if most == expected else (mutual - expected) / (most - expected)
-
-
-def read_rows():
-    if not ROWS.exists():
-        return []
-    with ROWS.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def key(row):
-    return tuple(str(row[name]) for name in KEY)
 
 
 def write_rows(rows):
@@ -265,121 +141,6 @@ def run(args):
                 print(f"{done} of {len(jobs)}", flush=True)
 
 
-PEERS = ["COBRAS", "active-semi-supervised PCK", "active-semi-supervised MPCK", "metric-learn ITML"]
-
-
-def value(row, measure):
-    return float(row[measure] or 0.0)
-
-
-def mean(values):
-    return sum(values) / len(values)
-
-
-def interval(differences, rounds=10_000):
-    """The interval over sets that holds 95 % of the bootstrap means."""
-    draw = random.Random(1)
-    means = sorted(mean(draw.choices(differences, k=len(differences))) for _ in range(rounds))
-    return means[int(0.025 * rounds)], means[int(0.975 * rounds)]
-
-
-def shown(number, sign=False):
-    text = f"{abs(number):.3f}".replace("0.", ".", 1)
-    return ("−" if number < 0 else "+" if sign else "") + text
-
-
-def table(args):
-    rows = read_rows()
-    methods = [m for m in [*OURS, *PEERS] if any(r["method"] == m for r in rows)]
-    names = {"test": TEST, "development": DEVELOPMENT}
-    for measure, title in [("ari", "ARI, all objects"), ("ari_free", "ARI, objects without an answer"),
-                           ("ami_free", "AMI, objects without an answer")]:
-        for group, sets in names.items():
-            for asked, wrong in CONDITIONS:
-                print(f"\n| {title}; {group} sets, {asked} pairs{', a tenth wrong' if wrong else ''} | "
-                      + " | ".join(map(str, ANSWERS)) + " |")
-                print("|---|" + "---|" * len(ANSWERS))
-                found = {}
-                for method in methods:
-                    for answers in ANSWERS:
-                        for name in sets:
-                            own = [value(r, measure) for r in rows
-                                   if (r["set"], r["asked"], float(r["wrong"]), int(r["answers"]), r["method"])
-                                   == (name, asked, wrong, answers, method)]
-                            if own:
-                                found[method, answers, name] = mean(own)
-                for method in methods:
-                    cells = []
-                    for answers in ANSWERS:
-                        own = [found[method, answers, s] for s in sets if (method, answers, s) in found]
-                        text = shown(mean(own)) if own else ""
-                        both = [s for s in sets if (method, answers, s) in found and ("auto", answers, s) in found]
-                        if method != "auto" and both:
-                            less = [found["auto", answers, s] - found[method, answers, s] for s in both]
-                            low, high = interval(less)
-                            text += f" ({shown(low, True)}, {shown(high, True)})"
-                        cells.append(text)
-                    if any(cells):
-                        print(f"| {method} | " + " | ".join(cells) + " |")
-    print("\nIn brackets: how much `auto` is ahead, the interval that holds 95 % of the means over resampled sets.")
-    print("\n| score that `auto` shows; pairs | answers | runs | mean error | truth within two standard errors |")
-    print("|---|---|---|---|---|")
-    for asked, wrong in CONDITIONS:
-        for answers in ANSWERS:
-            at = (asked, wrong, answers)
-            own = [r for r in rows if r["shown"] and (r["asked"], float(r["wrong"]), int(r["answers"])) == at]
-            errors = [float(r["shown"]) - float(r["met"]) for r in own]
-            within = sum(abs(e) <= 2 * float(r["shown_error"]) for e, r in zip(errors, own))
-            if own:
-                print(f"| {asked}{', a tenth wrong' if wrong else ''} | {answers} | {len(own)} | "
-                      f"{shown(mean(errors), True)} | {within} |")
-
-
-def figure(path, answers=100):
-    """k-means, the best package over all sets, and `auto`: mean ± standard error on each set, right answers."""
-    found = {}
-    for row in read_rows():
-        if (row["asked"], float(row["wrong"]), int(row["answers"])) == ("random", 0.0, answers):
-            found.setdefault((row["method"], row["set"]), []).append(value(row, "ari"))
-    named = [s for s in SETS if all((m, s) in found for m in ("k-means", "auto"))]
-    peers = [m for m in PEERS if all((m, s) in found for s in named)]
-    best = max(peers, key=lambda m: mean([mean(found[m, s]) for s in named]))
-    shown = [("k-means", "k-means, without answers", "#8a8a8a"), (best, best, "#c9711c"),
-             ("auto", "mustlink", "#1f6fb4")]
-    named.sort(key=lambda s: (s in DEVELOPMENT, -mean(found["auto", s])))
-    left, width, step, top = 150, 520, 17, 58
-    height = top + step * (len(named) + 1) + 46
-    x = lambda v: left + width * max(v, 0.0)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 30} {height}" '
-           'font-family="Helvetica, Arial, sans-serif" font-size="12">',
-           '<rect width="100%" height="100%" fill="#fff"/>']
-    for at, (method, name, colour) in enumerate(shown):
-        centre = left - 22 + 185 * at
-        upper, lower = (mean([mean(found[method, s]) for s in named if s in group]) for group in (TEST, DEVELOPMENT))
-        out.append(f'<circle cx="{centre}" cy="18" r="5" fill="{colour}"/>'
-                   f'<text x="{centre + 10}" y="22" fill="#222">{name}</text>'
-                   f'<text x="{centre + 10}" y="37" fill="#666">mean {upper:.2f} above, {lower:.2f} below</text>')
-    for tick in range(0, 11, 2):
-        out.append(f'<line x1="{x(tick / 10):.1f}" x2="{x(tick / 10):.1f}" y1="{top - 8}" y2="{height - 38}" '
-                   f'stroke="#e3e3e3"/><text x="{x(tick / 10):.1f}" y="{height - 22}" text-anchor="middle" '
-                   f'fill="#444">{tick / 10:.1f}</text>')
-    out.append(f'<text x="{left + width / 2}" y="{height - 6}" text-anchor="middle" fill="#222">adjusted Rand index '
-               f'after {answers} answers (1 is perfect)</text>')
-    for at, name in enumerate(named):
-        y = top + step * (at + (name in DEVELOPMENT)) + 5
-        out.append(f'<text x="{left - 10}" y="{y + 4}" text-anchor="end" fill="#222">{name.replace("_", " ")}</text>')
-        for method, _, colour in shown:
-            values = found[method, name]
-            middle = mean(values)
-            if len(values) > 1:
-                half = math.sqrt(sum((v - middle) ** 2 for v in values) / (len(values) - 1) / len(values))
-                low, high = x(middle - half), x(min(middle + half, 1.0))
-                out.append(f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" '
-                           f'stroke="{colour}" stroke-width="2"/>')
-            out.append(f'<circle cx="{x(middle):.1f}" cy="{y}" r="3.5" fill="{colour}"/>')
-    Path(path).write_text("\n".join([*out, "</svg>"]) + "\n")
-
-
 def check():
     """Checks the rows: names, numbers, none twice."""
     seen, wrong = set(), []
@@ -411,9 +172,9 @@ def main():
     if args.check:
         return check()
     if args.table:
-        return table(args)
+        return tables.table()
     if args.figure:
-        return figure(args.figure)
+        return tables.figure(args.figure)
     return run(args)
 
 
