@@ -1,7 +1,7 @@
 """Every clusterer that scikit-learn, SciPy, hdbscan or fast_hdbscan has too, in one run: processor time, memory, score.
 
     python3.11 -m venv target/peers
-    target/peers/bin/pip install -r benches/peers/requirements.txt hdbscan==0.8.41
+    target/peers/bin/pip install --no-deps -r benches/peers/requirements.txt hdbscan==0.8.41
     target/peers/bin/python benches/peers/everything.py target/release/mustlink [--only TEXT] [--largest N] [--limit 60]
 
 Time is that of the processor (user and system) on one thread, the mean of several calls if it is short. Theirs is that of
