@@ -13,8 +13,11 @@ every method gets the same pairs and the true number of clusters. Each result is
 index over all objects, the same over the objects that no pair names, the adjusted mutual information over these (a
 measure for classes of unequal size), the processor seconds of the whole run, and for `auto` the score that it showed with
 its standard error, and the true one: the mean of the shares of equal and of different pairs of all objects that the
-result meets. Rows that are there are not computed again. The program is `mustlink`, or the one that MUSTLINK names; the
-data sets are in MUSTLINK_DATA.
+result meets. The program is `mustlink`, or the one that MUSTLINK names; the data sets are in MUSTLINK_DATA.
+
+Each row is written when its run ends, and rows that are there are not computed again. So you can interrupt the command
+and give it again later. To compute rows again, delete them. A run without a result, or of more than two minutes, counts
+0. A method that took so long on a set is not run on it again.
 
 To add a method: append rows to rows.csv with its own name, computed under the pairs that `--pairs FOLDER` writes, and run
 `--check`. Needs Python 3 alone; packages of others need those of benches/peers/requirements.txt.
@@ -22,21 +25,23 @@ To add a method: append rows to rows.csv with its own name, computed under the p
 
 import argparse
 import csv
-import json
+import fcntl
 import os
 import re
-import subprocess
+import shutil
+import signal
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import tables
 from design import (
-    ANSWERS, CONDITIONS, HEADER, HERE, KEY, OURS, PEERS, ROWS, SELECTOR, SETS, SHOWN, key, read_rows
+    ANSWERS, CONDITIONS, HEADER, HERE, KEY, LARGEST, OURS, PEERS, ROWS, SELECTOR, SETS, SHOWN, key, read_rows
 )
 from measures import ami, ari, met
-from processes import mustlink
+from processes import CHILDREN, PeerProcess, TooLong, mustlink
 
 
 def classes_of(name):
@@ -65,27 +70,63 @@ def run_ours(method, name, k, pairs, draw):
             return [row["label"] for row in csv.DictReader(out)], seconds, re.search(SHOWN, text, re.M)
 
 
-def run_peer(python, method, name, k, pairs, draw, wrong):
-    command = [python, HERE / "peers.py", method, name, str(k), str(pairs), str(draw), str(wrong)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1])
-    made = json.loads(done.stdout.splitlines()[-1])
-    return made["labels"], made["seconds"], None
+OF_THREAD = threading.local()
 
 
-def write_rows(rows):
-    rows = sorted(rows, key=lambda r: (r["set"], int(r["draw"]), r["asked"], float(r["wrong"]), int(r["answers"]), r["method"]))
-    with ROWS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, HEADER, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def run_peer(python, **request):
+    if not hasattr(OF_THREAD, "peers"):
+        OF_THREAD.peers = PeerProcess(python)
+    return OF_THREAD.peers.run(request)
 
 
-def scored(row, labels, classes, named, seconds, shown):
+def order(row):
+    return row["set"], int(row["draw"]), row["asked"], float(row["wrong"]), int(row["answers"]), row["method"]
+
+
+class Rows:
+    """The rows of the file, to which each new one is appended at once. Only one command can write them."""
+
+    def __init__(self):
+        self.only = os.open(HERE, os.O_RDONLY)
+        try:
+            fcntl.flock(self.only, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"another command writes {ROWS}. Wait until it ends, or stop it.")
+        self.lock = threading.Lock()
+        self.rows = {key(row): row for row in read_rows()}
+        self.sort()
+        self.file = ROWS.open("a", newline="")
+
+    def sort(self):
+        """Writes all rows in order, to a new file that then takes the place of the old one."""
+        new = ROWS.with_suffix(".new")
+        with new.open("w", newline="") as file:
+            writer = csv.DictWriter(file, HEADER, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(sorted(self.rows.values(), key=order))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, ROWS)
+
+    def add(self, row):
+        with self.lock:
+            self.rows[key(row)] = {name: str(value) for name, value in row.items()}
+            csv.DictWriter(self.file, HEADER, lineterminator="\n").writerow(row)
+            self.file.flush()
+
+    def close(self):
+        with self.lock:
+            self.file.close()
+            self.sort()
+            os.close(self.only)
+
+
+def scored(labels, classes, named, seconds, shown):
+    if len(labels) != len(classes):
+        raise RuntimeError(f"{len(labels)} labels of {len(classes)} objects")
     free = [i for i in range(len(classes)) if i not in named]
     a, b = [labels[i] for i in free], [classes[i] for i in free]
-    row |= {"ari": f"{ari(labels, classes):.4f}", "seconds": f"{seconds:.2f}"}
+    row = {"ari": f"{ari(labels, classes):.4f}", "seconds": f"{seconds:.2f}"}
     if shown:
         row |= {"shown": shown[1], "shown_error": shown[2], "met": f"{met(labels, classes):.4f}"}
     if len(free) > 1 and len(set(b)) > 1:
@@ -93,52 +134,87 @@ def scored(row, labels, classes, named, seconds, shown):
     return row
 
 
-def one(name, draw, asked, wrong, answers, methods, args):
-    """The rows of one set of pairs."""
+def run_one(method, name, draw, wrong, pairs, named, classes, python):
+    k = len(set(classes))
+    if method in OURS:
+        labels, seconds, shown = run_ours(method, SETS[name], k, pairs, draw)
+        return scored(labels, classes, named, seconds, shown)
+    made = run_peer(python, method=method, set=SETS[name], k=k, pairs=str(pairs), draw=draw, wrong=wrong)
+    # COBRAS asks about other objects.
+    return scored(made["labels"], classes, set(made.get("asked", named)), made["seconds"], None)
+
+
+def one(name, draw, asked, wrong, answers, methods, args, rows, slow):
+    """Adds the rows of one set of pairs."""
+    at = (name, draw, asked, wrong, answers)
     classes = classes_of(SETS[name])
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        pairs = Path(args.pairs or folder) / f"{name}-{draw}-{asked}-{wrong}-{answers}.csv"
+        pairs = Path(args.pairs or folder).resolve() / f"{name}-{draw}-{asked}-{wrong}-{answers}.csv"
         ask(SETS[name], draw, asked, wrong, answers, pairs)
         with pairs.open(newline="") as file:
             named = {int(row[end]) for row in csv.DictReader(file) for end in "ij"}
         for method in methods:
-            row = dict(zip(KEY, (name, draw, asked, wrong, answers, method))) | dict.fromkeys(HEADER[6:], "")
+            row = dict(zip(KEY, (*at, method))) | dict.fromkeys(HEADER[6:], "")
             try:
-                k = len(set(classes))
-                if method in OURS:
-                    made = run_ours(method, SETS[name], k, pairs, draw)
-                else:
-                    made = run_peer(args.peers, method, SETS[name], k, pairs, draw, wrong)
-                row = scored(row, made[0], classes, named, *made[1:])
-            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                if (method, name) in slow:
+                    raise RuntimeError("took too long on this set before")
+                row |= run_one(method, name, draw, wrong, pairs, named, classes, args.peers)
+            except RuntimeError as error:
+                if CHILDREN.stopped:
+                    return
+                if isinstance(error, TooLong):
+                    slow.add((method, name))
                 # A method without a result counts 0: it refuses answers that contradict each other, for example.
-                print(f"{name} {draw} {asked} {wrong} {answers} {method}: {error}", file=sys.stderr, flush=True)
-            rows.append(row)
-    return rows
+                print(*at, f"{method}: {error}", file=sys.stderr, flush=True)
+            rows.add(row)
 
 
-def run(args):
-    rows = {key(row): row for row in read_rows()}
+def jobs_of(args, rows):
     methods = args.methods or [*OURS, *(PEERS if args.peers else [])]
     jobs = []
+    sizes = {name: len(classes_of(SETS[name]) or []) for name in args.sets or SETS}
+    if not any(sizes.values()):
+        sys.exit("no data sets: MUSTLINK_DATA must be a folder that has them. Run fetch.py to get them.")
     for draw in range(1, args.draws + 1):
-        for name in args.sets or SETS:
-            if classes_of(SETS[name]) is None:
-                continue
+        for name, size in sizes.items():
             for asked, wrong in CONDITIONS:
                 for answers in ANSWERS:
                     at = (name, draw, asked, wrong, answers)
-                    missing = [m for m in methods if tuple(map(str, (*at, m))) not in rows]
-                    if missing:
-                        jobs.append((*at, missing, args))
-    print(f"{sum(len(job[5]) for job in jobs)} runs", flush=True)
-    with ThreadPoolExecutor(args.jobs) as pool:
-        for done, made in enumerate(pool.map(lambda job: one(*job), jobs), 1):
-            rows |= {key(row): row for row in made}
-            if done % 20 == 0 or done == len(jobs):
-                write_rows(rows.values())
-                print(f"{done} of {len(jobs)}", flush=True)
+                    missing = [m for m in methods
+                               if 0 < size <= LARGEST.get(m, size) and tuple(map(str, (*at, m))) not in rows]
+                    if missing or (args.pairs and size):
+                        jobs.append((*at, missing))
+    return jobs
+
+
+def run(args):
+    if shutil.which(os.environ.get("MUSTLINK", "mustlink")) is None:
+        sys.exit("mustlink is not there: MUSTLINK must be the path of the program. Run cargo build --release.")
+    if args.pairs:
+        Path(args.pairs).mkdir(parents=True, exist_ok=True)
+    rows, slow, failed = Rows(), set(), 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        jobs = jobs_of(args, rows.rows)
+        print(f"{sum(len(job[5]) for job in jobs)} runs", flush=True)
+        with ThreadPoolExecutor(args.jobs) as pool:
+            try:
+                waiting = {pool.submit(one, *job, args, rows, slow): job for job in jobs}
+                for done, ended in enumerate(as_completed(waiting), 1):
+                    if ended.exception():
+                        failed += 1
+                        print(*waiting[ended][:5], ended.exception(), file=sys.stderr, flush=True)
+                    if done % 20 == 0 or done == len(jobs):
+                        print(f"{done} of {len(jobs)} sets of pairs", flush=True)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                CHILDREN.stop()
+    except KeyboardInterrupt:
+        print("stopped; the same command continues", file=sys.stderr)
+        return 130
+    finally:
+        rows.close()
+    return 1 if failed else 0
 
 
 def check():
@@ -148,11 +224,19 @@ def check():
         if key(row) in seen:
             wrong.append(f"line {at}: the same run as a line before")
         seen.add(key(row))
-        if row["set"] not in SETS or int(row["answers"]) not in ANSWERS or row["asked"] not in SELECTOR:
-            wrong.append(f"line {at}: set, answers or asked are not of this benchmark")
+        if row["set"] not in SETS or row["answers"] not in map(str, ANSWERS):
+            wrong.append(f"line {at}: set or answers are not of this benchmark")
+        if (row["asked"], row["wrong"]) not in [(asked, str(share)) for asked, share in CONDITIONS]:
+            wrong.append(f"line {at}: asked and wrong are {row['asked']} and {row['wrong']}, not of this benchmark")
+        if not row["draw"].isdecimal() or int(row["draw"]) < 1:
+            wrong.append(f"line {at}: draw is {row['draw']}, expected a number from 1 on")
         for name in HEADER[6:9]:
-            if row[name] and not -1.0 <= float(row[name]) <= 1.0:
-                wrong.append(f"line {at}: {name} is {row[name]}, expected at most 1")
+            try:
+                fits = not row[name] or -1.0 <= float(row[name]) <= 1.0
+            except ValueError:
+                fits = False
+            if not fits:
+                wrong.append(f"line {at}: {name} is {row[name]}, expected a number between -1 and 1")
     print("\n".join(wrong) or f"{len(seen)} rows are well-formed")
     return 1 if wrong else 0
 
@@ -169,6 +253,14 @@ def main():
     parser.add_argument("--figure", metavar="FILE.svg")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
+    unknown = [m for m in args.methods or [] if m not in [*OURS, *PEERS]]
+    unknown += [name for name in args.sets or [] if name not in SETS]
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}")
+    if not args.peers and any(m in PEERS for m in args.methods or []):
+        parser.error("packages of others need --peers PYTHON")
+    if args.draws < 1 or args.jobs < 1:
+        parser.error("--draws and --jobs must be at least 1")
     if args.check:
         return check()
     if args.table:

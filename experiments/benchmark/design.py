@@ -42,8 +42,15 @@ OURS = {
     "constrained_em": 'transforms = ["z_score"]\nclusterer = { type = "constrained_em", covariance = "tied" }',
     "cosc": f'transforms = ["z_score"]\nclusterer = {COSC}',
 }
-PEERS = ["COBRAS", "active-semi-supervised PCK", "active-semi-supervised MPCK", "metric-learn ITML"]
+PEERS = [
+    "COBRAS", "active-semi-supervised PCK", "active-semi-supervised MPCK", "metric-learn ITML",
+    "ensembleclustering CSPA", "ensembleclustering HGPA", "ensembleclustering MCLA", "ensembleclustering NMF",
+]
+# The package itself leaves these out above this number of objects, when it chooses among its methods.
+LARGEST = {"ensembleclustering CSPA": 5000, "ensembleclustering NMF": 5000}
 
+# Seconds after which a run is ended.
+LIMIT = 120
 # What `auto` prints of its choice.
 SHOWN = r"^score +(\S+) ± (\S+) expected"
 
@@ -52,7 +59,9 @@ def read_rows():
     if not ROWS.exists():
         return []
     with ROWS.open(newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    # The writing of the last row may have been interrupted.
+    return rows[:-1] if rows and None in rows[-1].values() else rows
 
 
 def key(row):

@@ -4,7 +4,7 @@ import math
 import random
 from pathlib import Path
 
-from design import ANSWERS, CONDITIONS, DEVELOPMENT, OURS, PEERS, SETS, TEST, read_rows
+from design import ANSWERS, CONDITIONS, DEVELOPMENT, OURS, PEERS, SETS, TEST, key, read_rows
 
 
 def value(row, measure):
@@ -27,40 +27,74 @@ def shown(number, sign=False):
     return ("−" if number < 0 else "+" if sign else "") + text
 
 
+def runs_of(rows, measure):
+    """The value of each run: for each condition, number of answers and method a dictionary by set and draw.
+
+    Without two classes among the free objects, a measure over them is not defined. Such pairs count for no method.
+    """
+    undefined = {key(row)[:5] for row in rows if row["ari"] and not row[measure]}
+    runs = {}
+    for row in rows:
+        if key(row)[:5] not in undefined:
+            at = (row["asked"], float(row["wrong"]), int(row["answers"]), row["method"])
+            runs.setdefault(at, {})[row["set"], row["draw"]] = value(row, measure)
+    return runs
+
+
+def means(values, sets):
+    """The mean over the draws of each of the sets that has some."""
+    found = {}
+    for (name, _), number in values.items():
+        found.setdefault(name, []).append(number)
+    return {name: mean(found[name]) for name in sets if name in found}
+
+
+def extent(runs, sets):
+    """How many sets and draws there are, in words."""
+    counts = [len({draw for name, draw in runs if name == one}) for one in sets]
+    counts = [count for count in counts if count]
+    if not counts:
+        return "no set"
+    low, high = min(counts), max(counts)
+    draws = str(low) if low == high else f"{low} to {high}"
+    return f"{len(counts)} set{'s' * (len(counts) != 1)}, {draws} draw{'s' * (high != 1)}"
+
+
 def table():
     rows = read_rows()
-    methods = [m for m in [*OURS, *PEERS] if any(r["method"] == m for r in rows)]
+    named = {row["method"] for row in rows}
+    methods = [m for m in [*OURS, *PEERS] if m in named] + sorted(named - {*OURS, *PEERS})
     names = {"test": TEST, "development": DEVELOPMENT}
     for measure, title in [("ari", "ARI, all objects"), ("ari_free", "ARI, objects without an answer"),
                            ("ami_free", "AMI, objects without an answer")]:
+        runs = runs_of(rows, measure)
         for group, sets in names.items():
             for asked, wrong in CONDITIONS:
+                own = {(m, a): {at: v for at, v in runs.get((asked, wrong, a, m), {}).items() if at[0] in sets}
+                       for m in methods for a in ANSWERS}
+                whole = {a: extent({at for m in methods for at in own[m, a]}, sets) for a in ANSWERS}
                 print(f"\n| {title}; {group} sets, {asked} pairs{', a tenth wrong' if wrong else ''} | "
-                      + " | ".join(map(str, ANSWERS)) + " |")
+                      + " | ".join(f"{a} ({whole[a]})" for a in ANSWERS) + " |")
                 print("|---|" + "---|" * len(ANSWERS))
-                found = {}
-                for method in methods:
-                    for answers in ANSWERS:
-                        for name in sets:
-                            own = [value(r, measure) for r in rows
-                                   if (r["set"], r["asked"], float(r["wrong"]), int(r["answers"]), r["method"])
-                                   == (name, asked, wrong, answers, method)]
-                            if own:
-                                found[method, answers, name] = mean(own)
                 for method in methods:
                     cells = []
                     for answers in ANSWERS:
-                        own = [found[method, answers, s] for s in sets if (method, answers, s) in found]
-                        text = shown(mean(own)) if own else ""
-                        both = [s for s in sets if (method, answers, s) in found and ("auto", answers, s) in found]
-                        if method != "auto" and both:
-                            less = [found["auto", answers, s] - found[method, answers, s] for s in both]
-                            low, high = interval(less)
+                        values, auto = own[method, answers], own.get(("auto", answers), {})
+                        if not values:
+                            cells.append("")
+                            continue
+                        text = shown(mean([*means(values, sets).values()]))
+                        less = means({at: auto[at] - values[at] for at in values if at in auto}, sets)
+                        if method != "auto" and less:
+                            low, high = interval([*less.values()])
                             text += f" ({shown(low, True)}, {shown(high, True)})"
-                        cells.append(text)
+                        count = extent(values, sets)
+                        cells.append(text if count == whole[answers] else f"{text} [{count}]")
                     if any(cells):
                         print(f"| {method} | " + " | ".join(cells) + " |")
-    print("\nIn brackets: how much `auto` is ahead, the interval that holds 95 % of the means over resampled sets.")
+    print("\nThe head of a column has the number of sets and draws. A cell in which they differ has its own in square"
+          "\nbrackets. In round brackets: how much `auto` is ahead on the same draws, as the interval that holds 95 % of"
+          "\nthe means over resampled sets.")
     print("\n| score that `auto` shows; pairs | answers | runs | mean error | truth within two standard errors |")
     print("|---|---|---|---|---|")
     for asked, wrong in CONDITIONS:
