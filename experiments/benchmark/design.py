@@ -43,7 +43,7 @@ OURS = {
     "cosc": f'transforms = ["z_score"]\nclusterer = {COSC}',
 }
 PEERS = [
-    "COBRAS", "active-semi-supervised PCK", "active-semi-supervised MPCK", "metric-learn ITML",
+    "COBRAS", "active-semi-supervised PCK", "active-semi-supervised MPCK", "metric-learn ITML", "fast_hdbscan",
     "ensembleclustering CSPA", "ensembleclustering HGPA", "ensembleclustering MCLA", "ensembleclustering NMF",
 ]
 # The package itself leaves these out above this number of objects, when it chooses among its methods.

@@ -4,8 +4,8 @@
 
 Reads one request a line and answers each with a line: the labels and the processor seconds, and for COBRAS the objects
 that it asked about; or the error. The packages are those of benches/peers/requirements.txt. Features are standardised,
-as for the methods of mustlink. Before its first run each method clusters forty objects, so that its time contains no
-loading or compiling. Noise, for fast_hdbscan, is one more cluster.
+as for the methods of mustlink. A request `{"load": METHOD}` clusters forty objects, so that the time of what follows
+contains no loading or compiling. Noise, for fast_hdbscan, is one more cluster.
 
 - COBRAS asks its own questions, as many as there are pairs. The share `wrong` of its answers is wrong.
 - fast_hdbscan selects clusters by labels and builds the tree under cannot-links; it has no argument for must-links. So
@@ -165,16 +165,42 @@ def labels_of(n, must, cannot):
     return labels
 
 
+@functools.cache
+def fast_hdbscan():
+    from fast_hdbscan import cluster_trees, hdbscan, nndescent
+    from sklearn.neighbors import NearestNeighbors
+
+    class PlainDict(dict):
+        empty = classmethod(lambda own, **_: own())
+
+    class PlainList(list):
+        empty_list = classmethod(lambda own, _: own())
+
+    # numba cannot compile the functions that read labels (issue 39 of fast_hdbscan), so they run as Python.
+    for name in [name for name in vars(cluster_trees) if name.endswith("_bcubed")]:
+        setattr(cluster_trees, name, getattr(cluster_trees, name).py_func)
+    cluster_trees.Dict, cluster_trees.List = PlainDict, PlainList
+    select = cluster_trees.extract_clusters_bcubed
+    hdbscan.extract_clusters_bcubed = lambda *given, **options: np.asarray(select(*given, **options), dtype=np.int64)
+
+    def neighbours(data, n_neighbors, **_):
+        near = NearestNeighbors(n_neighbors=min(n_neighbors, len(data) - 1)).fit(data)
+        distances, indices = near.kneighbors()
+        return None, indices.astype(np.int32), distances
+
+    # With more than thirty features the package uses approximate neighbours of pynndescent, which compiles for a minute
+    # in each process. These are exact.
+    nndescent.build_knn_graph = neighbours
+    return hdbscan
+
+
 def density(task):
-    import fast_hdbscan
     from scipy.sparse import coo_matrix
 
     n = len(task.x)
     ends = np.array(task.cannot, dtype=int).reshape(-1, 2)
     apart = coo_matrix((np.ones(len(ends)), ends.T), shape=(n, n)).tocsr() if len(ends) else None
-    # With more than thirty features the package looks for neighbours at random.
-    np.random.seed(task.draw)
-    clusterer = fast_hdbscan.HDBSCAN(semi_supervised=True, algorithm="kruskal", cannot_link=apart)
+    clusterer = fast_hdbscan().HDBSCAN(semi_supervised=True, algorithm="kruskal", cannot_link=apart)
     # A table in column order is an error of the package.
     return clusterer.fit(np.ascontiguousarray(task.x), labels_of(n, task.must, task.cannot)).labels_
 
@@ -195,7 +221,7 @@ def ensembleclustering():
         matrix.sort_indices()
         return matrix.indptr.tolist(), matrix.indices.tolist(), matrix.data.tolist()
 
-    # Its own function makes the same lists, but fails because scipy 1.17 returns another type for some entries of a row.
+    # Its own function makes the same lists, but fails: scipy 1.17 returns another type for entries of a row.
     ClusterEnsembles.to_pymetis_format = lists
     return ClusterEnsembles
 
@@ -231,7 +257,6 @@ def loaded(method):
 
 
 def measured(method, task):
-    loaded(method)
     np.seterr(**USUAL)
     before = time.process_time()
     labels = METHODS[method](task)
@@ -247,6 +272,9 @@ def without_pairs(method, name, k, draw):
 
 
 def answer(request):
+    if "load" in request:
+        loaded(request["load"])
+        return {}
     method, name, k, draw = (request[key] for key in ("method", "set", "k", "draw"))
     if method.startswith("ensembleclustering"):
         return without_pairs(method, name, k, draw)

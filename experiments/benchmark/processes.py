@@ -101,6 +101,7 @@ class PeerProcess:
 
     def start(self):
         self.errors = tempfile.TemporaryFile("w+")
+        self.loaded = set()
         self.child = CHILDREN.start([self.python, HERE / "peers.py"], text=True, stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, stderr=self.errors)
 
@@ -108,6 +109,10 @@ class PeerProcess:
         if self.child is None:
             self.start()
         line = ""
+        if request["method"] not in self.loaded:
+            # The limit is not for what numba compiles when it first runs on a machine.
+            self.exchange(json.dumps({"load": request["method"]}) + "\n")
+            self.loaded.add(request["method"])
         try:
             with Clock(self.child):
                 line = self.exchange(json.dumps(request) + "\n")
