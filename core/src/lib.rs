@@ -30,7 +30,7 @@ pub mod soft_marks;
 
 use mustlink_constraints::groups;
 pub use mustlink_constraints::{
-    closure, constraints, error, lists, options, role, text, union_find, witness,
+    closure, constraints, error, lists, options, overruled, role, text, union_find, witness,
 };
 
 pub use auto_or::AutoOr;

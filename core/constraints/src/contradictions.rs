@@ -1,4 +1,6 @@
-//! Must-links that contradict a cannot-link, and the choice of links to drop.
+//! The must-links that contradict a cannot-link, the choice of the constraint to drop, and what no choice avoids.
+
+use std::cell::Cell;
 
 use crate::constraints::{Constraints, Kind};
 use crate::witness::Witness;
@@ -35,10 +37,22 @@ impl<'a> ShortestChains<'a> {
     }
 
     /// A shortest chain between the ends of the cannot-link at a place among all pairs, of must-links that are
-    /// not `gone`: breadth first from one end, neighbours in index order. `None` where nothing joins them.
+    /// not `gone`. `None` where nothing joins them.
     pub fn witness(&mut self, index: usize, gone: impl Fn(usize) -> bool) -> Option<Witness> {
         let (cannot, group) = self.constraints.pair_at(index);
-        let (i, j) = (cannot.i, cannot.j);
+        let (path, links) = self.chain(cannot.i, cannot.j, gone)?;
+        let group = group.map(|group| group.name.clone());
+        Some(Witness { index, cannot: (cannot.i, cannot.j), path, links, group })
+    }
+
+    /// A shortest chain from `i` to `j` of must-links that are not `gone`, with their places in the list: breadth
+    /// first, neighbours in index order. `None` where nothing joins them.
+    pub fn chain(
+        &mut self,
+        i: u32,
+        j: u32,
+        gone: impl Fn(usize) -> bool,
+    ) -> Option<(Vec<u32>, Vec<usize>)> {
         self.searches += 1;
         self.queue.clear();
         self.queue.push(i);
@@ -63,9 +77,39 @@ impl<'a> ShortestChains<'a> {
         }
         path.reverse();
         links.reverse();
-        let group = group.map(|group| group.name.clone());
-        Some(Witness { index, cannot: (i, j), path, links, group })
+        Some((path, links))
     }
+}
+
+/// Most must-links that [`unavoidable`] looks at.
+const MOST_LOOKS: u64 = 300_000_000;
+
+/// A lower bound on the weight of the constraints that any partition violates. Of a cannot-link and a chain of
+/// must-links between its ends, every partition violates at least one, so the smallest weight among them cannot be
+/// avoided. It is taken from all of them, and the search continues with what is left. `conflicts`: places of
+/// cannot-links among all pairs.
+pub(crate) fn unavoidable(
+    constraints: &Constraints,
+    n: usize,
+    conflicts: impl Iterator<Item = usize>,
+) -> f64 {
+    let mut left: Vec<f64> = constraints.pairs().iter().map(|c| c.weight).collect();
+    let mut chains = ShortestChains::new(constraints, n);
+    let (mut sum, looks) = (0.0, Cell::new(0));
+    for cannot in conflicts {
+        while left[cannot] > 0.0 {
+            let gone = |at: usize| {
+                looks.set(looks.get() + 1);
+                left[at] <= 0.0 || looks.get() > MOST_LOOKS
+            };
+            let Some(witness) = chains.witness(cannot, gone) else { break };
+            let all = || witness.links.iter().copied().chain([cannot]);
+            let least = all().map(|at| left[at]).fold(f64::INFINITY, f64::min);
+            all().for_each(|at| left[at] -= least);
+            sum += least;
+        }
+    }
+    sum
 }
 
 /// Marks the pairs to drop so that no contradiction remains. For each remaining contradiction in turn, this is the

@@ -13,6 +13,7 @@ pub mod error;
 pub mod groups;
 pub mod lists;
 pub mod options;
+pub mod overruled;
 pub mod role;
 pub mod text;
 pub mod union_find;

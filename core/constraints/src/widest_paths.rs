@@ -80,6 +80,47 @@ impl WidestPaths {
         self.spread(p, &mut values);
         values
     }
+
+    /// The links of component p, each of which cuts the component in two. `pairs` are pairs of places in it with
+    /// their weights.
+    pub fn cuts(&self, p: usize, pairs: &[(u32, u32, f64)]) -> Vec<Cut> {
+        let tree = self.offsets[p]..self.offsets[p + 1];
+        let links = || self.order[tree.clone()].iter().zip(&self.hangs_on[tree.clone()]).skip(1);
+        let mut above = vec![(0, 0); tree.len()];
+        for (&object, &(upper, _)) in links() {
+            above[object as usize] = (upper, above[upper as usize].1 + 1);
+        }
+        let (mut sums, mut sizes) = (vec![0.0; tree.len()], vec![1; tree.len()]);
+        for &(a, b, weight) in pairs {
+            let (mut a, mut b) = (a as usize, b as usize);
+            sums[a] += weight;
+            sums[b] += weight;
+            // A pair does not cross the links above the object at which its two ways to the root meet.
+            while a != b {
+                let lower = if above[a].1 >= above[b].1 { &mut a } else { &mut b };
+                *lower = above[*lower].0 as usize;
+            }
+            sums[a] -= 2.0 * weight;
+        }
+        let mut all = Vec::with_capacity(tree.len() - 1);
+        for (&object, &(upper, _)) in links().rev() {
+            let (size, sum) = (sizes[object as usize], sums[object as usize]);
+            sizes[upper as usize] += size;
+            sums[upper as usize] += sum;
+            all.push(Cut { link: (object, upper), size, sum });
+        }
+        all
+    }
+}
+
+/// The two sides that a link of a tree joins.
+pub(crate) struct Cut {
+    /// The link, as places in the component.
+    pub link: (u32, u32),
+    /// Number of objects on the first side.
+    pub size: usize,
+    /// Total weight of the pairs with an end on either side.
+    pub sum: f64,
 }
 
 #[cfg(test)]
@@ -98,5 +139,16 @@ mod tests {
         let mut values = [0.0, 1.5, 5.0];
         paths.spread(0, &mut values);
         assert_eq!(values, [2.0, 2.0, 5.0]);
+    }
+
+    #[test]
+    fn a_link_separates_what_hangs_on_it_from_the_rest() {
+        // The tree 5 –3– 7 –2– 8, and the pair 5, 8 against it.
+        let members: [&[u32]; 1] = [&[5, 7, 8]];
+        let links = vec![(3.0, 5, 7), (2.0, 7, 8)];
+        let pairs = [(0, 1, 3.0), (1, 2, 2.0), (0, 2, -0.5)];
+        let cuts = WidestPaths::new(9, links, members.into_iter()).cuts(0, &pairs);
+        let cuts: Vec<_> = cuts.iter().map(|cut| (cut.link, cut.size, cut.sum)).collect();
+        assert_eq!(cuts, [((2, 1), 1, 1.5), ((1, 0), 2, 2.5)]);
     }
 }

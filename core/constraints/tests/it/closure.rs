@@ -9,7 +9,7 @@ use mustlink_core::error::Infeasible;
 use mustlink_core::random::SeedPath;
 use proptest::prelude::*;
 
-fn given(n: usize) -> impl Strategy<Value = Vec<Constraint>> {
+pub fn given(n: usize) -> impl Strategy<Value = Vec<Constraint>> {
     let pair = (0..n, 0..n, any::<bool>(), 1u32..5);
     prop::collection::vec(pair, 0..2 * n).prop_map(|all| {
         all.into_iter()

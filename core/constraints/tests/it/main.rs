@@ -1,4 +1,5 @@
-//! Closures and groups against plain tables.
+//! Closures and groups against plain tables, and what a partition overrules.
 
 mod closure;
 mod groups;
+mod overruled;
