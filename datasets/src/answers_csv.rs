@@ -74,18 +74,7 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAn
     for record in 0..records.len() {
         let place = format!("{place}, line {}", records.line(record));
         let cell = |c: usize| records.cell(record, c);
-        let said = cell(answer).to_lowercase();
-        if said.is_empty() {
-            continue;
-        }
-        let Some((_, reply)) = WORDS.into_iter().find(|(word, _)| *word == said) else {
-            let near = suggestion(&said, WORDS.map(|(word, _)| word));
-            let message = format!(
-                "answer must be same, different or unsure, or empty, got \"{}\"{near}",
-                cell(answer)
-            );
-            return Err(bad(place, message));
-        };
+        let Some(reply) = reply_in(cell(answer), "answer", &place)? else { continue };
         let (a, b) = (objects.find(cell(i), &place)?, objects.find(cell(j), &place)?);
         if a == b {
             return Err(bad(place, format!("asks about object {} and itself", cell(i))));
@@ -93,6 +82,18 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAn
         out.push(FileAnswer { place, i: a, j: b, reply });
     }
     Ok(out)
+}
+
+/// The reply in a cell of the column `name`; `None` if the cell is empty.
+pub(crate) fn reply_in(cell: &str, name: &str, place: &str) -> Result<Option<Reply>> {
+    let said = cell.to_lowercase();
+    let reply = WORDS.into_iter().find_map(|(word, reply)| (word == said).then_some(reply));
+    if reply.is_some() || said.is_empty() {
+        return Ok(reply);
+    }
+    let near = suggestion(&said, WORDS.map(|(word, _)| word));
+    let accepted = "must be same, different or unsure, or empty";
+    Err(bad(place, format!("{name} {accepted}, got \"{cell}\"{near}")))
 }
 
 /// Writes questions about pairs of rows, to be answered in the column `answer`, with what people are shown of
