@@ -26,6 +26,7 @@
 //! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
 //! | `single`, `notices`, `number_of_clusters` | outside a study: one method on one data set, what is said of it; criteria for k |
+//! | `judged_pairs` | outside a study: clusters of objects of which only judged pairs are known |
 
 mod cell;
 mod cell_file;
@@ -37,6 +38,8 @@ mod grid;
 mod hash;
 mod identity;
 mod journal;
+#[doc(hidden)]
+pub mod judged_pairs;
 mod marked;
 mod merge;
 #[doc(hidden)]
