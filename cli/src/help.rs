@@ -17,13 +17,13 @@ pub(crate) const GROUPS: [(&str, &str); 5] = [
 const HEADINGS: [(&str, &str); 5] = [
     (
         "Data",
-        "data constraints labels id class display features ignore no_header sep decimal na apart object_weights \
-         data_dir text image series show truth truth_column labels_column",
+        "data pairs score_range constraints labels id class display features ignore no_header sep decimal na apart \
+         object_weights data_dir text image series show truth truth_column labels_column",
     ),
     (
         "Method",
         "method clusterer consensus generator sets k seed time model kappa_must kappa_cannot co_presence \
-         min_presence from to draws objects metrics",
+         min_presence from to draws objects metrics threshold prior join_cost",
     ),
     (
         "Questions",

@@ -28,6 +28,7 @@ mod help;
 mod interrupt;
 mod job;
 mod job_args;
+mod judged_pairs;
 mod memory;
 mod method_file;
 mod model;

@@ -110,6 +110,13 @@ pub(crate) fn counted(all: &[(usize, &str)]) -> String {
     all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect()
 }
 
+/// The number of groups of these sizes, and the first sizes.
+pub(crate) fn listed(sizes: &[usize]) -> String {
+    let first: Vec<String> = sizes.iter().take(20).map(usize::to_string).collect();
+    let more = if sizes.len() > 20 { ", …" } else { "" };
+    format!("{} of {}{more} objects", sizes.len(), first.join(", "))
+}
+
 /// `text` broken between words to the width of the terminal; lines after the first are indented.
 fn wrapped(text: &str, indent: usize) -> String {
     let most = usize::from(width()).saturating_sub(indent).max(20);

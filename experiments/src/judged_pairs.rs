@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::clustering::compact;
-use mustlink_core::constraints::{Duplicates, Strength};
+use mustlink_core::constraints::{Duplicates, Strength, Violations};
 use mustlink_core::overruled::{self, Doubt, Overruled};
 use mustlink_core::roles::{BaseClusterer, RoleObject};
 use mustlink_core::{Constraint, Constraints, Context, Data, Error, Group, Kind, Problem, Result};
@@ -163,9 +163,10 @@ impl<'a> Evidence<'a> {
         let violated = problem.constraints.violated(&by_unit).filter(is_in_large);
         let avoidable = violated.fold(0.0, |sum, c| sum + c.weight);
         let avoidable = (avoidable - overruled::least_violated(&closure, is_large)).max(0.0);
-        let objective = all.violated(&labels).fold(0.0, |sum, c| sum + c.weight);
+        let violations = all.violations(&labels);
+        let objective = violations.must_weight + violations.cannot_weight;
         let bound = (objective - avoidable).max(0.0);
-        Ok(PairClusters { threshold, labels, k, objective, bound, evidence: all })
+        Ok(PairClusters { threshold, labels, k, violations, objective, bound, evidence: all })
     }
 
     /// The groups of the objects, within the parts that must-links join: others are apart anyway.
@@ -232,7 +233,9 @@ pub struct PairClusters {
     pub labels: Vec<u32>,
     /// Number of clusters.
     pub k: usize,
-    /// Total weight of the overruled verdicts.
+    /// The overruled verdicts.
+    pub violations: Violations,
+    /// Their total weight.
     pub objective: f64,
     /// Weight that every partition overrules. Equal to the objective if no partition is better.
     pub bound: f64,

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
 use crate::job::{Job, JobArgs, known_of};
 use crate::job_args::TimeLimit;
+use crate::judged_pairs::PairsArgs;
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
 use crate::plot::PlotLook;
@@ -33,10 +34,17 @@ use mustlink_experiments::Clustered;
 #[command(before_help = "Examples:
   mustlink cluster --data iris --k 3 --out labels.csv
   mustlink cluster --data my.csv --id name --constraints pairs.csv --method method.toml --out labels.csv
-  mustlink cluster --data iris --selector explore_consolidate --budget 50 --format json")]
+  mustlink cluster --data iris --selector explore_consolidate --budget 50 --format json
+  mustlink cluster --pairs scored.csv --out labels.csv --violations overruled.csv --questions sheet.csv")]
+#[command(mut_arg("data", without_pairs))]
+#[command(
+    override_usage = "mustlink cluster [OPTIONS] --data <DATA>\n       mustlink cluster [OPTIONS] --pairs <FILE>"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
+    #[command(flatten)]
+    pairs: PairsArgs,
     /// CSV id,label to write, one row per object
     ///
     /// -: standard output; the summary then goes to standard error.
@@ -49,6 +57,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
     /// CSV of each constraint that is violated or overruled, with its source
+    ///
+    /// With --pairs: each overruled verdict, with the chain of verdicts and answers that overrules it.
     #[arg(long, value_name = "FILE")]
     violations: Option<String>,
     /// Model to write for "mustlink predict"
@@ -96,6 +106,12 @@ pub(crate) struct Args {
     /// Format of the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+}
+
+/// `--data`, which judged pairs replace.
+fn without_pairs(data: clap::Arg) -> clap::Arg {
+    let data = data.required(false).required_unless_present("pairs");
+    data.default_value("").hide_default_value(true)
 }
 
 /// The summary of a clustering.
@@ -306,6 +322,10 @@ fn check_written(args: &Args) -> std::result::Result<(), Failure> {
 }
 
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    if let Some(file) = &args.pairs.pairs {
+        let outputs = [args.out.as_deref(), args.violations.as_deref()];
+        return args.pairs.run(file, &args.job, outputs, args.format);
+    }
     check_written(args)?;
     // A choice among methods that see the data differently has no weights of features.
     let one_method = args.weights.is_some();
@@ -451,14 +471,11 @@ fn write(
 
 /// How many clusters there are, and how large the first ones.
 pub(crate) fn sizes(clustering: &Clustering) -> String {
-    if clustering.k == 0 { "0 (every object is noise)".into() } else { listed(&clustering.sizes()) }
-}
-
-/// The number of groups of these sizes, and the first sizes.
-pub(crate) fn listed(sizes: &[usize]) -> String {
-    let first: Vec<String> = sizes.iter().take(20).map(usize::to_string).collect();
-    let more = if sizes.len() > 20 { ", …" } else { "" };
-    format!("{} of {}{more} objects", sizes.len(), first.join(", "))
+    if clustering.k == 0 {
+        "0 (every object is noise)".into()
+    } else {
+        term::listed(&clustering.sizes())
+    }
 }
 
 /// How many questions were put, and what became of their answers.

@@ -24,7 +24,7 @@ use crate::job::{Job, JobArgs};
 use crate::method_file::as_written;
 use crate::options::{Format, PlotFormats, bytes, in_pool};
 use crate::progress::duration;
-use crate::verbs::cluster::{DataSummary, listed};
+use crate::verbs::cluster::DataSummary;
 use crate::{complete, term};
 
 /// Which pairs go to --out.
@@ -321,7 +321,7 @@ fn text(job: &Job, s: &Summary) -> String {
         line
     };
     let sets = &s.neighbourhoods;
-    let sets = if sets.is_empty() { "none".into() } else { listed(sets) };
+    let sets = if sets.is_empty() { "none".into() } else { term::listed(sets) };
     let mut read = vec![("data", format!("{}: {}", job.original.name, job.original.summary()))];
     if s.n != job.original.n() {
         let objects = mustlink::text::count(s.n, "object");

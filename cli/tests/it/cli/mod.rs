@@ -10,6 +10,7 @@ mod consensus;
 mod experiments;
 mod faults;
 mod hints;
+mod judged_pairs;
 mod kill;
 mod label;
 mod ledger;

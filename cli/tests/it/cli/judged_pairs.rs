@@ -1,0 +1,99 @@
+//! `cluster --pairs`: clusters of objects of which only judged pairs are known.
+
+use super::support::Bench;
+
+/// Two groups that one doubtful verdict joins.
+const SCORED: &str = "id_l,id_r,match_probability\na,b,0.95\nb,c,0.9\na,c,0.9\nc,d,0.6\nd,e,0.95\nb,e,0.1\na,d,0.2\n";
+
+#[test]
+fn a_wrong_verdict_is_overruled_and_asked_about() {
+    let bench = Bench::with("scored.csv", SCORED);
+    let line =
+        "cluster --pairs scored.csv --out l.csv --violations v.csv --questions q.csv --budget 1";
+    let done = bench.run(line);
+    assert_eq!(done.status, 0, "{}", done.err);
+    for said in [
+        "pairs        scored: 5 objects, 7 pairs judged in 7 rows\n",
+        "clusters     2 of 3, 2 objects\n",
+        "objective    0.4055, the optimum\n",
+        "overruled    1 verdict for \"same\", 0 verdicts for \"different\"\n",
+    ] {
+        assert!(done.out.contains(said), "{}", done.out);
+    }
+    assert_eq!(bench.read("l.csv"), "id,label\na,0\nb,0\nc,0\nd,1\ne,1\n");
+    let listed = bench.read("v.csv");
+    let (head, row) = listed.split_once('\n').unwrap();
+    assert_eq!(head, "i,j,type,weight,chain");
+    assert!(row.starts_with("c,d,must_link,0.405") && row.ends_with(",c = b != e = d\n"), "{row}");
+    assert_eq!(bench.read("q.csv"), "i,j,answer\nc,d,\n");
+    // The answered sheet comes back and wins.
+    bench.write("q.csv", "i,j,answer\nc,d,same\n");
+    let json = bench.run("cluster --pairs scored.csv --constraints q.csv --format json").json();
+    assert_eq!((&json["thresholds"][0]["k"], &json["objects"]), (&1.into(), &5.into()));
+    assert_eq!(json["thresholds"][0]["overruled"], serde_json::json!({ "must": 0, "cannot": 2 }));
+}
+
+#[test]
+fn several_thresholds_are_columns() {
+    let bench = Bench::with("scored.csv", SCORED);
+    let done = bench.run("cluster --pairs scored.csv --threshold .15,.5,.93 --out l.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    let expected = "id,threshold_0.15,threshold_0.5,threshold_0.93\n\
+                    a,0,0,0\nb,0,0,0\nc,0,0,1\nd,0,1,2\ne,0,1,2\n";
+    assert_eq!(bench.read("l.csv"), expected);
+    assert!(
+        done.out.contains("threshold    0.93\nclusters     3 of 2, 2, 1 objects\n"),
+        "{}",
+        done.out
+    );
+}
+
+#[test]
+fn answers_in_a_ledger_win() {
+    let bench = Bench::with("scored.csv", SCORED);
+    bench.write("records.csv", "name,x\na,1\nb,2\nc,3\nd,4\ne,5\n");
+    bench.write("sheet.csv", "i,j,answer\nc,d,same\n");
+    let done = bench.run(
+        "label --data records.csv --id name --k 2 --selector random_pairs --clusterer pck_means --ledger l.jsonl \
+         --import sheet.csv",
+    );
+    assert_eq!(done.status, 0, "{}", done.err);
+    let json = bench.run("cluster --pairs scored.csv --ledger l.jsonl --format json").json();
+    assert_eq!(json["thresholds"][0]["k"], 1);
+    // Two answers that contradict each other cannot both win.
+    bench.write("pairs.csv", "i,j,type\nc,d,cannot_link\n");
+    bench
+        .run("cluster --pairs scored.csv --ledger l.jsonl --constraints pairs.csv")
+        .failed(3, "error: constraints: cannot-link c–d contradicts must-links c–d\n");
+}
+
+#[test]
+fn sources_stay_apart() {
+    let bench = Bench::with(
+        "scored.csv",
+        "left,right,source_left,source_right,verdict\na,b,x,y,same\nb,c,y,x,same\n",
+    );
+    let line = "cluster --pairs scored.csv --apart source --violations v.csv --format json";
+    assert_eq!(bench.run(line).json()["thresholds"][0]["k"], 2);
+    assert!(bench.read("v.csv").ends_with(" (both x)\n"), "{}", bench.read("v.csv"));
+}
+
+#[test]
+fn options_about_data_have_no_meaning_without_data() {
+    let bench = Bench::with("scored.csv", SCORED);
+    for other in ["--data iris", "--k 3", "--clusterer kmeans", "--profile p", "--id x"] {
+        let done = bench.run(&format!("cluster --pairs scored.csv {other}"));
+        assert!(done.status == 2 && done.err.contains("cannot be used with"), "{}", done.err);
+    }
+    let done = bench.run("cluster --k 3");
+    assert!(done.status == 2 && done.err.contains("--data <DATA>"), "{}", done.err);
+    let done = bench.run("cluster --data iris --threshold 0.5");
+    assert!(done.status == 2 && done.err.contains("cannot be used with"), "{}", done.err);
+    bench
+        .run("cluster --pairs scored.csv --threshold 1")
+        .failed(2, "error: threshold: must be above 0 and below 1, got 1\n");
+    bench.run("cluster --pairs scored.csv --out scored.csv").failed(
+        2,
+        "error: --out scored.csv: would overwrite what is read, --pairs scored.csv; name another file\n",
+    );
+}
