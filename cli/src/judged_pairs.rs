@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use mustlink::Context;
 use mustlink::text::count;
-use mustlink::{Context, Error};
 use mustlink_datasets::{PairOptions, read_pairs, write_questions, write_rows};
 use mustlink_experiments::judged_pairs::{Evidence, PairClusters, answers, chain, summary};
 use serde_json::{Value, json};
@@ -96,8 +96,7 @@ impl PairsArgs {
             let found = given.iter().map(|&threshold| evidence.cluster(threshold, &ctx));
             Ok((summary(&judged, &evidence), found.collect::<mustlink::Result<_>>()?))
         };
-        let named = |e: Error| Failure::named(&e, &|i| objects.id(i));
-        let (read, found) = in_pool(job.threads, work)?.map_err(named)?;
+        let (read, found) = in_pool(job.threads, work)??;
         let warnings = ctx.warnings();
         warnings.iter().for_each(|text| job.warn(text));
         let first = &found[0];

@@ -148,7 +148,10 @@ impl<'a> Evidence<'a> {
         let all = listed.with_groups(n, apart.iter().cloned())?;
         all.check_group_pairs("apart")?;
         let given = Constraints::new(n, answers)?.with_groups(n, apart)?;
-        let units = Closure::new(&given, n, OnConflict::Error)?;
+        let units = Closure::new(&given, n, OnConflict::Error).map_err(|source| {
+            let message = source.render(&|i| self.objects.id(i));
+            Error::Named { message, source: Box::new(source) }
+        })?;
         let problem = of_units(&all, &units)?;
         let method = json!({ "type": "correlation_clustering", "exact_size": EXACT });
         let method = <dyn BaseClusterer as RoleObject>::from_value(method).map_err(Error::Usage)?;

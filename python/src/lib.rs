@@ -14,6 +14,7 @@ mod errors;
 mod experiment;
 mod interrupt;
 mod job;
+mod judged_pairs;
 mod lent;
 mod metrics;
 mod model;
@@ -53,6 +54,8 @@ mod _mustlink {
     use super::ensembles::{consensus, generate, impute};
     #[pymodule_export]
     use super::experiment::{read_experiment, run_experiment};
+    #[pymodule_export]
+    use super::judged_pairs::cluster_pairs;
     #[pymodule_export]
     use super::metrics::score;
     #[pymodule_export]

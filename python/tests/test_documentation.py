@@ -14,7 +14,7 @@ import pytest
 from mustlink import metrics, model_selection
 
 MODULES = ["_base", "_estimators", "_transformers", "callables", "constraints", "ensembles", "exceptions"]
-MODULES += ["experiments", "metrics", "model_selection", "pairs", "session", "testing"]
+MODULES += ["experiments", "judged", "metrics", "model_selection", "pairs", "session", "testing"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
 BOOK = Path(__file__).parents[2] / "book" / "src"
 PAGES += [BOOK / "python.md", BOOK / "from-other-packages.md"]

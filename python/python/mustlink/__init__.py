@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .ensembles import *  # noqa: F403
     from .exceptions import *  # noqa: F403
     from .experiments import *  # noqa: F403
+    from .judged import *  # noqa: F403
     from .session import *  # noqa: F403
 
 __version__: str = _version()

@@ -21,6 +21,22 @@ def impute(
     text: str, how: str, x: Any, pairs: Any = None
 ) -> tuple[Any, list[list[int]], list[str]]: ...
 def consensus(text: str, partitions: Any, x: Any = None, pairs: Any = None) -> Found: ...
+def cluster_pairs(
+    text: str, pairs: str, is_file: bool
+) -> tuple[
+    list[str],
+    list[
+        tuple[
+            Any,
+            int,
+            float,
+            float,
+            list[tuple[str, str, str, float, str]],
+            list[tuple[str, str, float]],
+        ]
+    ],
+    list[str],
+]: ...
 def score(config: str, labels: Any, classes: Any, inputs: dict[str, Any]) -> float | None: ...
 def fit_steps(text: str, x: Any, pairs: Any = None, y: Any = None) -> FittedSteps: ...
 def read_constraints(file: str, n: int, ids: list[str] | None = None) -> Any: ...

@@ -411,6 +411,7 @@ SHOWN = {
         "TimeLimitError",
     ],
     "experiments": ["ExperimentResult", "run_experiment"],
+    "judged": ["PairClusters", "cluster_pairs"],
     "session": ["Question", "Session", "select"],
 }
 
