@@ -17,7 +17,7 @@ MODULES = ["_base", "_estimators", "_transformers", "callables", "constraints", 
 MODULES += ["experiments", "judged", "metrics", "model_selection", "pairs", "session", "testing"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
 BOOK = Path(__file__).parents[2] / "book" / "src"
-PAGES += [BOOK / "python.md", BOOK / "from-other-packages.md"]
+PAGES += [BOOK / name for name in ("python.md", "from-other-packages.md", "scored-pairs.md")]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -84,10 +84,11 @@ impl<'a> ShortestChains<'a> {
 /// Most must-links that [`unavoidable`] looks at.
 const MOST_LOOKS: u64 = 300_000_000;
 
-/// A lower bound on the weight of the constraints that any partition violates. Of a cannot-link and a chain of
-/// must-links between its ends, every partition violates at least one, so the smallest weight among them cannot be
-/// avoided. It is taken from all of them, and the search continues with what is left. `conflicts`: places of
-/// cannot-links among all pairs.
+/// A lower bound on the weight of the constraints that any partition violates.
+///
+/// Every partition violates a cannot-link or one of the must-links of a chain between its ends, so the smallest of
+/// their weights cannot be avoided. It is taken from all of them, and the search continues with what is left.
+/// `conflicts`: places of cannot-links among all pairs.
 pub(crate) fn unavoidable(
     constraints: &Constraints,
     n: usize,

@@ -14,8 +14,8 @@ use crate::widest_paths::{Cut, WidestPaths};
 pub struct Overruled {
     /// The violated constraint.
     pub constraint: Constraint,
-    /// Objects from its end i to its end j. Satisfied must-links join each to the next, except at `apart`. Empty if
-    /// there is no such chain; [`settled`] partitions always have one.
+    /// Objects from its end i to its end j. Satisfied must-links join each to the next, except at `apart`. A
+    /// [`settled`] partition always has such a chain; without one, the path is empty.
     pub path: Vec<u32>,
     /// Place in `path` of the object that a satisfied cannot-link separates from the next one, if the violated
     /// constraint is a must-link.

@@ -174,6 +174,14 @@ fn the_plugin_of_the_manual_is_one_whole_file() {
 }
 
 #[test]
+fn the_scored_pairs_of_the_manual_are_those_of_its_example() {
+    let book = root().join("book/src");
+    let page = read(&book.join("scored-pairs.md"));
+    let block = blocks(&page).into_iter().find(|block| block.file() == Some("scored.csv"));
+    assert_eq!(block.expect("a block").text, read(&book.join("examples/scored.csv")));
+}
+
+#[test]
 fn only_measurements_are_not_run() {
     let measured = [
         "performance.md",
