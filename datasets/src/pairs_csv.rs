@@ -51,7 +51,7 @@ pub enum Verdict {
     Answer {
         /// Number of the annotator.
         annotator: u32,
-        /// Whether both objects are the same.
+        /// True if both objects are the same.
         same: bool,
     },
     /// No opinion.

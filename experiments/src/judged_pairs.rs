@@ -55,7 +55,7 @@ pub fn answers(
     Ok(all)
 }
 
-/// What is known of each pair, as log-odds.
+/// Evidence about each pair, as log-odds.
 pub struct Evidence<'a> {
     objects: &'a Dataset,
     /// The pairs in ascending order, with the log-odds that both objects are the same.

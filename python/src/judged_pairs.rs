@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::errors::raised;
 use crate::interrupt::interruptible;
 
-/// What is asked for.
+/// A request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
