@@ -1,6 +1,9 @@
 //! Clusters that agree most with the constraints, without any data.
 
+use std::collections::HashSet;
+
 use mustlink_core::clustering::compact;
+use mustlink_core::overruled::joined_unjudged;
 use mustlink_core::prelude::*;
 
 /// Correlation clustering: breaks constraints of the least total weight, with as many clusters as that takes.
@@ -11,7 +14,8 @@ use mustlink_core::prelude::*;
 /// no chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are
 /// solved exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a
 /// move helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
-/// must-linked neighbours). If constraints do not contradict each other, all are met.
+/// must-linked neighbours). If constraints do not contradict each other, all are met. With `unjudged` above 0, a pair
+/// without a constraint is a weak cannot-link, and a few must-links do not join large groups.
 /// # Input and output
 /// Constraints with weights, for example from a crowd or from record matching; the method ignores features. One label
 /// per object; an object in no must-link is a cluster of its own. k is not needed and not used.
@@ -39,6 +43,9 @@ pub struct CorrelationClustering {
         inert = "it matters only for parts of more than `exact_size` objects"
     )]
     pub restarts: usize,
+    /// Cost of joining a pair about which no constraint says anything, in the units of the weights.
+    #[option(default = 0.0, min = 0.0, max = 1e12)]
+    pub unjudged: f64,
 }
 
 #[plugin("correlation_clustering", cites = ["Bansal2004", "Ailon2008"], waives = ["cannot_links_change_something" => "without must-links every object is alone already"])]
@@ -54,7 +61,7 @@ impl BaseClusterer for CorrelationClustering {
                 continue;
             }
             let ctx = ctx.child("part").index(number);
-            let inside = edges.within(&part, &mut place);
+            let inside = edges.within(&part, &mut place, self.unjudged);
             let found = if part.len() <= self.exact_size {
                 inside.exactly()
             } else {
@@ -71,7 +78,10 @@ impl BaseClusterer for CorrelationClustering {
         let (labels, k) = compact(&labels);
         let broken = problem.constraints.pairs().iter().filter(|c| c.is_violated(&labels));
         // The sum of none would be −0.
-        let objective = broken.fold(0.0, |sum, c| sum + c.weight);
+        let mut objective = broken.fold(0.0, |sum, c| sum + c.weight);
+        if self.unjudged > 0.0 {
+            objective += self.unjudged * joined_unjudged(&problem.constraints, &labels) as f64;
+        }
         Ok(Clustering { labels, k, objective: Some(objective), ..Clustering::default() })
     }
 
@@ -95,8 +105,8 @@ impl BaseClusterer for CorrelationClustering {
     }
 }
 
-/// Signed weights between objects.
-struct Edges(Vec<Vec<(u32, f64)>>);
+/// Signed weights between objects, and the cost of any pair of them in one cluster.
+struct Edges(Vec<Vec<(u32, f64)>>, f64);
 
 impl Edges {
     fn new(n: usize, constraints: &[Constraint]) -> Edges {
@@ -106,7 +116,7 @@ impl Edges {
             of[c.i as usize].push((c.j, w));
             of[c.j as usize].push((c.i, w));
         }
-        Edges(of)
+        Edges(of, 0.0)
     }
 
     /// Objects that chains of must-links join, in order.
@@ -133,14 +143,20 @@ impl Edges {
         parts
     }
 
-    /// Edges inside a part, whose objects are numbered by their position in it; `place` is scratch space.
-    fn within(&self, part: &[u32], place: &mut [u32]) -> Edges {
+    /// Edges inside a part, whose objects are numbered by their position in it; `place` is scratch space. Every pair
+    /// costs `unjudged`, which a pair with an edge gets back.
+    fn within(&self, part: &[u32], place: &mut [u32], unjudged: f64) -> Edges {
         (0..).zip(part).for_each(|(at, &i)| place[i as usize] = at);
         let of = |&i: &u32| {
             let inside = self.0[i as usize].iter().filter(|(j, _)| place[*j as usize] != NONE);
-            inside.map(|&(j, w)| (place[j as usize], w)).collect()
+            let mut judged = HashSet::new();
+            let edge = |&(j, w): &(u32, f64)| {
+                let is_first = unjudged > 0.0 && judged.insert(j);
+                (place[j as usize], if is_first { w + unjudged } else { w })
+            };
+            inside.map(edge).collect()
         };
-        let inside = Edges(part.iter().map(of).collect());
+        let inside = Edges(part.iter().map(of).collect(), unjudged);
         part.iter().for_each(|&i| place[i as usize] = NONE);
         inside
     }
@@ -165,7 +181,7 @@ impl Edges {
                 sum += between[first * s + left.trailing_zeros() as usize];
                 left &= left - 1;
             }
-            inside[set] = sum;
+            inside[set] = sum - self.1 * f64::from(rest.count_ones());
         }
         let mut best = vec![(0.0f64, 0usize); all + 1];
         for set in 1..=all {
@@ -205,7 +221,13 @@ impl Edges {
                 of.iter().filter(|(j, _)| *j as usize > i && labels[*j as usize] == labels[i]);
             mine.map(|(_, w)| w).sum::<f64>()
         };
-        self.0.iter().enumerate().map(inside).sum()
+        let edges: f64 = self.0.iter().enumerate().map(inside).sum();
+        if self.1 == 0.0 {
+            return edges;
+        }
+        let mut sizes = vec![0.0; labels.len()];
+        labels.iter().for_each(|&l| sizes[l as usize] += 1.0);
+        edges - self.1 * sizes.iter().map(|size| size * (size - 1.0) / 2.0).sum::<f64>()
     }
 }
 
@@ -262,7 +284,10 @@ fn settle(edges: &Edges, order: &[u32], labels: &mut [u32], ctx: &Context) -> Re
                     _ => sums.push((l, w)),
                 }
             }
-            let here = sums.iter().find(|s| s.0 == own).map_or(0.0, |s| s.1);
+            // Every other object of a cluster costs something.
+            sums.iter_mut().for_each(|s| s.1 -= edges.1 * f64::from(sizes[s.0 as usize]));
+            let alone = -edges.1 * f64::from(sizes[own as usize]);
+            let here = sums.iter().find(|s| s.0 == own).map_or(alone, |s| s.1) + edges.1;
             let best = sums
                 .iter()
                 .filter(|s| s.0 != own)
@@ -326,6 +351,21 @@ mod tests {
     }
 
     #[test]
+    fn unjudged_pairs_are_weak_cannot_links() {
+        // Joining the path costs the pair 0, 2 alone, cutting it a must-link.
+        let path = || problem(3, [Constraint::must(0, 1), Constraint::must(1, 2)]);
+        for exact_size in [1, 12] {
+            let of = |unjudged| {
+                let method = CorrelationClustering { unjudged, exact_size, ..Default::default() };
+                let c = run(&method, &path());
+                (c.k, c.objective)
+            };
+            assert_eq!(of(0.5), (1, Some(0.5)));
+            assert_eq!(of(2.0), (2, Some(1.0)));
+        }
+    }
+
+    #[test]
     fn nothing_said_is_nothing_joined() {
         assert_eq!(run(&CorrelationClustering::default(), &problem(3, [])).labels, [0, 1, 2]);
     }
@@ -334,7 +374,8 @@ mod tests {
         /// The table finds what enumeration finds, and moves never end above it.
         #[test]
         fn small_parts_are_solved(
-            pairs in proptest::collection::vec((0..7usize, 0..7usize, any::<bool>(), 0.1..2.0f64), 0..20)
+            pairs in proptest::collection::vec((0..7usize, 0..7usize, any::<bool>(), 0.1..2.0f64), 0..20),
+            unjudged in prop_oneof![Just(0.0), 0.0..1.0f64],
         ) {
             let pairs = pairs.into_iter().filter(|(i, j, ..)| i != j).map(|(i, j, must, w)| {
                 if must { Constraint::must(i, j).weighing(w) } else { Constraint::cannot(i, j).weighing(w) }
@@ -343,22 +384,24 @@ mod tests {
             // All partitions as restricted growth strings.
             let mut least = f64::INFINITY;
             let mut labels = vec![0u32; 7];
-            fn visit(at: usize, labels: &mut Vec<u32>, p: &Problem, least: &mut f64) {
+            fn visit(at: usize, labels: &mut Vec<u32>, (p, u): (&Problem, f64), least: &mut f64) {
                 if at == labels.len() {
                     let broken = p.constraints.pairs().iter().filter(|c| c.is_violated(labels));
-                    *least = least.min(broken.map(|c| c.weight).sum());
+                    let silent = joined_unjudged(&p.constraints, labels) as f64;
+                    *least = least.min(broken.map(|c| c.weight).sum::<f64>() + u * silent);
                     return;
                 }
                 let open = labels[..at].iter().max().map_or(0, |m| m + 1);
                 for l in 0..=open {
                     labels[at] = l;
-                    visit(at + 1, labels, p, least);
+                    visit(at + 1, labels, (p, u), least);
                 }
             }
-            visit(0, &mut labels, &p, &mut least);
-            let exact = run(&CorrelationClustering::default(), &p);
+            visit(0, &mut labels, (&p, unjudged), &mut least);
+            let method = CorrelationClustering { unjudged, ..CorrelationClustering::default() };
+            let exact = run(&method, &p);
             prop_assert!((exact.objective.unwrap() - least).abs() < 1e-9);
-            let moves = CorrelationClustering { exact_size: 1, ..CorrelationClustering::default() };
+            let moves = CorrelationClustering { exact_size: 1, ..method };
             prop_assert!(run(&moves, &p).objective.unwrap() >= least - 1e-9);
         }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::closure::{Closure, OnConflict};
 use crate::constraints::{Constraint, Constraints, Kind};
 use crate::contradictions::{ShortestChains, unavoidable};
+use crate::groups::pairs_among;
 use crate::union_find::UnionFind;
 use crate::widest_paths::{Cut, WidestPaths};
 
@@ -54,6 +55,22 @@ fn linked(constraints: &Constraints, labels: &[u32]) -> UnionFind {
         }
     }
     sets
+}
+
+/// Number of pairs of one cluster about which no constraint says anything. An object without a label (`u32::MAX`) is
+/// in no cluster.
+pub fn joined_unjudged(constraints: &Constraints, labels: &[u32]) -> u64 {
+    let mut sizes: HashMap<u32, usize> = HashMap::new();
+    for label in labels.iter().filter(|label| **label != u32::MAX) {
+        *sizes.entry(*label).or_insert(0) += 1;
+    }
+    let is_together = |c: &&Constraint| {
+        let label = labels[c.i as usize];
+        label == labels[c.j as usize] && label != u32::MAX
+    };
+    let judged = constraints.pairs().iter().filter(is_together);
+    let judged: HashSet<(u32, u32)> = judged.map(|c| (c.i, c.j)).collect();
+    sizes.into_values().map(pairs_among).sum::<u64>() - judged.len() as u64
 }
 
 /// The partition after two repairs that never violate more weight. First, clusters are split into the parts that
