@@ -1,8 +1,9 @@
 """Compares clusters of judged pairs with connected components and with the clustering of splink and dedupe.
 
 All get the same pairs with the same probabilities: planted clusters in which 1, 5 and 10 % of the verdicts are wrong,
-and the records of FEBRL, scored by recordlinkage without any true link. The table shows the F of pairs and that of
-B-cubed, mean over the seeds. The peers have the best threshold in hindsight, ours 0.5; "best" is ours with hindsight.
+with most pairs of a block judged or only random ones between clusters, and the records of FEBRL, scored by
+recordlinkage without any true link. The table shows the F of pairs and that of B-cubed, mean over the seeds. The peers
+have the best threshold in hindsight, ours 0.5; "best" is ours with hindsight.
 
     pip install dedupe==3.0.3 duckdb pandas recordlinkage==0.16 splink==4.0.16
     python benches/peers/verdicts.py --mustlink target/release/mustlink
@@ -20,20 +21,27 @@ from pathlib import Path
 
 import numpy as np
 
+# Ours, with the options of each.
+OURS = {"mustlink": [], "mustlink, unjudged 0.4": ["--unjudged", "0.4"]}
 THRESHOLDS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
 
 
-def planted(n, wrong, seed):
-    """Pairs of objects in planted clusters: ends, probabilities, and the cluster of each object."""
+def planted(n, wrong, in_blocks, seed):
+    """Pairs of objects in planted clusters: ends, probabilities, and the cluster of each object.
+
+    With blocks of six clusters, four in five pairs of a block are judged; otherwise four in five pairs of a cluster,
+    and random ones.
+    """
     rng = np.random.default_rng(seed)
     truth = np.repeat(np.arange(n), rng.geometric(0.3, n))[:n]
+    block = rng.permutation(truth.max() + 1)[truth] // 6 if in_blocks else truth
     members = defaultdict(list)
-    for i, cluster in enumerate(truth.tolist()):
-        members[cluster].append(i)
+    for i, own in enumerate(block.tolist()):
+        members[own].append(i)
     inside = [(i, j) for own in members.values() for i in own for j in own if i < j]
-    # Most pairs inside clusters are judged, and as many others, as blocking proposes them.
     inside = [pair for pair in inside if rng.random() < 0.8]
-    others = {tuple(sorted(rng.integers(0, n, 2).tolist())) for _ in range(len(inside) + n)}
+    others = 0 if in_blocks else len(inside) + n
+    others = {tuple(sorted(rng.integers(0, n, 2).tolist())) for _ in range(others)}
     pairs = sorted(set(inside) | {(i, j) for i, j in others if i < j})
     same = np.array([truth[i] == truth[j] for i, j in pairs])
     said = same ^ (rng.random(len(pairs)) < wrong)
@@ -119,7 +127,7 @@ def dedupe(n, pairs, probability):
             yield threshold, labels
 
 
-def ours(program, n, pairs, probability):
+def ours(program, n, pairs, probability, more=()):
     """The clusters of mustlink at each threshold, in one run."""
     with tempfile.TemporaryDirectory() as folder:
         scored, labels = Path(folder) / "scored.csv", Path(folder) / "labels.csv"
@@ -128,7 +136,7 @@ def ours(program, n, pairs, probability):
             rows.writerow(["i", "j", "probability"])
             rows.writerows([i, j, float(p)] for (i, j), p in zip(pairs, probability))
         command = [program, "cluster", "--pairs", scored, "--out", labels, "--quiet"]
-        command += ["--threshold", ",".join(map(str, THRESHOLDS))]
+        command += ["--threshold", ",".join(map(str, THRESHOLDS)), *more]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         with open(labels, newline="") as file:
             rows = list(csv.DictReader(file))
@@ -157,8 +165,10 @@ def scores(truth, labels):
 def sets(small):
     """The name of each set, and a function from a seed to its pairs; the same for every seed if they are given."""
     n = 300 if small else 20_000
-    for wrong in (0.01, 0.05, 0.1):
-        yield f"planted, {wrong:.0%} wrong", lambda seed, wrong=wrong: planted(n, wrong, seed), True
+    for in_blocks in (True, False):
+        for wrong in (0.01, 0.05, 0.1):
+            name = f"{'blocks' if in_blocks else 'random pairs'}, {wrong:.0%} wrong"
+            yield name, lambda seed, of=(n, wrong, in_blocks): planted(*of, seed), True
     for number in (1,) if small else (1, 2, 3):
         yield f"FEBRL {number}", lambda seed, number=number: febrl(number), False
 
@@ -171,7 +181,7 @@ def main():
     options = parser.parse_args()
     methods = {"components, best": union_find, "splink, best": splink, "dedupe, best": dedupe}
     if options.mustlink:
-        methods["mustlink"] = methods["mustlink, best"] = None
+        methods |= {name: None for of in OURS for name in (of, f"{of}, best")}
     print("| pairs | " + " | ".join(methods) + " |")
     print("|---|" + "---|" * len(methods))
     seconds = Counter()
@@ -188,13 +198,13 @@ def main():
                 results = [scores(truth, labels) for _, labels in function(n, pairs, probability)]
                 seconds[method] += time.perf_counter() - start
                 found[method].append(np.max(results, axis=0))
-            if options.mustlink:
+            for method, more in OURS.items() if options.mustlink else ():
                 start = time.perf_counter()
-                results = dict(ours(options.mustlink, n, pairs, probability))
-                seconds["mustlink"] += time.perf_counter() - start
+                results = dict(ours(options.mustlink, n, pairs, probability, more))
+                seconds[method] += time.perf_counter() - start
                 results = {at: scores(truth, labels) for at, labels in results.items()}
-                found["mustlink"].append(results[0.5])
-                found["mustlink, best"].append(np.max(list(results.values()), axis=0))
+                found[method].append(results[0.5])
+                found[f"{method}, best"].append(np.max(list(results.values()), axis=0))
         cells = ["{:.3f} {:.3f}".format(*np.mean(found[method], axis=0)) for method in methods]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     print("\nseconds for all thresholds: " + ", ".join(f"{m} {s:.1f}" for m, s in seconds.items()))

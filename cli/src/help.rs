@@ -23,7 +23,7 @@ const HEADINGS: [(&str, &str); 5] = [
     (
         "Method",
         "method clusterer consensus generator sets k seed time model kappa_must kappa_cannot co_presence \
-         min_presence from to draws objects metrics threshold prior join_cost",
+         min_presence from to draws objects metrics threshold prior join_cost unjudged",
     ),
     (
         "Questions",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::clustering::compact;
+use mustlink_core::clustering::{NONE, compact};
 use mustlink_core::constraints::{Duplicates, Strength, Violations};
 use mustlink_core::overruled::{self, Doubt, Overruled};
 use mustlink_core::roles::{BaseClusterer, RoleObject};
@@ -64,26 +64,34 @@ pub struct Evidence<'a> {
     answers: Constraints,
     /// Log of the cost of a wrong join.
     cost: f64,
+    /// Cost of joining a pair without a verdict.
+    unjudged: f64,
 }
 
 impl<'a> Evidence<'a> {
     /// The evidence of verdicts and answers. `prior`: the probability that the objects of a judged pair are the same,
     /// before its verdicts. `join_cost`: the cost of joining two different objects, if separating two that are the
-    /// same costs 1.
+    /// same costs 1. `unjudged`: the probability that the objects of a pair without a verdict are the same, at most
+    /// 0.5.
     ///
     /// Several verdicts about a pair add up. An annotator is as reliable as the annotators' agreement on common pairs
     /// shows, otherwise right in three of four cases. An answer of weight w below 1 that is marked soft is a verdict
     /// with the probability (1 + w) / 2.
     ///
     /// # Errors
-    /// `Usage` for a prior or a cost out of range.
+    /// `Usage` for a number out of range.
     pub fn new(
         judged: &'a JudgedPairs,
         answers: Constraints,
         prior: f64,
         join_cost: f64,
+        unjudged: f64,
     ) -> Result<Self> {
         check_probability("prior", prior)?;
+        if !(unjudged > 0.0 && unjudged <= 0.5) {
+            let message = format!("unjudged: must be above 0 and at most 0.5, got {unjudged}");
+            return Err(Error::Usage(message));
+        }
         if !(join_cost > 0.0 && join_cost.is_finite()) {
             let message = format!("join_cost: must be a number above 0, got {join_cost}");
             return Err(Error::Usage(message));
@@ -111,7 +119,8 @@ impl<'a> Evidence<'a> {
         };
         let odds = rows.chunk_by(|a, b| a.0 == b.0).map(sum).collect();
         let answers = answers.facts().into_owned();
-        Ok(Evidence { objects: &judged.objects, odds, answers, cost: join_cost.ln() })
+        let (objects, cost) = (&judged.objects, join_cost.ln());
+        Ok(Evidence { objects, odds, answers, cost, unjudged: (-logit(unjudged)).max(0.0) })
     }
 
     /// Number of pairs with an opinion.
@@ -153,23 +162,40 @@ impl<'a> Evidence<'a> {
             Error::Named { message, source: Box::new(source) }
         })?;
         let problem = of_units(&all, &units)?;
-        let method = json!({ "type": "correlation_clustering", "exact_size": EXACT });
+        let tag = "correlation_clustering";
+        let method = json!({ "type": tag, "exact_size": EXACT, "unjudged": self.unjudged });
         let method = <dyn BaseClusterer as RoleObject>::from_value(method).map_err(Error::Usage)?;
         let found = run::cluster(&*method, &problem, ctx)?.clustering.labels;
-        let found: Vec<u32> = (0..n).map(|i| found[units.component(i)]).collect();
-        let (labels, k) = compact(&overruled::settled(&all, &found));
-        let by_unit: Vec<u32> =
-            (0..problem.n()).map(|u| labels[units.members(u)[0] as usize]).collect();
+        let found = overruled::settled(&problem.constraints, &found, self.unjudged);
+        let of_objects: Vec<u32> = (0..n).map(|i| found[units.component(i)]).collect();
+        let (labels, k) = compact(&of_objects);
+        let silent = |labels: &[u32]| match self.unjudged {
+            0.0 => 0.0,
+            cost => cost * overruled::joined_unjudged(&problem.constraints, labels) as f64,
+        };
+        // Small parts have their optimum; in the others, only the bound cannot be avoided.
         let closure = problem.closure(OnConflict::Keep)?;
         let is_large = |part: usize| closure.members(part).len() > EXACT;
-        let is_in_large = |c: &Constraint| is_large(closure.component(c.i as usize));
-        let violated = problem.constraints.violated(&by_unit).filter(is_in_large);
-        let avoidable = violated.fold(0.0, |sum, c| sum + c.weight);
-        let avoidable = (avoidable - overruled::least_violated(&closure, is_large)).max(0.0);
+        let is_open = |unit: usize| is_large(closure.component(unit));
+        let open: Vec<u32> =
+            (0..problem.n()).map(|u| if is_open(u) { found[u] } else { NONE }).collect();
+        let violated = problem.constraints.violated(&found).filter(|c| is_open(c.i as usize));
+        let above_zero = violated.fold(silent(&open), |sum, c| sum + c.weight);
+        let avoidable = (above_zero - overruled::least_violated(&closure, is_large)).max(0.0);
         let violations = all.violations(&labels);
-        let objective = violations.must_weight + violations.cannot_weight;
+        let objective = violations.must_weight + violations.cannot_weight + silent(&found);
         let bound = (objective - avoidable).max(0.0);
-        Ok(PairClusters { threshold, labels, k, violations, objective, bound, evidence: all })
+        let unjudged = self.unjudged;
+        Ok(PairClusters {
+            threshold,
+            labels,
+            k,
+            violations,
+            objective,
+            bound,
+            unjudged,
+            evidence: all,
+        })
     }
 
     /// The groups of the objects, within the parts that must-links join: others are apart anyway.
@@ -238,10 +264,12 @@ pub struct PairClusters {
     pub k: usize,
     /// The overruled verdicts.
     pub violations: Violations,
-    /// Their total weight.
+    /// Their total weight, and the costs of joined pairs without a verdict.
     pub objective: f64,
     /// Weight that every partition overrules. Equal to the objective if no partition is better.
     pub bound: f64,
+    /// Cost of joining a pair without a verdict.
+    unjudged: f64,
     /// The weighted verdicts, and the answers and groups with weights that no verdicts reach.
     evidence: Constraints,
 }
@@ -254,7 +282,7 @@ impl PairClusters {
 
     /// The questions that may change the clusters, the one with the largest expected change first.
     pub fn questions(&self, most: usize) -> Vec<Doubt> {
-        let mut all = overruled::doubts(&self.evidence, &self.labels);
+        let mut all = overruled::doubts(&self.evidence, &self.labels, self.unjudged);
         all.truncate(most);
         all
     }
@@ -270,7 +298,7 @@ impl PairClusters {
     }
 }
 
-/// A chain in words: `a = b != c`.
+/// A chain in words: `a = b != c`. Empty if only pairs without a verdict speak against the overruled one.
 pub fn chain(case: &Overruled, objects: &Dataset) -> String {
     let mut text = String::new();
     for (at, &object) in case.path.iter().enumerate() {

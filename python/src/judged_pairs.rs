@@ -23,6 +23,7 @@ struct Request {
     thresholds: Vec<f64>,
     prior: f64,
     join_cost: f64,
+    unjudged: f64,
     constraints: Option<String>,
     ledger: Option<PathBuf>,
     questions: usize,
@@ -80,7 +81,8 @@ fn made(
         .build();
     let ledger = request.ledger.as_deref();
     let answers = answers(objects, request.constraints.as_deref(), ledger, &ctx)?;
-    let evidence = Evidence::new(&judged, answers, request.prior, request.join_cost)?;
+    let Request { prior, join_cost, unjudged, .. } = *request;
+    let evidence = Evidence::new(&judged, answers, prior, join_cost, unjudged)?;
     let ids = |i: u32, j: u32| (objects.id(i as usize), objects.id(j as usize));
     let mut all = Vec::new();
     for &threshold in &request.thresholds {

@@ -15,8 +15,8 @@ use crate::widest_paths::{Cut, WidestPaths};
 pub struct Overruled {
     /// The violated constraint.
     pub constraint: Constraint,
-    /// Objects from its end i to its end j. Satisfied must-links join each to the next, except at `apart`. A
-    /// [`settled`] partition always has such a chain; without one, the path is empty.
+    /// Objects from its end i to its end j. Satisfied must-links join each to the next, except at `apart`. The path is
+    /// empty if no such chain exists. [`settled`] partitions always have one, unless unjudged pairs cost something.
     pub path: Vec<u32>,
     /// Place in `path` of the object that a satisfied cannot-link separates from the next one, if the violated
     /// constraint is a must-link.
@@ -75,8 +75,8 @@ pub fn joined_unjudged(constraints: &Constraints, labels: &[u32]) -> u64 {
 
 /// The partition after two repairs that never violate more weight. First, clusters are split into the parts that
 /// must-links join. Then two clusters are joined as long as the constraints between them weigh more for than against
-/// it. Labels are objects of the clusters.
-pub fn settled(constraints: &Constraints, labels: &[u32]) -> Vec<u32> {
+/// it. `unjudged` is the cost of joining a pair without a constraint. Labels are objects of the clusters.
+pub fn settled(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<u32> {
     let mut sets = linked(constraints, labels);
     loop {
         let must = constraints.listed().iter().filter(|c| c.kind == Kind::MustLink);
@@ -85,9 +85,11 @@ pub fn settled(constraints: &Constraints, labels: &[u32]) -> Vec<u32> {
         between.retain(|(p, q), _| p != q);
         for c in constraints.pairs() {
             if let Some(sum) = between.get_mut(&ordered(sets.find(c.i), sets.find(c.j))) {
-                *sum += signed(c);
+                *sum += signed(c) + unjudged;
             }
         }
+        let mut all_pairs = |(p, q): (u32, u32)| (sets.size(p) * sets.size(q)) as f64;
+        between.iter_mut().for_each(|(pair, sum)| *sum -= unjudged * all_pairs(*pair));
         let mut gains: Vec<_> = between.into_iter().filter(|(_, sum)| *sum > 0.0).collect();
         gains.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         // The sums of a cluster that has grown are out of date until the next round.
@@ -156,8 +158,9 @@ pub fn least_violated(closure: &Closure, counts: impl Fn(usize) -> bool) -> f64 
 ///
 /// Each question decides whether two sets of objects belong together: two clusters, or the two sides of a link
 /// without which a cluster is in two parts. All constraints between the two sets together give the probability that
-/// the partition is wrong. The question is about the pair that speaks most for joining them.
-pub fn doubts(constraints: &Constraints, labels: &[u32]) -> Vec<Doubt> {
+/// the partition is wrong. The question is about the pair that speaks most for joining them. `unjudged` is the cost of
+/// joining a pair without a constraint.
+pub fn doubts(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<Doubt> {
     let n = labels.len();
     let is_kept = |c: &Constraint| c.kind == Kind::MustLink && !c.is_violated(labels);
     let kept = Constraints::new(n, constraints.listed().iter().copied().filter(is_kept));
@@ -173,20 +176,20 @@ pub fn doubts(constraints: &Constraints, labels: &[u32]) -> Vec<Doubt> {
         let (i, j) = (c.i as usize, c.j as usize);
         let (p, q) = (clusters.component(i), clusters.component(j));
         if p == q {
-            inside[p].push((place[i], place[j], signed(c)));
+            inside[p].push((place[i], place[j], signed(c) + unjudged));
             continue;
         }
         let (sum, best) = between.entry((p.min(q), p.max(q))).or_insert((0.0, *c));
-        *sum += signed(c);
+        *sum += signed(c) + unjudged;
         if signed(best) < signed(c) {
             *best = *c;
         }
     }
     let probability = |log_odds: f64| 1.0 / (1.0 + (-log_odds).exp());
     let size = |p: usize| clusters.members(p).len() as f64;
-    let doubt = |((p, q), (sum, c)): ((usize, usize), (f64, Constraint))| Doubt {
-        pair: (c.i, c.j),
-        expected: size(p) * size(q) * probability(sum),
+    let doubt = |((p, q), (sum, c)): ((usize, usize), (f64, Constraint))| {
+        let changed = size(p) * size(q);
+        Doubt { pair: (c.i, c.j), expected: changed * probability(sum - unjudged * changed) }
     };
     let mut all: Vec<Doubt> = between.into_iter().map(doubt).collect();
     let links = kept.listed().iter().map(|c| (c.weight, c.i, c.j)).collect();
@@ -197,7 +200,8 @@ pub fn doubts(constraints: &Constraints, labels: &[u32]) -> Vec<Doubt> {
         let doubt = |cut: Cut| {
             let (a, b) = (members[cut.link.0 as usize], members[cut.link.1 as usize]);
             let changed = (cut.size * (members.len() - cut.size)) as f64;
-            Doubt { pair: ordered(a, b), expected: changed * probability(-cut.sum) }
+            let expected = changed * probability(unjudged * changed - cut.sum);
+            Doubt { pair: ordered(a, b), expected }
         };
         all.extend(trees.cuts(p, pairs).into_iter().map(doubt));
     }

@@ -17,7 +17,7 @@ fn read(text: &str) -> JudgedPairs {
 
 fn clusters(judged: &JudgedPairs, answers: &[Constraint], threshold: f64) -> Result<PairClusters> {
     let answers = Constraints::new(judged.objects.n(), answers.iter().copied())?;
-    Evidence::new(judged, answers, 0.5, 1.0)?.cluster(threshold, &Context::new(1))
+    Evidence::new(judged, answers, 0.5, 1.0, 0.5)?.cluster(threshold, &Context::new(1))
 }
 
 fn chains(judged: &JudgedPairs, found: &PairClusters) -> Vec<String> {
@@ -37,10 +37,10 @@ fn a_wrong_verdict_joins_no_groups() {
     let strict = clusters(&judged, &[], 0.7).unwrap();
     assert_eq!((&strict.labels, strict.objective), (&found.labels, 0.0));
     let none = Constraints::default;
-    let costly = Evidence::new(&judged, none(), 0.5, 3.0).unwrap();
+    let costly = Evidence::new(&judged, none(), 0.5, 3.0, 0.5).unwrap();
     assert_eq!(costly.cluster(0.5, &Context::new(1)).unwrap().objective, 0.0);
     // A prior that makes "same" likely joins everything.
-    let eager = Evidence::new(&judged, none(), 0.95, 1.0).unwrap();
+    let eager = Evidence::new(&judged, none(), 0.95, 1.0, 0.5).unwrap();
     assert_eq!(eager.cluster(0.5, &Context::new(1)).unwrap().k, 1);
 }
 
@@ -56,6 +56,25 @@ fn answers_win_over_verdicts() {
     let both = [Constraint::must(0, 1), Constraint::cannot(0, 1)];
     let refused = clusters(&judged, &both, 0.5).err().unwrap().to_string();
     assert!(refused.contains("cannot-link 0–1 contradicts must-links 0–1"), "{refused}");
+}
+
+#[test]
+fn pairs_without_a_verdict_may_count_as_different() {
+    let mut text = String::from("i,j,probability\nc,d,0.8\n");
+    ["a,b", "b,c", "a,c", "d,e", "e,f", "d,f"]
+        .iter()
+        .for_each(|pair| text += &format!("{pair},0.9\n"));
+    let judged = read(&text);
+    let at = |unjudged| {
+        let evidence = Evidence::new(&judged, Constraints::default(), 0.5, 1.0, unjudged).unwrap();
+        evidence.cluster(0.5, &Context::new(1)).unwrap()
+    };
+    assert_eq!(at(0.5).k, 1);
+    // Joining the groups costs eight pairs without a verdict more than the one verdict weighs.
+    let found = at(0.4);
+    assert_eq!((found.k, chains(&judged, &found)), (2, vec![String::new()]));
+    assert!((found.objective - 4f64.ln()).abs() < 1e-9 && found.bound == found.objective);
+    assert_eq!(found.questions(1)[0].pair, (0, 1));
 }
 
 #[test]

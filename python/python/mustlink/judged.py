@@ -31,7 +31,7 @@ class PairClusters:
     labels: Array
     #: Number of clusters.
     n_clusters: int
-    #: Total weight of the overruled verdicts.
+    #: Total weight of the overruled verdicts, and the costs of joined pairs without a verdict.
     objective: float
     #: Weight that every partition overrules. If it equals the objective, no partition is better.
     bound: float
@@ -48,6 +48,7 @@ def cluster_pairs(
     score_range: tuple[float, float] | None = None,
     prior: float = 0.5,
     join_cost: float = 1.0,
+    unjudged: float = 0.5,
     apart: str | None = None,
     constraints: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
@@ -70,6 +71,9 @@ def cluster_pairs(
         Probability that the objects of a judged pair are the same, before its verdict.
     join_cost : float
         Cost of joining two different objects, if separating two that are the same costs 1.
+    unjudged : float
+        Probability that the objects of a pair without a verdict are the same, at most 0.5. With 0.4, one wrong verdict
+        between two clusters is overruled even if no other pair of them was judged.
     apart : str, optional
         Puts at most one object of each value into a cluster. ``"source"`` stands for the columns ``source_l`` and
         ``source_r``, or for others with such endings.
@@ -107,6 +111,7 @@ def cluster_pairs(
         "thresholds": thresholds,
         "prior": prior,
         "join_cost": join_cost,
+        "unjudged": unjudged,
         "constraints": None if constraints is None else os.fspath(constraints),
         "ledger": None if ledger is None else os.fspath(ledger),
         "questions": questions,

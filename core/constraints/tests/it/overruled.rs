@@ -2,7 +2,9 @@
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::{Constraint, Constraints, Group, Kind};
-use mustlink_core::overruled::{Overruled, doubts, least_violated, overruled, settled};
+use mustlink_core::overruled::{
+    Overruled, doubts, joined_unjudged, least_violated, overruled, settled,
+};
 use proptest::prelude::*;
 
 use super::closure::given;
@@ -54,7 +56,7 @@ proptest! {
         let group = Group { weight: 0.5, ..Group::new("g", group) };
         let all = Constraints::new(N, pairs).unwrap().with_groups(N, [group]).unwrap();
         let labels_before = violated(&all, &labels);
-        let labels = settled(&all, &labels);
+        let labels = settled(&all, &labels, 0.0);
         prop_assert!(violated(&all, &labels) <= labels_before + 1e-9);
         let cases = overruled(&all, &labels);
         prop_assert_eq!(cases.len() as u64, all.violations(&labels).total());
@@ -79,12 +81,12 @@ fn two_groups_and_a_wrong_must_link() {
     let musts = weights.map(|(i, j, w)| Constraint::must(i, j).weighing(w));
     let cannots = [Constraint::cannot(1, 4).weighing(0.7), Constraint::cannot(0, 3).weighing(0.8)];
     let all = Constraints::new(5, musts.into_iter().chain(cannots)).unwrap();
-    let labels = settled(&all, &[0, 0, 0, 1, 1]);
+    let labels = settled(&all, &[0, 0, 0, 1, 1], 0.0);
     let [case] = &overruled(&all, &labels)[..] else { panic!("one case") };
     assert_eq!((case.constraint.i, case.constraint.j), (2, 3));
     assert_eq!((&case.path[..], case.apart), (&[2, 1, 0, 3][..], Some(2)));
     // The two groups are joined with odds of e^(1 − 1.5) : 1, which would join 6 pairs of objects.
-    let first = doubts(&all, &labels)[0];
+    let first = doubts(&all, &labels, 0.0)[0];
     assert_eq!(first.pair, (2, 3));
     assert!((first.expected - 6.0 / (1.0 + 0.5f64.exp())).abs() < 1e-12, "{}", first.expected);
     // In one cluster, both cannot-links are overruled by must-links alone.
@@ -99,7 +101,11 @@ fn clusters_are_split_and_joined() {
     let musts = [Constraint::must(0, 1), Constraint::must(1, 2)];
     let all = Constraints::new(5, musts).unwrap();
     // 3 and 4 have nothing to do with 0, and 2 is alone for no reason.
-    let labels = settled(&all, &[0, 0, 1, 0, 0]);
+    let labels = settled(&all, &[0, 0, 1, 0, 0], 0.0);
     assert!(labels[0] == labels[1] && labels[1] == labels[2]);
     assert!(labels[3] != labels[0] && labels[3] != labels[4]);
+    // Joining 2 costs the pair 0, 2 more than its must-link weighs.
+    let labels = settled(&all, &[0, 0, 1, 2, 3], 1.5);
+    assert!(labels[0] == labels[1] && labels[1] != labels[2]);
+    assert_eq!([[0; 5], [0, 0, 0, 1, u32::MAX]].map(|l| joined_unjudged(&all, &l)), [8, 1]);
 }
