@@ -115,6 +115,9 @@ def dedupe(n, pairs, probability):
     """The clusters of dedupe at each threshold: centroid linkage in each component."""
     from dedupe import clustering
 
+    # Pairs that are hardly likely chain everything into one component, in which centroids come near each other.
+    kept = np.asarray(probability) > 0.1
+    pairs, probability = np.asarray(pairs)[kept], np.asarray(probability)[kept]
     kind = np.dtype([("pairs", "i8", 2), ("score", "f4")])
     with tempfile.TemporaryDirectory() as folder:
         for at, threshold in enumerate(THRESHOLDS):
