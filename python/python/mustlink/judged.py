@@ -21,7 +21,17 @@ _MISSING = {"nan", "None", "<NA>", "NaT"}
 
 @dataclass(frozen=True)
 class PairClusters:
-    """Clusters of judged pairs at one threshold."""
+    """Clusters of judged pairs at one threshold.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mustlink import cluster_pairs
+    >>> rows = [("a", "b", "same"), ("b", "c", "different")]
+    >>> found = cluster_pairs(pd.DataFrame(rows, columns=["i", "j", "verdict"]))
+    >>> dict(zip(found.ids, found.labels.tolist())), found.n_clusters
+    ({'a': 0, 'b': 0, 'c': 1}, 2)
+    """
 
     #: The threshold.
     threshold: float
