@@ -94,6 +94,6 @@ fn options_about_data_have_no_meaning_without_data() {
         .failed(2, "error: threshold: must be above 0 and below 1, got 1\n");
     bench.run("cluster --pairs scored.csv --out scored.csv").failed(
         2,
-        "error: --out scored.csv: would overwrite what is read, --pairs scored.csv; name another file\n",
+        "error: --out scored.csv: would overwrite the input --pairs scored.csv; name another file\n",
     );
 }

@@ -1,4 +1,4 @@
-//! What a partition overrules, against enumeration and step by step.
+//! Overruled constraints and questions, against enumeration and step by step.
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::{Constraint, Constraints, Group, Kind};
