@@ -37,6 +37,7 @@ macro_rules! verbs {
     ($($verb:ident: $module:ident),*) => {
         /// The commands of the program.
         #[derive(Debug, Subcommand)]
+        #[expect(clippy::large_enum_variant, reason = "a run has one value")]
         pub(crate) enum Verb {
             $($verb($module::Args),)*
         }
