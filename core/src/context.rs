@@ -79,12 +79,12 @@ enum Listener {
 }
 
 impl Context {
-    /// A context with a seed and nothing else: no progress, no limit.
+    /// A context with a seed, without progress and limits.
     pub fn new(seed: u64) -> Self {
         Context::builder(SeedPath::new(seed)).build()
     }
 
-    /// A context rooted at `path`, to be fitted out.
+    /// A builder of a context rooted at `path`.
     pub fn builder(path: SeedPath) -> ContextBuilder {
         ContextBuilder {
             ensemble_root: path.clone(),
@@ -122,12 +122,13 @@ impl Context {
         &self.path
     }
 
-    /// Reports that `done` of `total` steps are over.
+    /// Reports that `done` of `total` steps are finished.
     pub fn progress(&self, done: u64, total: Option<u64>) {
         self.shared.progress.report(&self.place, done, total);
     }
 
-    /// Notes something legal but worth knowing. Shown once per place and text, sorted.
+    /// Adds a warning about something that is legal but that the user should know. Warnings are shown sorted, once
+    /// per place and text.
     pub fn warn(&self, text: impl Into<String>) {
         let heard = match &self.heard_by {
             Listener::Run => &self.shared.warnings,
@@ -164,7 +165,7 @@ impl Context {
         }
     }
 
-    /// True if the run is to end.
+    /// True if the run should end.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancel.load(Ordering::Relaxed)
     }
@@ -196,7 +197,8 @@ impl Context {
         u64::MAX - left.unwrap_or(u64::MAX)
     }
 
-    /// The bytes that work on data may use, including the data: the limit minus what else is held. `None`: no limit.
+    /// The bytes that work on data may use, including the data: the limit minus other memory in use. `None` means no
+    /// limit.
     pub fn memory_limit(&self) -> Option<u64> {
         self.shared.memory_limit.map(|limit| limit.saturating_sub(self.held))
     }
@@ -211,7 +213,7 @@ impl Context {
         Context { held: self.held.saturating_add(bytes), ..self.clone() }
     }
 
-    /// This context for work on data that was made of `kept`, which is held as well.
+    /// This context for work on data made from `kept`, which stays in memory as well.
     pub fn beside(&self, kept: &Data, data: &Data) -> Self {
         self.holding(if kept.shares(data) { 0 } else { kept.bytes() })
     }

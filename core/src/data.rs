@@ -155,7 +155,7 @@ impl Data {
         Data::of_rows(Rows::Own(x))
     }
 
-    /// Dense objects, n × d, whose values stand row by row in memory of somebody else: nothing is copied.
+    /// Dense objects, n × d, whose values are stored row by row in memory of another owner. Nothing is copied.
     ///
     /// # Errors
     /// As [`Data::dense`]; `BadParam` where there are other than n·d values.
@@ -207,8 +207,8 @@ impl Data {
         Data::new(Matrix::Affinity(x))
     }
 
-    /// Objects of which some values are missing (NaN), or words: then `words` has the list of those
-    /// of a column, and its cells hold places in that list. Without any of both it is dense data.
+    /// Objects with missing values (NaN) or words. For a column of words, `words` has their list, and the cells are
+    /// positions in that list. Without missing values and words, the data are dense.
     ///
     /// # Errors
     /// `EmptyData`, `TooLarge`; `NonFinite` for an infinite value and for a place that its list does
@@ -252,7 +252,7 @@ impl Data {
         }
     }
 
-    /// Refuses data that are not rows, which `plugin` needs.
+    /// An error if the data are not rows, which `plugin` needs.
     ///
     /// # Errors
     /// `UnsupportedData`.
@@ -304,7 +304,7 @@ impl Data {
         Arc::ptr_eq(&self.store, &other.store)
     }
 
-    /// Bytes of its numbers, with the norms of rows; if rows are left out, still those of all objects.
+    /// Bytes of the numbers and the norms of rows. If the data are restricted to some rows, all objects still count.
     pub fn bytes(&self) -> u64 {
         let numbers = match &self.store.matrix {
             Matrix::Dense(x) => 8 * x.values().len(),
@@ -353,7 +353,7 @@ impl Data {
         }
     }
 
-    /// The rows of dense data as one slice, when no row list stands between.
+    /// The rows of dense data as one slice, if the data are not restricted to some rows.
     pub fn dense_slice(&self) -> Option<&[f64]> {
         match (&self.store.matrix, &self.rows) {
             (Matrix::Dense(x), None) => Some(x.values()),
@@ -361,7 +361,7 @@ impl Data {
         }
     }
 
-    /// The whole matrix when it is dense and unrestricted.
+    /// The whole matrix if it is dense and unrestricted.
     pub fn as_array(&self) -> Option<ArrayView2<'_, f64>> {
         match (&self.store.matrix, &self.rows) {
             (Matrix::Dense(x), None) => Some(x.view()),
@@ -374,7 +374,7 @@ impl Data {
         self.as_array().map_or_else(|| self.to_dense().into(), CowArray::from)
     }
 
-    /// The whole matrix when it is sparse and unrestricted.
+    /// The whole matrix if it is sparse and unrestricted.
     pub fn as_csr(&self) -> Option<&Csr> {
         match (&self.store.matrix, &self.rows) {
             (Matrix::Csr(x), None) => Some(x),

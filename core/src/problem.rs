@@ -175,7 +175,8 @@ impl Problem {
         }
     }
 
-    /// Refuses more objects than `max_objects`, an option of plugins that hold a number for every pair.
+    /// An error if there are more objects than `max_objects`, an option of plugins that store a number for every
+    /// pair.
     ///
     /// # Errors
     /// `BadParam`.
@@ -224,9 +225,8 @@ impl Problem {
         Closure::new(&self.constraints, self.n(), on_conflict).map(Arc::new)
     }
 
-    /// Reason why no clustering can satisfy the constraints, as far as a fast check shows it:
-    /// `InconsistentConstraints` or `InfeasibleConstraints`. Used for warnings before methods that accept such
-    /// constraints.
+    /// Reason why no clustering can satisfy the constraints, if a fast check finds one: `InconsistentConstraints` or
+    /// `InfeasibleConstraints`. Used for warnings before methods that accept such constraints.
     ///
     /// # Errors
     /// No known errors, because contradictions are kept.
@@ -257,7 +257,7 @@ impl Problem {
         })
     }
 
-    /// The same with the pairs of groups one by one, for `what` takes pairs alone.
+    /// The same with the pairs of groups listed one by one, because `what` accepts only pairs.
     ///
     /// # Errors
     /// `TooManyGroupPairs`.
@@ -297,7 +297,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Operations of assigning every object to the nearest of `k` centres: kernels do four at once.
+    /// Number of operations to assign every object to the nearest of `k` centres; kernels do four at once.
     pub fn sweep(&self, k: usize) -> f64 {
         0.25 * self.entries as f64 * k as f64
     }

@@ -213,17 +213,17 @@ impl Closure {
         &self.members[self.offsets[p] as usize..self.offsets[p + 1] as usize]
     }
 
-    /// Components that must be apart from `p`, ascending. Those of groups are listed when first asked for.
+    /// Components that must be apart from `p`, ascending. The first call lists those of groups.
     pub fn apart(&self, p: usize) -> &[u32] {
         &self.all_edges()[p]
     }
 
-    /// True if anything must be apart from `p`.
+    /// True if a component must be apart from `p`.
     pub fn is_apart(&self, p: usize) -> bool {
         !self.edges[p].is_empty() || !self.cliques_of.of(p).is_empty()
     }
 
-    /// The components of each group, ascending, of those that hold two components or more.
+    /// The components of each group that has two or more, ascending.
     pub fn cliques(&self) -> &[Vec<u32>] {
         &self.cliques
     }
@@ -263,7 +263,7 @@ impl Closure {
         &self.conflicts
     }
 
-    /// The cannot-links inside a component, those of groups among them.
+    /// The cannot-links inside a component, including those of groups.
     pub fn contradictions(&self) -> impl Iterator<Item = Constraint> + '_ {
         let (listed, groups) = (self.constraints.listed(), self.constraints.groups());
         // Contradictions ascend, and so do the groups that they are of.
@@ -351,7 +351,7 @@ impl Closure {
         (must, listed + grouped - twice.iter().copied().map(product).sum::<u64>())
     }
 
-    /// The components that are apart, in a form in which every pair of them is counted once.
+    /// The pairs of components that are apart, each counted once.
     pub fn counted(&self) -> Counted<'_> {
         if self.tangled {
             let made = || Overlapping::new(&self.edges, &self.cliques, &self.cliques_of);
@@ -360,7 +360,7 @@ impl Closure {
         Counted { edges: &self.edges, cliques: &self.cliques, twice: &[] }
     }
 
-    /// Refuses to list too many pairs of groups if [`Closure::countable_edges`] would.
+    /// An error if [`Closure::countable_edges`] would list too many pairs of groups.
     ///
     /// # Errors
     /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`](crate::constraints::MAX_GROUP_PAIRS).
@@ -369,14 +369,14 @@ impl Closure {
         within_limit(what, tangled.map(|clique| pairs_among(clique.len())).sum())
     }
 
-    /// The components apart from each, without what [`Closure::countable_cliques`] says: what counts over
-    /// both meets every pair of components once.
+    /// For each component, those apart from it, except the pairs in [`Closure::countable_cliques`]. Both together
+    /// contain every such pair once.
     pub fn countable_edges(&self) -> &Lists {
         if self.tangled { self.all_edges() } else { &self.edges }
     }
 
-    /// The cliques that share no pair of components with each other, nor with the listed edges; none if
-    /// any two do, then all their pairs are edges.
+    /// The cliques, if they share no pair of components with each other or with the listed edges; otherwise none, and
+    /// all their pairs are edges.
     pub fn countable_cliques(&self) -> &[Vec<u32>] {
         if self.tangled { &[] } else { &self.cliques }
     }
@@ -439,13 +439,13 @@ impl Closure {
         count
     }
 
-    /// A shortest must-link chain for each contradiction, in order of the cannot-links. Each is a search of its
-    /// own; a message takes [`Closure::contradicting`].
+    /// A shortest must-link chain for each contradiction, in order of the cannot-links. Each requires a search; for a
+    /// message, use [`Closure::contradicting`].
     pub fn witnesses(&self) -> Vec<Witness> {
         self.witnesses_of(self.conflicts.iter().copied()).collect()
     }
 
-    /// The same for some of [`Closure::conflicts`], each searched for when it is asked for.
+    /// The same for some of [`Closure::conflicts`], each searched when the iterator reaches it.
     pub fn witnesses_of(
         &self,
         conflicts: impl IntoIterator<Item = usize>,

@@ -80,8 +80,8 @@ pub struct Constraint {
     pub j: u32,
     /// Together or apart.
     pub kind: Kind,
-    /// Multiplier of the clusterer's penalty, finite, >= 0, for methods at most [`Constraint::MAX_WEIGHT`]; 1 unless
-    /// given.
+    /// Multiplier of the clusterer's penalty, 1 by default: finite and at least 0. Methods accept at most
+    /// [`Constraint::MAX_WEIGHT`].
     pub weight: f64,
     /// Mark as hard or soft; if absent, the method decides.
     pub strength: Option<Strength>,

@@ -190,7 +190,7 @@ impl Constraints {
         Ok(Constraints { listed, groups, neighbourhoods, summed, ..Default::default() })
     }
 
-    /// Refuses groups of too many pairs, for `what` takes pairs alone.
+    /// An error if the groups have too many pairs to list for `what`, which accepts only pairs.
     ///
     /// # Errors
     /// `TooManyGroupPairs` for more than [`MAX_GROUP_PAIRS`].
@@ -198,7 +198,7 @@ impl Constraints {
         groups::within_limit(what, self.grouped_pairs())
     }
 
-    /// The same with the pairs of groups one by one, for `what` takes pairs alone.
+    /// The same with the pairs of groups listed one by one, because `what` accepts only pairs.
     ///
     /// # Errors
     /// As [`Constraints::check_group_pairs`].
@@ -208,8 +208,8 @@ impl Constraints {
         Ok(Constraints { listed, neighbourhoods, summed: self.summed, ..Default::default() })
     }
 
-    /// The pairs in canonical order; those of groups are listed when first asked for, after the others.
-    /// What can be large asks [`Constraints::listed`] and [`Constraints::groups`] instead.
+    /// The pairs in canonical order, those of groups after the others. The first call lists the pairs of groups; if
+    /// there may be many, use [`Constraints::listed`] and [`Constraints::groups`] instead.
     pub fn pairs(&self) -> &[Constraint] {
         if self.groups.is_empty() {
             return &self.listed;
@@ -275,7 +275,7 @@ impl Constraints {
         listed + grouped.map(Group::pair_count).sum::<u64>()
     }
 
-    /// The constraints with the marks of soft ones of these kinds removed (`kept`), or without these.
+    /// The constraints; those of these kinds that are marked soft lose the mark (`kept`) or are removed.
     pub fn soft_settled(&self, kinds: &[Kind], kept: bool) -> Self {
         let settled = |kind: Kind, strength: Option<Strength>| match strength {
             Some(Strength::Soft) if kinds.contains(&kind) => kept.then_some(None),
@@ -292,7 +292,7 @@ impl Constraints {
         Constraints { listed, groups, neighbourhoods, summed: self.summed, ..Default::default() }
     }
 
-    /// Those from which others follow: all but the ones marked soft, which may be wrong.
+    /// The constraints from which others follow: all except those marked soft, which may be wrong.
     pub fn facts(&self) -> Cow<'_, Self> {
         let all = [Kind::MustLink, Kind::CannotLink];
         match self.soft_pairs(&all) {
@@ -308,7 +308,7 @@ impl Constraints {
             || self.groups.iter().any(|group| group.strength == hard)
     }
 
-    /// The pair at a place in [`Constraints::pairs`], which are not listed for it.
+    /// The pair at a position of [`Constraints::pairs`], without listing the pairs of groups.
     pub fn pair(&self, at: usize) -> Constraint {
         self.pair_at(at).0
     }

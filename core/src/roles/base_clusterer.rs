@@ -12,25 +12,25 @@ use crate::problem::{Problem, Shape};
 /// Plain facts about a clusterer, which the framework checks and the laws test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Properties {
-    /// Kinds of data it takes.
+    /// Kinds of data that it accepts.
     pub accepts: Vec<DataKind>,
     /// It cannot run without k.
     pub needs_k: bool,
-    /// It looks at constraints at all.
+    /// It uses constraints.
     pub reads_constraints: bool,
-    /// It takes groups whose members must be apart whole; others are given their pairs.
+    /// It accepts groups whose members must be apart; other clusterers get the pairs of each group.
     pub reads_groups: bool,
-    /// Every must-link holds in what it returns.
+    /// Every must-link holds in its result.
     pub hard_must: bool,
-    /// Every cannot-link holds in what it returns.
+    /// Every cannot-link holds in its result.
     pub hard_cannot: bool,
-    /// Constraints marked hard hold in what it returns, though others may be broken.
+    /// Constraints marked hard hold in its result; others may be violated.
     pub hard_if_marked: bool,
-    /// It may break constraints marked hard, because an option of the user's says what they count.
+    /// It may violate constraints marked hard, because the user sets with an option what they cost.
     pub hard_as_soft: bool,
     /// It uses the weights of constraints.
     pub soft_weights: bool,
-    /// It counts objects by their weights; others are given none.
+    /// It uses the weights of objects.
     pub object_weights: bool,
     /// It returns centres.
     pub gives_centers: bool,
@@ -38,7 +38,7 @@ pub struct Properties {
     pub learns_weights: bool,
     /// It makes random choices by object index, so that permuting rows may change the result.
     pub index_keyed: bool,
-    /// It cannot run as it stands: an option without a usable default must be given first.
+    /// It cannot run with its defaults: an option must be set first.
     pub needs_setup: bool,
 }
 

@@ -15,11 +15,11 @@ use super::base_clusterer::Properties;
 pub struct Needs {
     /// Memberships of every member.
     pub memberships: bool,
-    /// Distances of every member, or what gives them: centres or memberships.
+    /// It needs distances of every member, or centres or memberships to compute them.
     pub distances: bool,
     /// Feature weights of every member.
     pub feature_weights: bool,
-    /// It reads nothing of a member but its labels.
+    /// It uses only the labels of a member.
     pub labels_only: bool,
     /// No label may be missing.
     pub complete: bool,
@@ -27,17 +27,17 @@ pub struct Needs {
     pub fixed_k: bool,
     /// An option asks for parts of about equal size, so the result may contradict even members that agree.
     pub balanced: bool,
-    /// It looks at the constraints of the problem.
+    /// It uses the constraints of the problem.
     pub reads_constraints: bool,
-    /// Every must-link holds in what it returns.
+    /// Every must-link holds in its result.
     pub hard_must: bool,
-    /// Every cannot-link holds in what it returns.
+    /// Every cannot-link holds in its result.
     pub hard_cannot: bool,
-    /// Constraints marked hard hold in what it returns, though others may be broken.
+    /// Constraints marked hard hold in its result; others may be violated.
     pub hard_if_marked: bool,
-    /// More objects than this are refused.
+    /// Largest number of objects that it accepts.
     pub max_n: Option<usize>,
-    /// Name of a function that takes more objects.
+    /// Name of a function that accepts more objects.
     pub instead: &'static str,
 }
 

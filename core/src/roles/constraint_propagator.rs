@@ -26,7 +26,7 @@ pub enum Propagated {
 pub struct PropagatorProperties {
     /// It needs a clustering of the same data.
     pub needs_clustering: bool,
-    /// Kinds of data it takes.
+    /// Kinds of data that it accepts.
     pub accepts: Vec<DataKind>,
     /// Kind of data that replaces the data afterwards; absent if the result is constraints.
     pub gives: Option<DataKind>,

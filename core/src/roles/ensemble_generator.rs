@@ -11,11 +11,11 @@ use crate::problem::{Problem, Shape};
 /// Plain facts about a generator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GeneratorProperties {
-    /// Kinds of data it takes.
+    /// Kinds of data that it accepts.
     pub accepts: Vec<DataKind>,
     /// It cannot run without k.
     pub needs_k: bool,
-    /// It, or what it holds, looks at constraints.
+    /// It, or a plugin inside it, uses constraints.
     pub reads_constraints: bool,
 }
 

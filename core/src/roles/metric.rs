@@ -19,9 +19,9 @@ pub struct MetricInput<'a> {
     pub scope: Option<&'a [bool]>,
     /// The objects.
     pub data: Option<&'a Data>,
-    /// The constraints to judge against: those the clusterer was given.
+    /// The constraints that the clusterer got.
     pub constraints: Option<&'a Constraints>,
-    /// Constraints the clusterer was not given.
+    /// Constraints that the clusterer did not get.
     pub heldout: Option<&'a Constraints>,
     /// Cluster of each object when the same clusterer is run with the same seed and no constraints.
     pub unconstrained: Option<&'a [u32]>,
@@ -29,7 +29,7 @@ pub struct MetricInput<'a> {
     pub exclude: Option<&'a [(u32, u32)]>,
     /// An ensemble to compare with.
     pub ensemble: Option<&'a Ensemble>,
-    /// The run that scores, which may be cancelled or exceed its time; absent: it cannot be.
+    /// The run that scores; if absent, it cannot be cancelled and has no time limit.
     pub ctx: Option<&'a Context>,
 }
 
@@ -59,7 +59,8 @@ pub struct MetricProperties {
     pub max: f64,
     /// Larger is better.
     pub higher_is_better: bool,
-    /// One end is better, so that methods are compared by it; a number of clusters found has no better end.
+    /// It ranks methods, because high values are better than low ones, or the reverse; false, for example, for the
+    /// number of clusters found.
     pub ranked: bool,
     /// Needs classes.
     pub needs_truth: bool,
@@ -67,7 +68,7 @@ pub struct MetricProperties {
     pub needs_data: bool,
     /// Needs constraints.
     pub needs_constraints: bool,
-    /// Needs constraints that were kept from the clusterer.
+    /// Needs constraints that the clusterer does not get.
     pub needs_heldout: bool,
     /// Needs the partition made without constraints: one more run of the clusterer.
     pub needs_unconstrained: bool,

@@ -227,7 +227,7 @@ pub enum Layer {
 pub struct OracleProperties {
     /// Its place in the order of wrapping.
     pub layer: Layer,
-    /// Same question, same reply, in every run with one seed.
+    /// With one seed, the same question gets the same reply in every run.
     pub deterministic: bool,
     /// Replies agree with one partition.
     pub noiseless: bool,

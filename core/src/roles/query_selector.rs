@@ -207,19 +207,19 @@ pub struct SelectorProperties {
     pub needs_k: bool,
     /// It asks for clusterings between questions.
     pub needs_clustering: bool,
-    /// It looks at the candidates that a clustering tells of, as those of `auto`: without any its pairs are random.
+    /// It uses the candidates of a clustering, such as those of `auto`; without candidates, its pairs are random.
     pub needs_candidates: bool,
     /// It clusters by itself: `clustering()` gives the result.
     pub self_clustering: bool,
-    /// It never asks what earlier replies entail.
+    /// It never asks about pairs that earlier replies entail.
     pub skips_entailed: bool,
-    /// It asks what earlier replies entail, to find out which of them are wrong: only a fresh answer helps.
+    /// It asks about pairs that earlier replies entail, to find wrong replies; each pair needs a new answer.
     pub asks_for_evidence: bool,
-    /// It concludes memberships, which is sound only when k is the number of classes.
+    /// It infers memberships, which is sound only if k is the number of classes.
     pub infers: bool,
-    /// It takes sparse data.
+    /// It accepts sparse data.
     pub accepts_sparse: bool,
-    /// It cannot run as it stands: an option without a usable default must be given first.
+    /// It cannot run with its defaults: an option must be set first.
     pub needs_setup: bool,
 }
 

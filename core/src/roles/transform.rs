@@ -80,13 +80,13 @@ pub fn restored<F: Fitted + DeserializeOwned + 'static>(
 /// Plain facts about a transform.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TransformProperties {
-    /// Kinds of data it takes.
+    /// Kinds of data that it accepts.
     pub accepts: Vec<DataKind>,
     /// It learns from constraints, so it is fitted again whenever they change.
     pub reads_constraints: bool,
     /// It drops or merges rows.
     pub changes_rows: bool,
-    /// It takes values of any size.
+    /// It accepts values of any size.
     pub any_magnitude: bool,
 }
 

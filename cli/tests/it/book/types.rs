@@ -16,12 +16,13 @@ const PAGE: &str = "book/src/reference/plugin-types.md";
 
 const HEAD: &str = "# Types of a plugin
 
-The fields and methods that the author of a plugin meets, one line each, from the sources. A test keeps this page
-current; `MUSTLINK_REFRESH=1 cargo test --workspace --locked --test it -- book::types` writes it. All names are in
-`mustlink::prelude`, unless a path is given. [Add a method in one file](../add-a-method.md) shows how they are used.
+This page lists the fields and methods that you need to write a plugin. It is generated from the sources:
+`MUSTLINK_REFRESH=1 cargo test --workspace --locked --test it -- book::types` writes it, and the test checks that it is
+current. All names are in `mustlink::prelude`, unless a path is given. [Add a method in one file](../add-a-method.md)
+shows how they are used.
 
-`properties()` and `needs()` return plain facts. Name the facts that differ from the default, and take the others from
-it: `Properties { needs_k: false, ..Properties::default() }`. The framework checks facts before each run, and the laws
+`properties()` and `needs()` return facts about a plugin. Set only those that differ from the default:
+`Properties { needs_k: false, ..Properties::default() }`. The framework checks the facts before each run, and the laws
 test them.
 ";
 
@@ -119,7 +120,7 @@ const TYPES: [(&str, &str, &str); 20] = [
     (
         "Closure",
         "core/constraints/src/closure.rs",
-        "What follows from constraints. `problem.closure(…)` makes it once for all who ask. Objects that must-links join \
+        "What follows from constraints. `problem.closure(…)` computes it once and shares it. Objects that must-links join \
          form a *component*; an object without must-links is a component of its own.",
     ),
 ];
