@@ -183,7 +183,7 @@ impl Job {
         }
     }
 
-    /// What can be checked before anything runs.
+    /// Checks before anything runs.
     fn judge(&mut self, args: &JobArgs, selecting: bool) -> Result<()> {
         self.check(selecting, "--clusterer pck_means")?;
         if let (Some(unread), false) = (self.method.unread_by(), selecting) {
@@ -423,7 +423,7 @@ fn unread_answers(unread: &str) -> String {
     )
 }
 
-/// Whether somebody may be asked at the terminal, whose prompts a moving line would overwrite.
+/// True if a person may be asked at the terminal, whose prompts a moving line would overwrite.
 fn asks_a_person(method: &Method) -> bool {
     method.oracle.as_ref().is_some_and(|o| o.properties().interactive)
 }

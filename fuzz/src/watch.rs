@@ -18,9 +18,9 @@ static SAID: Mutex<Option<String>> = Mutex::new(None);
 /// Why an input is a defect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Broken {
-    /// What the panic said, and where.
+    /// The message of the panic, and its place.
     Panic(String),
-    /// So many bytes were held.
+    /// The number of bytes that were held.
     Memory(usize),
 }
 
@@ -33,18 +33,18 @@ impl std::fmt::Display for Broken {
     }
 }
 
-/// What one input took.
+/// The time and memory that one input took.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
-    /// How long.
+    /// The time.
     pub time: Duration,
     /// Bytes held at most beyond those held before.
     pub memory: usize,
-    /// What broke.
+    /// The property that broke.
     pub broken: Option<Broken>,
 }
 
-/// Runs inputs and looks what they do.
+/// Runs inputs, and measures the time and memory that they take.
 #[derive(Debug)]
 pub struct Watch {
     memory: &'static PeakAlloc,

@@ -16,7 +16,7 @@ pub fn fitted_of(step: &SavedStep, data: &Data, ctx: &Context) -> Result<Box<dyn
     step.restored()
 }
 
-/// Where the clusters are.
+/// The positions of the clusters.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -25,7 +25,7 @@ pub struct Place {
     /// nearest of them is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<Neighbours>,
-    /// How far the farthest object is from what it is assigned by.
+    /// Distance of the farthest object to the centre or object that decides its cluster.
     #[serde(default)]
     pub reach: f64,
 }
@@ -140,14 +140,14 @@ impl Place {
         Ok((labels, distances))
     }
 
-    /// Whether this distance is larger than any in the data that the model was made of.
+    /// True if this distance is larger than any in the data from which the model was made.
     pub fn is_far(&self, distance: f64) -> bool {
         // A known object is not far because of rounding.
         self.reach > 0.0 && distance > self.reach * (1.0 + 1e-9)
     }
 }
 
-/// Where new objects belong.
+/// The clusters of new objects.
 #[derive(Default)]
 pub struct Predicted {
     /// [`NONE`] for noise.

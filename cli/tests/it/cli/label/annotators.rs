@@ -73,7 +73,7 @@ impl Page {
         assert_eq!(now["ended"], "saved");
     }
 
-    /// What is shown when all annotators have finished.
+    /// The result that is shown when all annotators have finished.
     fn written(&mut self) -> Value {
         let mut now = self.send("GET", "state", "");
         while now["written"].is_null() {
