@@ -37,16 +37,16 @@ soft_weights | Uses the weights of constraints.
 object_weights | Uses the weights of objects.
 hard_must | Every must-link holds in the result.
 hard_cannot | Every cannot-link holds in the result.
-hard_if_marked | Constraints marked hard hold in the result, even if others are broken.
-hard_as_soft | May break constraints marked hard, because an option sets what they cost.
+hard_if_marked | Constraints marked hard hold in the result; others may be violated.
+hard_as_soft | May violate constraints marked hard, because an option sets what they cost.
 gives_centers | Returns centres.
 learns_weights | May learn how much each feature counts.
 index_keyed | Makes random choices by object index, so permuting the rows may change the result.
 self_clustering | Clusters the data itself.
-skips_entailed | Never asks what earlier replies entail. | May ask what earlier replies entail.
-asks_for_evidence | Asks what earlier replies entail to find wrong ones: only a fresh answer helps.
-infers | Concludes memberships, which is sound only if k is the number of classes.
-layer | Place in the order of wrapping: `{}`.
+skips_entailed | Never asks about pairs whose answer follows from earlier replies. | May ask about pairs whose answer follows from earlier replies.
+asks_for_evidence | Asks about pairs whose answer follows from earlier replies, to find wrong replies.
+infers | Infers memberships, which is sound only if k is the number of classes.
+layer | Layer, if oracles wrap each other: `{}`.
 interactive | A person answers.
 deterministic | The same question gets the same reply in every run with the same seed.
 noiseless | Replies agree with one partition. | Replies need not agree with one partition.

@@ -172,7 +172,7 @@ fn plugin(d: &Descriptor, description: &Description) -> String {
     }
     for (option, reason) in d.inert() {
         out +=
-            &format!("\n`{option}` changes nothing on the small problems of the laws: {reason}.\n");
+            &format!("\n`{option}` has no effect on the small problems of the laws: {reason}.\n");
     }
     out += &format!("\nSource: `{}` in `{}`, version {}.\n", d.file, d.package, d.version);
     out

@@ -204,7 +204,7 @@ pub trait Respondent: Send {
     }
 }
 
-/// Place of an oracle in the order of wrapping, outermost first.
+/// The layer of an oracle that wraps others or is wrapped, outermost first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
@@ -225,7 +225,7 @@ pub enum Layer {
 /// Plain facts about an oracle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OracleProperties {
-    /// Its place in the order of wrapping.
+    /// Its layer, if oracles wrap each other.
     pub layer: Layer,
     /// With one seed, the same question gets the same reply in every run.
     pub deterministic: bool,

@@ -73,16 +73,16 @@ class DropConstant(Transformer):
 
     **Method**
 
-    A feature stays when two rows differ in it (0 and −0 are one value). Methods that weigh features by how little
+    A feature is kept if two rows differ in it (0 and −0 are one value). Methods that weigh features by how little
     they vary, such as `lac`, would otherwise give a constant feature the largest weight of all.
 
     **Input and output**
 
-    n × d, dense or sparse; n × the features that stay, in order, with their names.
+    n × d, dense or sparse; n × the kept features, in order, with their names.
 
     **Errors**
 
-    `DataError` when every feature is constant.
+    `DataError` if every feature is constant.
 
     **Cost and randomness**
 
