@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 use crate::parts::constraint_set::facts;
 use crate::violations::tally;
 
-/// Informativeness: share of the constraints that the clusterer breaks when it does not get any.
+/// Informativeness: share of the constraints that the clusterer violates if it does not get any.
 ///
 /// The partition without constraints comes from the same seed. 0: the constraints add nothing new for the clusterer.
 /// Undefined without constraints, and for methods without a clusterer to run again. Costs one more run of the

@@ -29,7 +29,7 @@ pub enum Distance {
 /// Silhouette: mean over objects of (b − a) / max(a, b).
 ///
 /// a is the mean distance to the other objects of the same cluster, b the smallest mean distance to another cluster.
-/// An object alone in its cluster counts 0. Undefined for fewer than two clusters and if all clusters are singletons.
+/// An object alone in its cluster scores 0. Undefined for fewer than two clusters and if all clusters are singletons.
 /// Dense or sparse data, or distances, which are used unchanged.
 /// # Cost and randomness
 /// O(N² d) for up to `max_n` objects. Above, a sample of this size is scored, by the distances within it. Each cluster

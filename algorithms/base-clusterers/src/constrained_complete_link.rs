@@ -51,7 +51,7 @@ pub enum OnInfeasible {
 /// cannot-links, and merges for which a search cannot decide this in time.
 /// # Input and output
 /// n × d dense or sparse, or distances. One label per object, clusters in order of their smallest members; with fewer
-/// must-link components than k, some stay empty. The history holds the height of every merge between must-link
+/// must-link components than k, some stay empty. The history contains the height of every merge between must-link
 /// components; the objective is the last height. Every constraint holds unless `merge` or `soft_ml` allows otherwise.
 /// Weights are not used.
 /// # Errors

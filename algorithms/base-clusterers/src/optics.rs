@@ -7,13 +7,13 @@ use mustlink_kernels::noise::{Noise, with_noise};
 
 use crate::parts::adapting;
 
-/// OPTICS: objects in the order in which density reaches them, cut into clusters.
+/// OPTICS: orders the objects by the density at which they are reached, and cuts this order into clusters.
 ///
 /// # Method
 /// The order starts at the first object. The next object is always the one that the objects before reach at the least
 /// distance. This distance is the larger of two: the distance between the objects, and the core distance of the
-/// object that reaches. If no core reaches another object within the radius, the next object is the first one left. A
-/// cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
+/// object that reaches it. If no core reaches another object within the radius, the next object is the first one left.
+/// A cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
 /// core is noise.
 /// # Input and output
 /// n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a

@@ -17,10 +17,10 @@ use crate::parts::canonical_ensemble::CanonicalEnsemble;
 /// two links. The similarity of the two clusters is the sum of their triples, divided by the largest such sum, times
 /// `decay`. The similarity of two objects is a mean over the members: 1 if they are in one cluster, otherwise the
 /// similarity of their clusters. Average linkage of these similarities merges the objects until there are k clusters.
-/// Constraints as in `evidence_accumulation`: obeyed, except those marked soft, which are evidence.
+/// Constraints as in `evidence_accumulation`: obeyed, except that those marked soft are evidence.
 /// # Input and output
-/// Any ensemble; a member that misses an object is not counted for it. k clusters; fewer if must-links leave fewer.
-/// The diagnostics hold the height of the first merge not made, and the lifetime of the partition.
+/// Any ensemble; a member that misses an object does not count for it. k clusters; fewer if must-links leave fewer.
+/// The diagnostics contain the height of the first merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` above `max_n`; `InconsistentConstraints`,
 /// `InfeasibleConstraints`, `UndecidedConstraints` for constraints to obey.

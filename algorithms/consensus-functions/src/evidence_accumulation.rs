@@ -32,7 +32,7 @@ pub use links::{Constrain, Part};
 /// # Method
 /// The distance of two objects is 1 minus the share of members that put them together. With memberships, it is 1
 /// minus the mean inner product of their memberships over the members. Of equally near pairs of clusters the one with
-/// the smallest objects merges first. Objects that all members label alike are one from the start.
+/// the smallest objects merges first. Objects that all members label alike are joined from the start.
 ///
 /// Constraints are obeyed, except those marked soft, which are evidence (`constrain`). A constraint of weight w that is
 /// evidence turns the co-association A of its two objects into (A + w)/(1 + w) or A/(1 + w), and may be broken.
@@ -46,7 +46,7 @@ pub use links::{Constrain, Part};
 /// Any ensemble; with `association = "memberships"` one in which all members have memberships. The result has k
 /// clusters, or the number given by the threshold or the longest lifetime. It has fewer than k if must-links leave
 /// fewer. It has more than these numbers if cannot-links prevent merging. The last partition then lives up to
-/// distance 1, at which objects that no member puts together would merge. The diagnostics hold the height of the
+/// distance 1, at which objects that no member puts together would merge. The diagnostics contain the height of the
 /// first merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the linkage is

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::weights::Weights;
 
-/// KCC: k-means on the rows of labels, with centres that hold the frequency of each label.
+/// KCC: k-means on the rows of labels, with the frequencies of labels as centres.
 ///
 /// # Method
 /// Objects go to the centre that fits their labels best, and centres become the means of their objects. The utility

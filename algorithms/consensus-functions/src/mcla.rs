@@ -21,7 +21,7 @@ use crate::parts::typical::Typical;
 /// object.
 /// # Input and output
 /// Any ensemble; all members count the same. At most k clusters: a meta-cluster that wins no object disappears.
-/// Memberships are the shares, made to sum to 1; the diagnostics hold the mean confidence.
+/// Memberships are the shares, made to sum to 1; the diagnostics contain the mean confidence.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam`.
 /// # Cost and randomness

@@ -14,7 +14,7 @@ use crate::parts::weights::{Scheme, Weights};
 /// Members are ranked by a score, and the best share is kept. Alternatively they are taken one by one, each the best
 /// compromise between its score and its distance from those taken before.
 /// # Input and output
-/// The input of the other function. The diagnostics hold the number of members kept.
+/// The input of the other function. The diagnostics contain the number of members kept.
 /// # Errors
 /// `BadParam`; those of the other function.
 /// # Cost and randomness

@@ -51,16 +51,16 @@ impl FeaturesPerSplit {
     }
 }
 
-/// Normalised point-based uncertainty: the object with the least certain place per expected question.
+/// Normalised point-based uncertainty: the object whose neighbourhood is least certain per expected question.
 ///
 /// # Method
-/// The objects are clustered under the constraints so far, and a random forest learns the clusters. Two objects are
+/// The objects are clustered with the constraints so far, and a random forest learns the clusters. Two objects are
 /// close when they share the leaves of many trees. The probability p_r that an object belongs to neighbourhood r is
 /// its mean closeness to the members, divided by the sum for all neighbourhoods. The next object has the largest −Σ
 /// p_r log₂ p_r divided by Σ r p_(r), the expected number of questions when neighbourhoods are asked in decreasing
 /// order of p. The questions follow this order until a must-link. An object apart from all neighbourhoods founds a
-/// new one. Then the objects are clustered again. As long as there is only one neighbourhood, objects are random
-/// ones.
+/// new one. Then the objects are clustered again. As long as there is only one neighbourhood, objects are drawn
+/// at random.
 /// # Input and output
 /// Dense or sparse rows, test objects included in clustering and forest. Clusterings come from `clusterer`, or
 /// without it from the clusterer of the run. Only `last_inference` and the clusterer need k. An object that shares no

@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 /// Turns sparse rows into dense ones, with zeros written out.
 ///
 /// # Method
-/// Values are copied. Dense data stay as they are.
+/// Values are copied. Dense data do not change.
 /// # Input and output
 /// n × d, sparse or dense; n × d dense.
 /// # Cost and randomness

@@ -26,7 +26,7 @@ pub enum Prior {
 /// change. Objects become A^(1/2)·x, the symmetric root. u and ℓ are percentiles of the squared distances of all
 /// pairs of objects, or of a sample of them, under A₀.
 /// # Input and output
-/// n × d dense, both times. The weight of a constraint multiplies `gamma`; hard and soft marks are ignored, and
+/// n × d, dense, before and after. The weight of a constraint multiplies `gamma`; hard and soft marks are ignored, and
 /// contradictions are allowed. Constraints between equal objects are skipped. Without any constraint the metric is
 /// the prior.
 /// # Errors

@@ -25,8 +25,8 @@ pub enum NoCl {
 /// optimum when a distance gets near 0, and well below it with few pairs. Diagonal: Newton's method on f(A) − log
 /// g(A) with A ≥ 0. Objects become A^(1/2)·x.
 /// # Input and output
-/// n × d dense, both times. Weights of constraints are ignored, and contradictions are allowed. Without any
-/// constraint the data stay as they are. Pairs of equal objects do not count.
+/// n × d, dense, before and after. Weights of constraints are ignored, and contradictions are allowed. Without any
+/// constraint, the data do not change. Pairs of equal objects do not count.
 /// # Errors
 /// `BadParam`, also without a cannot-link unless `no_cl = "all_non_ml"`; `NumericalFailure` when no must-linked
 /// objects differ, so that nothing bounds A.

@@ -64,7 +64,7 @@ pub struct ExternalSelector {
     /// True if the program never asks pairs that earlier replies entail.
     #[option(inert = INERT_FACT)]
     pub skips_entailed: bool,
-    /// True if the program concludes memberships. This is correct only if k is the number of classes.
+    /// True if the program infers memberships. This is correct only if k is the number of classes.
     #[option(inert = INERT_FACT)]
     pub infers: bool,
     /// True if the program accepts sparse data.

@@ -349,7 +349,7 @@ class ConstrainedCompleteLink(Clusterer):
     **Input and output**
 
     n × d dense or sparse, or distances. One label per object, clusters in order of their smallest members; with fewer
-    must-link components than k, some stay empty. The history holds the height of every merge between must-link
+    must-link components than k, some stay empty. The history contains the height of every merge between must-link
     components; the objective is the last height. Every constraint holds unless `merge` or `soft_ml` allows otherwise.
     Weights are not used.
 
@@ -2950,14 +2950,14 @@ class MPCKMeans(Clusterer):
 
 
 class OPTICS(Clusterer):
-    """OPTICS: objects in the order in which density reaches them, cut into clusters.
+    """OPTICS: orders the objects by the density at which they are reached, and cuts this order into clusters.
 
     **Method**
 
     The order starts at the first object. The next object is always the one that the objects before reach at the least
     distance. This distance is the larger of two: the distance between the objects, and the core distance of the
-    object that reaches. If no core reaches another object within the radius, the next object is the first one left. A
-    cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
+    object that reaches it. If no core reaches another object within the radius, the next object is the first one left.
+    A cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
     core is noise.
 
     **Input and output**

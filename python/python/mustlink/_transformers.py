@@ -31,7 +31,7 @@ class Densify(Transformer):
 
     **Method**
 
-    Values are copied. Dense data stay as they are.
+    Values are copied. Dense data do not change.
 
     **Input and output**
 
@@ -179,7 +179,7 @@ class ITML(Transformer):
 
     **Input and output**
 
-    n × d dense, both times. The weight of a constraint multiplies `gamma`; hard and soft marks are ignored, and
+    n × d, dense, before and after. The weight of a constraint multiplies `gamma`; hard and soft marks are ignored, and
     contradictions are allowed. Constraints between equal objects are skipped. Without any constraint the metric is
     the prior.
 
@@ -440,8 +440,8 @@ class MMC(Transformer):
 
     **Input and output**
 
-    n × d dense, both times. Weights of constraints are ignored, and contradictions are allowed. Without any
-    constraint the data stay as they are. Pairs of equal objects do not count.
+    n × d, dense, before and after. Weights of constraints are ignored, and contradictions are allowed. Without any
+    constraint, the data do not change. Pairs of equal objects do not count.
 
     **Errors**
 

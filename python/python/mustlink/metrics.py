@@ -590,7 +590,7 @@ def impute_pr_must(labels_true: Any, labels_pred: Any, partitions: Any, *, co_pr
 
 
 def informativeness(labels_pred: Any, constraints: Constraints, unconstrained: Any) -> float:
-    """Informativeness: share of the constraints that the clusterer breaks when it does not get any.
+    """Informativeness: share of the constraints that the clusterer violates if it does not get any.
 
     The partition without constraints comes from the same seed. 0: the constraints add nothing new for the clusterer.
     Undefined without constraints, and for methods without a clusterer to run again. Costs one more run of the
@@ -986,7 +986,7 @@ def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosi
     """Silhouette: mean over objects of (b − a) / max(a, b).
 
     a is the mean distance to the other objects of the same cluster, b the smallest mean distance to another cluster.
-    An object alone in its cluster counts 0. Undefined for fewer than two clusters and if all clusters are singletons.
+    An object alone in its cluster scores 0. Undefined for fewer than two clusters and if all clusters are singletons.
     Dense or sparse data, or distances, which are used unchanged.
 
     **Cost and randomness**

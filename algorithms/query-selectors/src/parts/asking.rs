@@ -30,7 +30,7 @@ pub enum Tie {
 #[options]
 #[derive(Copy)]
 pub struct Asking {
-    /// Conclude memberships that follow from earlier replies instead of asking.
+    /// Infer memberships that follow from earlier replies, instead of asking.
     #[option(default = true)]
     pub skip_entailed: bool,
     /// Number of other members of a neighbourhood tried after "don't know".
