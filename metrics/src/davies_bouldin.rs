@@ -5,7 +5,7 @@ use mustlink_kernels::distance::points::Distortion;
 
 use crate::parts::geometry::{Clusters, finite};
 
-/// Davies–Bouldin index: spread of each cluster and its worst neighbour over the distance of their means.
+/// Davies–Bouldin index: spread of each cluster and its worst neighbour, divided by the distance of their means.
 ///
 /// (1/k) Σ_h max_g (s_h + s_g) / ‖µ_h − µ_g‖ with s the mean distance of the objects to their mean. Undefined for
 /// fewer than two clusters and if two means coincide. Dense or sparse data.

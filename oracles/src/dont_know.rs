@@ -14,7 +14,7 @@ use crate::parts::wrapping::{open_source, properties_of};
 /// # Errors
 /// `BadParam` for a source that is not allowed inside.
 /// # References
-/// [Basu2004] §4, footnote 2: "don't know" replies are ignored and not posed again.
+/// [Basu2004] §4, footnote 2: pairs with "don't know" are ignored and not asked again.
 #[options]
 pub struct DontKnow {
     /// Share of the pairs that are not answered.

@@ -6,7 +6,7 @@ use mustlink_kernels::kmeans::lloyd::lloyd;
 
 use crate::parts::seeds::{SeedOptions, seeds};
 
-/// Seeded k-means: neighbourhoods of the constraints start the clusters, and may move.
+/// Seeded k-means: neighbourhoods of the constraints give the first centres; their objects may change clusters.
 ///
 /// # Method
 /// Centres start at the means of the seeds; then plain k-means runs. The seeds are the labels of a given start,

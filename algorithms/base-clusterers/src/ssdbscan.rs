@@ -14,7 +14,7 @@ use mustlink_kernels::noise::{Noise, with_noise};
 /// The reachability distance of two objects is the largest of their distance and their distances to their
 /// `min_samples`-th nearest objects. Objects joined up to some distance form a dense region; the regions grow with
 /// the distance. A region with a constrained object is a cluster just before it would join another region so that two
-/// objects in it must be apart. Clusters that hold must-linked objects become one cluster. All other objects are
+/// objects in it must be apart. Clusters that contain must-linked objects become one cluster. All other objects are
 /// noise. Known classes of some objects are such constraints: two known objects are together or apart.
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters;

@@ -19,14 +19,14 @@ pub enum ClValue {
 ///
 /// # Method
 /// Distances of must-linked objects become 0. Then every distance becomes the length of the shortest path whose inner
-/// stops are must-linked objects, so that the triangle inequality holds again. Last, pairs that must be apart (the
+/// stops are must-linked objects, so that the triangle inequality holds again. Finally, pairs that must be apart (the
 /// closure of the cannot-links) are put farther apart than any other.
 /// # Input and output
 /// Dense or sparse objects (Euclidean) or distances; n × n distances.
 /// # Errors
 /// `InconsistentConstraints`; `BadParam` when n exceeds `max_objects`.
 /// # Cost and randomness
-/// O(n²·d + components²·linked components), memory 8·n² twice; must-link components of at least two objects are
+/// O(n²·d + components²·linked components), memory 16·n² bytes; must-link components of at least two objects are
 /// contracted to one node. Not random.
 /// # References
 /// [Klein2002] §3. [Eaton2005] puts cannot-links at the largest distance (`cl_value = "max"`).

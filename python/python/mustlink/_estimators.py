@@ -3728,7 +3728,7 @@ class SCOPKMeans(Clusterer):
 
 
 class SeededKMeans(WeightedClusterer):
-    """Seeded k-means: neighbourhoods of the constraints start the clusters, and may move.
+    """Seeded k-means: neighbourhoods of the constraints give the first centres; their objects may change clusters.
 
     **Method**
 
@@ -4217,7 +4217,7 @@ class Ssdbscan(Clusterer):
     The reachability distance of two objects is the largest of their distance and their distances to their
     `min_samples`-th nearest objects. Objects joined up to some distance form a dense region; the regions grow with
     the distance. A region with a constrained object is a cluster just before it would join another region so that two
-    objects in it must be apart. Clusters that hold must-linked objects become one cluster. All other objects are
+    objects in it must be apart. Clusters that contain must-linked objects become one cluster. All other objects are
     noise. Known classes of some objects are such constraints: two known objects are together or apart.
 
     **Input and output**

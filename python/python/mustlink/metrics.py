@@ -307,7 +307,7 @@ def consistency(labels_pred: Any, constraints: Constraints) -> float:
 
 
 def davies_bouldin(X: Any, labels_pred: Any) -> float:
-    """Davies–Bouldin index: spread of each cluster and its worst neighbour over the distance of their means.
+    """Davies–Bouldin index: spread of each cluster and its worst neighbour, divided by the distance of their means.
 
     (1/k) Σ_h max_g (s_h + s_g) / ‖µ_h − µ_g‖ with s the mean distance of the objects to their mean. Undefined for
     fewer than two clusters and if two means coincide. Dense or sparse data.
