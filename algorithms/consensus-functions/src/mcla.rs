@@ -41,8 +41,8 @@ pub struct Mcla {
     /// half a million ends of edges.
     #[option(min = 1)]
     pub trials: Option<usize>,
-    /// Factor for edge weights before they are rounded to whole numbers, at least 1. It is lowered if their sum would exceed
-    /// 2³¹ - 1.
+    /// Factor for edge weights before they are rounded to whole numbers, at least 1. It is lowered if their sum would
+    /// exceed 2³¹ - 1.
     #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// Choice between several meta-clusters with equal shares for an object.

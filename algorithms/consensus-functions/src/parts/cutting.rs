@@ -26,8 +26,8 @@ pub struct Cutting {
     /// half a million ends of edges.
     #[option(min = 1)]
     pub trials: Option<usize>,
-    /// Factor for edge weights before they are rounded to whole numbers, at least 1. It is lowered if their sum would exceed
-    /// 2³¹ - 1.
+    /// Factor for edge weights before they are rounded to whole numbers, at least 1. It is lowered if their sum would
+    /// exceed 2³¹ - 1.
     #[option(default = 1e6, min = 1.0, max = 1e9)]
     pub weight_scale: f64,
     /// Keep must-linked objects together as one vertex, whatever the weights.
