@@ -58,7 +58,7 @@ impl Metric for Completeness {
 /// [RosenbergHirschberg2007].
 #[options]
 pub struct VMeasure {
-    /// Weight of completeness compared with homogeneity (β), >= 0.
+    /// Weight of completeness compared with homogeneity (β), at least 0.
     #[option(default = 1.0, min = 0.0)]
     pub beta: f64,
 }

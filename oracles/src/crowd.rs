@@ -41,7 +41,7 @@ pub struct Crowd {
     pub tie: Tie,
     /// Estimate the rates of error instead of using the true ones (for `rule = "weighted"`).
     pub estimate: bool,
-    /// Log-odds at which votes decide (for `rule = "weighted"`), >= 0.
+    /// Log-odds at which votes decide (for `rule = "weighted"`), at least 0.
     #[option(min = 0.0)]
     pub threshold: f64,
     /// Oracle whose replies the annotators repeat, with errors.

@@ -6,7 +6,7 @@ use mustlink_core::prelude::*;
 
 use crate::parts::wrapping::pair;
 
-/// Answers from the ledger of an earlier selection, whatever the order of questions was.
+/// Answers from the ledger of an earlier selection, in any order of the questions.
 ///
 /// # Method
 /// Replies are found by pair; retracted replies are left out. An answer costs the same as in the ledger.

@@ -4,7 +4,7 @@ use mustlink_core::prelude::*;
 
 use crate::parts::wrapping::{FromClasses, classes};
 
-/// Answers from the classes: must-link exactly if two objects are of one class.
+/// Answers from the classes: must-link exactly if two objects have the same class.
 ///
 /// # Input and output
 /// The classes of the scene. Every pair with an object of unknown class is answered with "don't know".

@@ -10,7 +10,7 @@ use ndarray::Array2;
 
 use crate::parts::seeds::{SeedOptions, seeds};
 
-/// Constrained k-means: neighbourhoods of the constraints start the clusters and keep their cluster.
+/// Constrained k-means: neighbourhoods of the constraints give the first centres; their objects never move.
 ///
 /// # Method
 /// Centres start at the means of the seeds. In every sweep, seeds keep their cluster and the other objects take their

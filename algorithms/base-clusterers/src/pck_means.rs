@@ -15,7 +15,7 @@ use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
 use ndarray::Array2;
 
-/// Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
+/// Pairwise-constrained k-means: each violated constraint costs its weight; neighbourhoods give the first centres.
 ///
 /// # Method
 /// Minimises Σ D(x, µ) + Σ w [must-link broken] + Σ w̄ [cannot-link broken] over closed constraints. Each sweep

@@ -19,7 +19,7 @@ use crate::subsample::Subsample;
 /// The most views that may lie around one another.
 const MOST_NESTED: usize = 4;
 
-/// A view of the data around any generator: samples of feature subspaces, bootstraps of a sweep.
+/// Many runs of any generator, each on a view of the data, such as a sample or a subspace of the features.
 ///
 /// # Method
 /// `members` views are drawn, and the generator makes its ensemble on each. The members of all these ensembles,

@@ -17,7 +17,7 @@ pub enum Prior {
     InverseCovariance,
 }
 
-/// Information-theoretic metric learning: must-linked objects come near and cannot-linked ones far apart.
+/// Information-theoretic metric learning: must-linked objects move together, and cannot-linked ones apart.
 ///
 /// # Method
 /// The learned metric A is the one nearest to a prior metric A₀. The method minimises the LogDet divergence of A from

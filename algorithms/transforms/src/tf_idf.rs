@@ -30,7 +30,7 @@ pub enum DocumentFrequency {
     None,
 }
 
-/// Weighs counts of terms: log-based tf–idf, `(1 + ln count) · ln(n / documents with the term)`.
+/// Weights counts of terms: log-based tf–idf, `(1 + ln count) · ln(n / documents with the term)`.
 ///
 /// # Method
 /// The weight of a term in a document is the product of `tf` and `idf`. The defaults are the log-based tf–idf of the

@@ -574,7 +574,7 @@ class ConstrainedEM(Clusterer):
 
 
 class ConstrainedKMeans(WeightedClusterer):
-    """Constrained k-means: neighbourhoods of the constraints start the clusters and keep their cluster.
+    """Constrained k-means: neighbourhoods of the constraints give the first centres; their objects never move.
 
     **Method**
 
@@ -3192,7 +3192,7 @@ class Pccc(Clusterer):
 
 
 class PCKMeans(WeightedClusterer):
-    """Pairwise-constrained k-means: broken constraints cost their weight, neighbourhoods start clusters.
+    """Pairwise-constrained k-means: each violated constraint costs its weight; neighbourhoods give the first centres.
 
     **Method**
 

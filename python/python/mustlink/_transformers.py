@@ -167,7 +167,7 @@ class ImputeMissing(Transformer):
 
 
 class ITML(Transformer):
-    """Information-theoretic metric learning: must-linked objects come near and cannot-linked ones far apart.
+    """Information-theoretic metric learning: must-linked objects move together, and cannot-linked ones apart.
 
     **Method**
 
@@ -714,7 +714,7 @@ class RCA(Transformer):
 
 
 class TfIdf(Transformer):
-    """Weighs counts of terms: log-based tf–idf, `(1 + ln count) · ln(n / documents with the term)`.
+    """Weights counts of terms: log-based tf–idf, `(1 + ln count) · ln(n / documents with the term)`.
 
     **Method**
 
