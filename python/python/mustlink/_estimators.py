@@ -2956,8 +2956,8 @@ class OPTICS(Clusterer):
 
     The order starts at the first object. The next object is always the one that the objects before reach at the least
     distance. This distance is the larger of two: the distance between the objects, and the core distance of the
-    object that reaches it. If no core reaches another object within the radius, the next object is the first one left.
-    A cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
+    object that reaches it. If no core reaches another object within the radius, the next object is the first one left. A
+    cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
     core is noise.
 
     **Input and output**
