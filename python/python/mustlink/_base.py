@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _catalogue, _config, _data, _mustlink
 from ._nested import Nested
+from ._option_names import NAMES, VALUES
 from .constraints import SAMPLE_ID, columns, row_ids
 from .exceptions import ConfigError, DataError, MissingKError
 
@@ -79,7 +80,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def to_config(self) -> dict[str, Any]:
         """Return the clusterer as a table for a method file."""
-        own = {_catalogue.NAMES.get(o.name, o.name): o.name for o in self._options()}
+        own = {NAMES.get(o.name, o.name): o.name for o in self._options()}
         given = {
             own[name]: value
             for name, value in self._params().items()
@@ -94,20 +95,20 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Return the parameters under the plugin's own names; values under scikit-learn's names are moved there."""
         params: dict[str, Any] = self.get_params(deep=False)
         for option in self._options():
-            name = _catalogue.NAMES.get(option.name, option.name)
+            name = NAMES.get(option.name, option.name)
             value = params.get(name)
-            named = _catalogue.VALUES.get(value) if isinstance(value, str) else None
+            named = VALUES.get(value) if isinstance(value, str) else None
             if named is not None and f'"{named}"' in option.accepts:
                 params[name] = named
         for alias, name in self._aliases.items():
             value = params.pop(alias)
             if value is None:
                 continue
-            own = _catalogue.NAMES.get(name, name)
+            own = NAMES.get(name, name)
             default = next(o.default for o in self._options() if o.name == name)
             if params[own] not in (None, default):
                 raise ConfigError(f"{alias}: means the same as {own}, and both are given; give one of them")
-            params[own] = _catalogue.VALUES.get(value, value) if isinstance(value, str) else value
+            params[own] = VALUES.get(value, value) if isinstance(value, str) else value
         return params
 
     def _method(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import _mustlink
+from ._option_names import NAMES, VALUES
 from .exceptions import ConfigError
 
 #: Acronyms in names, which are written in capitals.
@@ -16,29 +17,6 @@ ACRONYMS = frozenset(
     "ami ari clac cop cosc cspa dbscan em fosc gpk hbgf hdbscan hgpa hmrf itml kcc lac lcvqe lsi mcla mmc mpck nmf "
     "nmi npu optics pca pck plscan rca scop ss vi wbpa wsbpa wspa".split()
 )
-
-#: Options with their names in scikit-learn.
-NAMES = {
-    "k": "n_clusters",
-    "restarts": "n_init",
-    "max_iterations": "max_iter",
-    "tolerance": "tol",
-    "components": "n_components",
-    "min_points": "min_samples",
-}
-
-
-#: For each plugin, scikit-learn's names of options with the plugin's own names.
-ALIASES = {
-    "dbscan": {"eps": "radius"},
-    "gaussian_mixture": {"covariance_type": "covariance"},
-    "hdbscan": {"cluster_selection_epsilon": "epsilon", "cluster_selection_method": "selection"},
-    "hierarchical": {"distance_threshold": "max_distance"},
-    "optics": {"eps": "radius"},
-}
-
-#: Scikit-learn's names of values of options, with the plugins' own names.
-VALUES = {"eom": "excess_of_mass", "k-means++": "kmeans_plus_plus"}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from . import _catalogue, _config, _data, _mustlink
+from ._option_names import NAMES
 from .constraints import SAMPLE_ID, columns, row_ids
 from .exceptions import ConfigError
 
@@ -29,7 +30,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def to_config(self) -> dict[str, Any]:
         """Return the transform as a table for a method file."""
-        own = {_catalogue.NAMES.get(o.name, o.name): o.name for o in self._plugin().options}
+        own = {NAMES.get(o.name, o.name): o.name for o in self._plugin().options}
         given = {own[k]: v for k, v in self.get_params(deep=False).items() if k in own}
         return {"type": self._tag, **_config.options(given)}
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import _base, _catalogue, _score, _transform, constraints
 from ._catalogue import Option, Plugin, annotation
+from ._option_names import ALIASES
 
 FOLDER = Path(__file__).parent
 NOTE = "# Written from the catalogue by `python -m mustlink._write`."
@@ -237,7 +238,7 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
         text = "What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or affinities."
         accepts = "one of " + ", ".join(f'"{kind}"' for kind in kinds)
         options.append(Option("kind", accepts, "dense", text))
-    aliases = _catalogue.ALIASES.get(plugin.tag, {})
+    aliases = ALIASES.get(plugin.tag, {})
     for alias, name in aliases.items():
         own = next(o for o in options if o.name == name)
         accepts = own.accepts.replace('"excess_of_mass"', '"eom"')

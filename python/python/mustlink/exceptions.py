@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from . import _option_names
+
 
 class MustlinkWarning(UserWarning):
     """Something that is allowed, but that the user should know."""
@@ -31,9 +33,7 @@ class ConfigError(MustlinkError):
         text = re.sub(r"^k(?=: | = )", "n_clusters", text).replace("; leave k out, or", "; leave n_clusters out, or")
         unknown = re.search(r"(\w+): unknown option of (\w+);", text)
         if unknown is not None:
-            from ._catalogue import NAMES
-
-            own = {python: name for name, python in NAMES.items()}.get(unknown[1])
+            own = {python: name for name, python in _option_names.NAMES.items()}.get(unknown[1])
             text = text if own is None else f"{text[: unknown.end()]} in a table it has its name of method files, {own}"
         super().__init__(text)
 
