@@ -215,6 +215,12 @@ impl Found {
         (self.run.violations.must, self.run.violations.cannot)
     }
 
+    /// Number of pairs that the clusterer got as constraints.
+    #[getter]
+    fn n_constraints(&self) -> usize {
+        self.constraints.len()
+    }
+
     /// The violated constraints one by one: two rows, the type, the weight and the source.
     #[getter]
     fn broken(&self) -> Vec<Broken> {

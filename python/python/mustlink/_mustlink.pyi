@@ -60,6 +60,7 @@ class Found:
     history: Any
     status: str
     violations: tuple[int, int]
+    n_constraints: int
     broken: list[tuple[int, int, str, float, str]]
     distortion: str
     centers: Any
