@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from . import _catalogue, _config, _data, _mustlink
+from . import _catalogue, _config, _data, _display, _mustlink
 from ._nested import Nested
 from ._option_names import NAMES, VALUES
 from .constraints import SAMPLE_ID, columns, row_ids
@@ -55,7 +55,7 @@ class Violated(NamedTuple):
 _CLUSTERS = 8
 
 
-class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class Clusterer(_display.Shown, Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Groups the rows of a matrix."""
 
     #: Name of the plugin.
@@ -115,6 +115,9 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         clusterer = self.to_config()
         clusterer.pop("k", None)
         return {"clusterer": clusterer}
+
+    def _summary(self) -> str:
+        return _display.of_clusterer(self, lambda: {"clusterer": self.to_config()}, NAMES)
 
     def _options(self) -> tuple[_catalogue.Option, ...]:
         return _catalogue.find(self._tag).options
@@ -240,6 +243,7 @@ class Clusterer(Nested, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.status_ = found.status
         must, cannot = found.violations
         self.violations_ = {"must_link": must, "cannot_link": cannot}
+        self._n_constraints = found.n_constraints
         distortion = getattr(self, "distortion", None)
         if distortion is not None:
             self.distortion_ = found.distortion if distortion == "auto" else distortion
@@ -409,6 +413,10 @@ class Method(WeightedClusterer):
     def _method(self) -> dict[str, Any]:
         table = _config.method(self.config)
         return {key: v for key, v in table.items() if key not in ("k", "seed", "plugins")}
+
+    def _summary(self) -> str:
+        # The tree has the names of method files, as in ``config``.
+        return _display.of_clusterer(self, self._method, {})
 
     def _matrix(self, X: Any, reset: bool) -> Any:
         return super()._matrix(_data.with_categories(X, self._method().get("transforms")), reset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import _config, _data, _mustlink
+from . import _config, _data, _display, _mustlink
 from .exceptions import ConfigError
 
 
@@ -100,7 +99,7 @@ class ExperimentResult:
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""
-        return f"<pre>{html.escape(self.table)}</pre><p>{html.escape(repr(self)[1:-1])}</p>"
+        return _display.of_experiment(repr(self)[1:-1], self.table, self.out, self.failed)
 
 
 def _bar(done: int, total: int, failed: int, seconds_left: float | None) -> None:

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from . import _display
 from ._data import classes, in_order, partial, warn
 from .constraints import Constraints, row_ids
 from .exceptions import ConfigError, ConstraintError, DataError, MustlinkWarning
@@ -213,7 +214,7 @@ def _refitted(search: ConstraintSearchCV) -> bool:
     return search.refit and hasattr(search.estimator, "predict")
 
 
-class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class ConstraintSearchCV(_display.Shown, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tries options, and keeps those with which held-out constraints are met best.
 
     Rows are never split: a method clusters all objects under some of the pairs, and is scored on the
@@ -271,6 +272,9 @@ class ConstraintSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self.cv = cv
         self.refit = refit
         self.random_state = random_state
+
+    def _summary(self) -> str:
+        return _display.of_search(vars(self))
 
     def fit(
         self, X: Any, y: Any = None, *, constraints: Any = None, sample_id: Any = None

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from . import _config, _data, _mustlink
+from . import _config, _data, _display, _mustlink
 from ._turns import alone
 from .constraints import IDS, Constraints, columns, ids_of_result, row_ids
 from .exceptions import DataError, MustlinkError, OracleError
@@ -315,6 +315,7 @@ class Session:
         self._ids = None if own is None else list(own)
         self._texts = None if texts is None else list(texts)
         self._ledger = request["ledger"]
+        self._method, self._budget = request["method"], budget
         self._given = None if pairs is None else Constraints._of(pairs, self.n, own)
         self._looked: dict[bool, Any] = {}
         self._found: Any = None
@@ -436,6 +437,16 @@ class Session:
         over = self._found is not None or self._failed is not None
         state = "over" if over else "waits for one" if self._open is not None else "open"
         return f"<Session on {self.n} objects: {told}, {state}>"
+
+    def _repr_html_(self) -> str:
+        """Return the HTML that a notebook shows. It runs nothing: the clusters are shown if they are known already."""
+        title = repr(self)[1:-1]
+        try:
+            answers = self.answers_
+        except OracleError:
+            return _display.card(title, [])
+        found = self._looked.get(True) if self._found is None else self._found
+        return _display.of_session(title, self._method, answers, self._budget, found)
 
     def __enter__(self) -> Self:
         return self
