@@ -14,7 +14,7 @@ import pytest
 from mustlink import metrics, model_selection
 
 MODULES = ["_base", "_estimators", "_transformers", "callables", "constraints", "ensembles", "exceptions"]
-MODULES += ["experiments", "judged", "metrics", "model_selection", "pairs", "session", "testing"]
+MODULES += ["experiments", "judged", "metrics", "model_selection", "notebook", "pairs", "session", "testing"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
 BOOK = Path(__file__).parents[2] / "book" / "src"
 PAGES += [BOOK / name for name in ("python.md", "from-other-packages.md", "scored-pairs.md")]
@@ -22,6 +22,8 @@ PAGES += [BOOK / name for name in ("python.md", "from-other-packages.md", "score
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
+    if name == "notebook":
+        pytest.importorskip("ipywidgets")
     module = importlib.import_module(f"mustlink.{name}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mustlink.MustlinkWarning)
@@ -68,7 +70,8 @@ def test_the_typed_program_runs():
 def test_a_page(page, tmp_path, monkeypatch):
     if not page.is_file():
         pytest.skip("the manual is not here")
-    pytest.importorskip("pandas")
+    for optional in ("pandas", "ipywidgets"):
+        pytest.importorskip(optional)
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     for name, content in re.findall(r"```csv,file=(\S+)\n(.*?)```", text, re.S):

@@ -27,7 +27,7 @@ __version__: str = _version()
 
 __all__ = [*_WHERE, "metrics"]
 
-_MODULES = ("metrics", "model_selection", "pairs", "testing")
+_MODULES = ("metrics", "model_selection", "notebook", "pairs", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -223,7 +223,8 @@ class Session:
     At any time you can read the labels and constraints for the answers so far, and take back the last answer with
     ``undo()``. Only ``close()`` and the end of a ``with`` block end the session. A session belongs to the process that
     made it. With a ledger, another process can continue where it stopped. Several threads can use a session in turn. A
-    call is rejected while the call of another thread is running.
+    call is rejected while the call of another thread is running. In a notebook, ``mustlink.notebook.Buttons(session)``
+    shows buttons for the answers.
 
     Parameters
     ----------
