@@ -62,9 +62,7 @@ impl Job {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }
         if args.ledger.as_deref() == Some(Path::new("-")) {
-            return Err(Failure::usage(
-                "--ledger - names no file; a ledger is read and written again",
-            ));
+            return Err(Failure::usage("--ledger -: a ledger is read and written; name a file"));
         }
         let columns = args.columns.open_options(&args.data_dir);
         // A slip in the method file is found before a large data set is read.
@@ -183,7 +181,7 @@ impl Job {
         }
     }
 
-    /// Checks before anything runs.
+    /// The checks before anything runs.
     fn judge(&mut self, args: &JobArgs, selecting: bool) -> Result<()> {
         self.check(selecting, "--clusterer pck_means")?;
         if let (Some(unread), false) = (self.method.unread_by(), selecting) {
@@ -257,7 +255,7 @@ impl Job {
             match error.root() {
                 Error::InconsistentConstraints(_) => *message = self.rendered(error),
                 Error::MissingK { .. } => {
-                    *message += "; mustlink select-k says how many the data speak for";
+                    *message += "; mustlink select-k compares numbers of clusters";
                 }
                 _ => {}
             }
@@ -273,14 +271,13 @@ impl Job {
             let (why, column) = match &self.set.known {
                 None => ("no classes are known", "their column"),
                 Some(_) => (
-                    "the classes of --labels are given to the method and not asked for",
-                    "a column of classes that answer",
+                    "the classes of --labels are given to the method",
+                    "another column of classes",
                 ),
             };
             Error::Usage(format!(
-                "the selector {tag} needs answers, and {why}; name {column} by --class, or an oracle by \
-                 --oracle, or answer yourself by \"mustlink label\", or in a sheet by \"mustlink select \
-                 --questions\""
+                "the selector {tag} needs answers, and {why}; name {column} with --class, or answer yourself with \
+                 \"mustlink label\""
             ))
         })?;
         // What the command line names starts where the program does, not at the method file.
@@ -346,7 +343,7 @@ impl Job {
         let fate = match rule {
             Contradicting::KeepAll => "all are used".to_string(),
             Contradicting::KeepFirst => "they are left out".into(),
-            _ => format!("{out} are left out, those on the chains included"),
+            _ => format!("{out} are left out, including those on the chains"),
         };
         let mut text = format!(
             "{found} of {} contradict what was known before; {fate} (on_conflict = \"{}\")",
@@ -379,7 +376,7 @@ const MOST_CHAINS: usize = 5;
 /// The message about a file of constraints that contains none.
 pub(crate) fn nothing_said(file: &str) -> String {
     format!(
-        "nothing in {file} constrains: it has no rows, or rows of weight 0 and groups of one member alone"
+        "{file} contains no constraints (it is empty, or has only weights of 0 or one-member groups)"
     )
 }
 
@@ -394,7 +391,8 @@ pub(crate) fn read_constraints(
     let read = mustlink_datasets::read_constraints_and_unused(file, set, by_id, limit);
     let (constraints, unused) = read.map_err(|e| Failure::named(&e, &|i| set.id(i)))?;
     if unused > 0 && !constraints.is_empty() {
-        note(&format!("rows of weight 0 in {file}, which constrain nothing: {unused}"));
+        let (rows, are) = (count(unused, "row"), form(unused, "is", "are"));
+        note(&format!("{file}: {rows} of weight 0 {are} ignored"));
     }
     Ok(constraints)
 }
@@ -417,13 +415,12 @@ pub(crate) fn known_of(known: &Classes) -> String {
 /// The error about questions to which the method would not read the answers.
 fn unread_answers(unread: &str) -> String {
     format!(
-        "{unread} reads no constraints: answers would change nothing. Choose one that does, for example \
-         --clusterer pck_means; ask without clustering by \"mustlink select\"; or ask all the same by \
-         --selection-only"
+        "{unread} ignores constraints, so answers would change nothing. Choose a method that uses them, for example \
+         --clusterer pck_means; or ask anyway with --selection-only"
     )
 }
 
-/// True if a person may be asked at the terminal, whose prompts a moving line would overwrite.
+/// True if somebody may be asked at the terminal, whose prompts a moving line would overwrite.
 fn asks_a_person(method: &Method) -> bool {
     method.oracle.as_ref().is_some_and(|o| o.properties().interactive)
 }

@@ -107,7 +107,8 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     plan.notes = grid.notes(experiment);
     if let (Err(id), true) = (experiment.points.numbers(), to_do > 0) {
         plan.notes.push(format!(
-            "how many questions \"{id}\" asks shows when it runs; the time is estimated for {ASSUMED_QUERIES}"
+            "the number of questions of \"{id}\" is known only when it runs; the time is estimated for \
+             {ASSUMED_QUERIES}"
         ));
     }
     plan.standing = left.standing;
@@ -246,7 +247,7 @@ impl fmt::Display for Plan {
         if self.missing().next().is_some() {
             return write!(
                 f,
-                "{}; what is finished and what the rest takes shows once all data sets can be read",
+                "{}; finished cells and the remaining time are shown once all data sets can be read",
                 count(self.rows, "row")
             );
         }
@@ -268,11 +269,11 @@ impl fmt::Display for Plan {
         } else {
             write!(f, "about {} on one thread, roughly", duration(self.seconds))?;
         }
-        write!(f, "; up to {} per cell, its data among it", bytes(self.memory))?;
+        write!(f, "; up to {} per cell, including its data", bytes(self.memory))?;
         if !self.unmeasured.is_empty() {
             write!(
                 f,
-                "\nnot counted: the programs of {}, whose time shows with the first cell",
+                "\nnot counted: the programs of {}, whose time is known after the first cell",
                 self.unmeasured.join(", ")
             )?;
         }

@@ -33,14 +33,14 @@ impl std::fmt::Display for Broken {
     }
 }
 
-/// The time and memory that one input took.
+/// The time and memory of one input.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
     /// The time.
     pub time: Duration,
     /// Bytes held at most beyond those held before.
     pub memory: usize,
-    /// The property that broke.
+    /// The break, if there was one.
     pub broken: Option<Broken>,
 }
 

@@ -16,7 +16,7 @@ pub fn fitted_of(step: &SavedStep, data: &Data, ctx: &Context) -> Result<Box<dyn
     step.restored()
 }
 
-/// The positions of the clusters.
+/// The places of the clusters.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -140,7 +140,7 @@ impl Place {
         Ok((labels, distances))
     }
 
-    /// True if this distance is larger than any in the data from which the model was made.
+    /// True if this distance is larger than any in the data that the model was made of.
     pub fn is_far(&self, distance: f64) -> bool {
         // A known object is not far because of rounding.
         self.reach > 0.0 && distance > self.reach * (1.0 + 1e-9)
