@@ -29,7 +29,7 @@ pub struct ProgressSnapshot {
     pub seconds_left: Option<f64>,
 }
 
-/// Seconds to go at the rate since `start`, from the work that is over and the work to do. `None` before the first of it
+/// Seconds to go at the rate since `start`, from the finished work and the work to do. `None` before the first of it
 /// is over.
 pub(crate) fn seconds_left(start: Instant, over: f64, to_do: f64) -> Option<f64> {
     (over > 0.0).then(|| start.elapsed().as_secs_f64() * to_do / over)
