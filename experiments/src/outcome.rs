@@ -208,3 +208,19 @@ pub(crate) fn failed_of(
     }
     Ok(failed)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn time_is_left_at_the_rate_so_far() {
+        let start = Instant::now();
+        assert_eq!(seconds_left(start, 0.0, 6.0), None, "nothing is over yet");
+        let start = start - Duration::from_secs(10);
+        assert!(seconds_left(start, 2.0, 6.0).is_some_and(|left| left >= 30.0));
+        assert_eq!(seconds_left(start, 8.0, 0.0), Some(0.0));
+    }
+}
