@@ -16,8 +16,8 @@ its standard error, and the true one: the mean of the shares of equal and of dif
 result meets. The program is `mustlink`, or the one that MUSTLINK names; the data sets are in MUSTLINK_DATA.
 
 Each row is written when its run ends, and rows that are there are not computed again. So you can interrupt the command
-and give it again later. To compute rows again, delete them. A run without a result, or of more than two minutes, counts
-0. A method that took so long on a set is not run on it again.
+and give it again later. To compute rows again, delete them. A run without a result, or of more than two minutes of
+processor time, counts 0. A method that took so long on a set is not run on it again.
 
 To add a method: append rows to rows.csv with its own name, computed under the pairs that `--pairs FOLDER` writes, and run
 `--check`. Needs Python 3 alone; packages of others need those of benches/peers/requirements.txt.

@@ -49,7 +49,7 @@ PEERS = [
 # The package itself leaves these out above this number of objects, when it chooses among its methods.
 LARGEST = {"ensembleclustering CSPA": 5000, "ensembleclustering NMF": 5000}
 
-# Seconds after which a run is ended.
+# Seconds of processor time after which a run is ended.
 LIMIT = 120
 # What `auto` prints of its choice.
 SHOWN = r"^score +(\S+) ± (\S+) expected"

@@ -30,6 +30,9 @@ warnings.simplefilter("ignore")
 import numpy as np
 from sklearn.cluster import KMeans
 
+from design import LIMIT
+from processes import limited
+
 sys.path.append(str(Path(__file__).parents[2] / "benches/peers"))
 # Removed from numpy in 1.24; cobras-ts still asks for it.
 np.int = int
@@ -288,7 +291,10 @@ def main():
     os.dup2(2, 1)
     for line in sys.stdin:
         try:
-            made = answer(json.loads(line))
+            request = json.loads(line)
+            # The limit is not for what numba compiles when it first runs on a machine.
+            limited(1_000_000 if "load" in request else LIMIT)
+            made = answer(request)
         except ImportError:
             # Without the package there is no result, not even a bad one.
             raise

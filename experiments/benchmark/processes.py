@@ -2,11 +2,11 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import tempfile
 import threading
-import time
 from contextlib import suppress
 
 from design import HERE, LIMIT
@@ -56,20 +56,16 @@ class Children:
 CHILDREN = Children()
 
 
-class Clock:
-    """Ends a process after the limit; leaving the block then raises `TooLong`."""
+def limited(seconds):
+    """Lets this process use so many seconds of processor time more; the system then ends it."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    last = int(used.ru_utime + used.ru_stime) + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (last, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
-    def __init__(self, child):
-        self.timer = threading.Timer(LIMIT, CHILDREN.kill, [child.pid])
 
-    def __enter__(self):
-        self.start = time.monotonic()
-        self.timer.start()
-
-    def __exit__(self, *_):
-        self.timer.cancel()
-        if time.monotonic() - self.start >= LIMIT:
-            raise TooLong(f"ended after {LIMIT} s")
+def check_limit(status):
+    if status == -signal.SIGXCPU:
+        raise TooLong(f"ended after {LIMIT} s of processor time")
 
 
 def last_line(file, status):
@@ -82,11 +78,11 @@ def mustlink(*arguments):
     """Runs the program and gives what it prints, and its processor seconds."""
     command = [os.environ.get("MUSTLINK", "mustlink"), *arguments, "--quiet"]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        child = CHILDREN.start(command, stdout=out, stderr=err)
-        with Clock(child):
-            _, status, used = os.wait4(child.pid, 0)
-            CHILDREN.forget(child)
+        child = CHILDREN.start(command, stdout=out, stderr=err, preexec_fn=lambda: limited(LIMIT))
+        _, status, used = os.wait4(child.pid, 0)
+        CHILDREN.forget(child)
         child.returncode = os.waitstatus_to_exitcode(status)
+        check_limit(child.returncode)
         if child.returncode != 0:
             raise RuntimeError(last_line(err, child.returncode))
         out.seek(0)
@@ -108,19 +104,13 @@ class PeerProcess:
     def run(self, request):
         if self.child is None:
             self.start()
-        line = ""
         if request["method"] not in self.loaded:
-            # The limit is not for what numba compiles when it first runs on a machine.
             self.exchange(json.dumps({"load": request["method"]}) + "\n")
             self.loaded.add(request["method"])
-        try:
-            with Clock(self.child):
-                line = self.exchange(json.dumps(request) + "\n")
-        except TooLong:
-            self.end()
-            raise
+        line = self.exchange(json.dumps(request) + "\n")
         if not line:
             status = self.end()
+            check_limit(status)
             # An error of a method is an answer. This one is of peers.py: a package is missing, for example.
             raise (Broken if status > 0 else RuntimeError)(last_line(self.errors, status))
         made = json.loads(line)

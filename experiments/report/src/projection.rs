@@ -28,7 +28,7 @@ const CONSTRAINTS: usize = 300;
 /// Columns of the numbers.
 const HEAD: &str = "what,object,other,x,y,cluster,class,violated";
 /// Least and largest height of the plot for its width: whatever the objects, there is room for marks and legend.
-const HEIGHTS: (f64, f64) = (0.3, 1.25);
+const HEIGHTS: (f64, f64) = (0.4, 1.25);
 /// The colour of objects in no cluster.
 const NOISE: &str = "#bbb";
 
@@ -92,9 +92,9 @@ impl Projection<'_> {
                         return name.to_string();
                     }
                     let share = 100.0 * squares_about_mean(&rows.column(at).to_vec()) / all;
-                    format!("{name}, {share:.0} % of the variance")
+                    format!("{name} ({share:.0} % of variance)")
                 };
-                [name(0, "first principal component"), name(1, "second principal component")]
+                [name(0, "component 1"), name(1, "component 2")]
             }
             (false, _) => ["first singular direction".into(), "second singular direction".into()],
         };
