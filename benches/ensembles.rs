@@ -45,7 +45,7 @@ fn imputed_without_a_matrix(bencher: Bencher, (n, members): (usize, usize)) {
 }
 
 /// Members that follow ten groups; each has a few of the objects between two groups wrong.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default)]
 struct Grouped {
     members: usize,

@@ -79,7 +79,7 @@ fn an_own_number_of_clusters_is_declared() {
     for d in Catalogue::get().unwrap().role(Role::BaseClusterer) {
         let plugin: Box<dyn BaseClusterer> = build_default(d.tag).unwrap();
         let mut config = plugin.to_value();
-        if !d.schema_value()["properties"]["k"].is_object() || plugin.properties().needs_setup {
+        if d.option("k").is_none() || plugin.properties().needs_setup {
             continue;
         }
         config["k"] = 60.into();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mustlink::config::{self, Document};
 use mustlink::error::Diagnostic;
+use mustlink::kind::{self, Described};
 use mustlink::{Error, scripts};
 use mustlink_datasets::{data_error, shell_word};
 use mustlink_experiments::Experiment;
@@ -58,7 +59,7 @@ pub(crate) fn own_plugins(starts: bool) -> Result<Vec<Diagnostic>, Failure> {
 }
 
 /// The content of `mustlink.toml`.
-#[derive(serde::Deserialize, mustlink::prelude::JsonSchema)]
+#[derive(serde::Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)] // Its schema is all there is to it.
 struct OwnPlugins {

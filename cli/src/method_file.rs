@@ -13,7 +13,7 @@ use crate::job_args::{JobArgs, TimeLimit};
 use crate::toml_text::as_toml;
 
 /// A method file: what changes the data, what selects constraints, what clusters.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct MethodFile {
     /// Plugins in other languages, known by their own names: `["my_method.py"]`. Paths start at this
@@ -21,7 +21,7 @@ pub struct MethodFile {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<scripts::Source>,
     /// Number of clusters; --k overrides it.
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
     /// Seed of every random number; --seed overrides it, experiments ignore it.

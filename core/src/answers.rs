@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use schemars::JsonSchema;
+use crate::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 
 use crate::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
@@ -17,7 +17,7 @@ use crate::roles::{Event, QueryId, Reply};
 use crate::witness::Witness;
 
 /// Constraints that a selection passes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum ConstraintView {
     /// Only the replies.
@@ -42,7 +42,7 @@ impl ConstraintView {
 }
 
 /// Treatment of answers that contradict earlier knowledge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Contradicting {
     /// The selection ends with an error that shows a shortest chain for each of them.

@@ -1,12 +1,10 @@
 //! An option that is a value, or the word "auto".
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::kind::{Described, Kind};
 use crate::options::{Found, Options, Range};
 
 /// A value of the user's, or "auto": then the method finds one.
@@ -70,32 +68,18 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for AutoOr<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for AutoOr<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("AutoOr_{}", T::schema_name()).into()
-    }
-
-    // In place, so that the range at an option reaches the value.
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let value = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [value, { "type": "string", "const": "auto" }] })
-    }
+impl<T: Described> Described for AutoOr<T> {
+    const KIND: &'static Kind = &Kind::Auto(T::KIND);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
     #[serde(default)]
     struct Options {
-        #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 9.0))]
         width: AutoOr<f64>,
-        #[schemars(extend("minimum" = 1))]
         #[serde(skip_serializing_if = "Option::is_none")]
         count: Option<AutoOr<usize>>,
     }

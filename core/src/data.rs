@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
 
 use crate::error::{Error, Result};
+use crate::kind;
 use crate::reduce;
 
 mod checks;
@@ -38,7 +39,7 @@ use rows::Rows;
     Hash,
     serde::Serialize,
     serde::Deserialize,
-    schemars::JsonSchema,
+    kind::Described,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum DataKind {

@@ -19,7 +19,6 @@ pub mod needs;
 pub mod panic;
 pub mod problem;
 pub mod random;
-mod ranges;
 pub mod reduce;
 pub mod registry;
 pub mod roles;
@@ -30,7 +29,7 @@ pub mod soft_marks;
 
 use mustlink_constraints::groups;
 pub use mustlink_constraints::{
-    closure, constraints, error, lists, options, overruled, role, text, union_find, witness,
+    closure, constraints, error, kind, lists, options, overruled, role, text, union_find, witness,
 };
 
 pub use auto_or::AutoOr;
@@ -56,8 +55,8 @@ pub use {serde, serde_json};
 /// Items that the attributes `#[options]` and `#[plugin]` refer to; a crate of plugins needs no other.
 #[doc(hidden)]
 pub mod __mustlink {
-    pub use crate::{error, options, register, registry};
-    pub use {schemars, serde, typetag};
+    pub use crate::{error, kind, options, register, registry};
+    pub use {serde, typetag};
 }
 
 /// Imports of a plugin file: `use mustlink_core::prelude::*;`
@@ -73,13 +72,13 @@ pub mod prelude {
     pub use crate::ensemble::{Ensemble, Member};
     pub use crate::error::{Error, Result};
     pub use crate::features::Features;
+    pub use crate::kind::{self, Described};
     pub use crate::problem::{Problem, Shape, Start};
     pub use crate::random::{SeedPath, Stream};
     pub use crate::reduce;
     pub use crate::register;
     pub use crate::roles::*;
     pub use mustlink_macros::{options, plugin};
-    pub use schemars::{self, JsonSchema};
     pub use serde::{Deserialize, Serialize};
     pub use serde_json::Value;
     pub use typetag;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
+use crate::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 
 use crate::clustering::{Clustering, Extras};
@@ -16,7 +16,7 @@ use crate::run::{self, Run, Transformed};
 use crate::selection::{ConstraintView, Contradicting, Selection, without_clusterer};
 
 /// A method: transforms, a selector of constraints, and a clusterer.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct Method {
     /// Transforms of the data, in order. In a method file, those that drop or merge rows come first.

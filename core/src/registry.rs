@@ -9,11 +9,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{OnceLock, RwLock};
 
-use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::ranges;
+use crate::kind::{Kind, Opt, flat};
 pub use crate::role::Role;
 use crate::roles::RoleObject;
 
@@ -44,13 +43,13 @@ pub struct Descriptor {
     pub line: u32,
     /// Crate that holds it.
     pub package: &'static str,
-    /// JSON Schema of its options.
-    pub schema: fn() -> &'static Value,
+    /// Its options, as a table.
+    pub kind: &'static Kind,
     /// Its options at their defaults, without the tag.
     pub default: fn() -> Value,
     /// Plain facts at the default options, as JSON.
     pub properties: fn() -> Value,
-    /// Program in another language, if the plugin is one; it also defines the three fields above.
+    /// Program in another language, if the plugin is one; it also defines the schema and the two fields above.
     pub script: Option<Script>,
 }
 
@@ -94,13 +93,16 @@ impl Descriptor {
 
     /// The type's documentation.
     pub fn documentation(&self) -> String {
-        let schema = self.schema_value();
-        schema.get("description").and_then(Value::as_str).unwrap_or_default().to_string()
+        let Kind::Table(table) = self.kind else { return String::new() };
+        table.doc.trim().to_string()
     }
 
-    /// JSON Schema of its options, computed once.
-    pub fn schema_value(&self) -> &'static Value {
-        self.script.as_ref().map_or_else(self.schema, |script| script.schema)
+    /// Its options in the order of the source.
+    pub fn options(&self) -> Vec<&'static Opt> {
+        match self.kind {
+            Kind::Table(table) => flat(table.options),
+            _ => Vec::new(),
+        }
     }
 
     /// Plain facts at the default options, as JSON.
@@ -108,12 +110,17 @@ impl Descriptor {
         self.script.as_ref().map_or_else(self.properties, |script| script.properties.clone())
     }
 
+    /// The option of this name, or of this alias.
+    pub fn option(&self, name: &str) -> Option<&'static Opt> {
+        let options = self.options();
+        let named = options.iter().find(|option| option.name == name);
+        named.or_else(|| options.iter().find(|option| option.alias == Some(name))).copied()
+    }
+
     /// Options that change nothing on the small problems of the laws, each with the reason
     /// (`#[option(inert = "…")]`).
     pub fn inert(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let options = self.schema_value().get("properties").and_then(Value::as_object);
-        let reason = |option: &'static Value| option.get("x-inert")?.as_str();
-        options.into_iter().flatten().filter_map(move |(name, o)| Some((name.as_str(), reason(o)?)))
+        self.options().into_iter().filter_map(|option| Some((option.name, option.inert?)))
     }
 
     /// Its default configuration, tag included.
@@ -269,14 +276,6 @@ pub fn build_default<R: RoleObject + ?Sized>(tag: &str) -> Result<Box<R>> {
         .map_err(|message| Error::Plugin { tag: tag.into(), message })
 }
 
-/// The schema of a type as JSON.
-#[doc(hidden)]
-pub fn schema_of<T: JsonSchema>() -> Value {
-    let mut schema = schemars::schema_for!(T).to_value();
-    ranges::to_numbers(&mut schema);
-    schema
-}
-
 /// Registers a plugin: `register!(BaseClusterer, CopKMeans, "cop_kmeans", references: ["Wagstaff2001"]);`
 ///
 /// After the references may stand `aliases: ["cop"]` (other names that are accepted), `version: 2`
@@ -301,14 +300,7 @@ macro_rules! register {
                 file: file!(),
                 line: line!(),
                 package: env!("CARGO_PKG_NAME"),
-                schema: {
-                    fn schema() -> &'static $crate::serde_json::Value {
-                        static SCHEMA: ::std::sync::OnceLock<$crate::serde_json::Value> =
-                            ::std::sync::OnceLock::new();
-                        SCHEMA.get_or_init($crate::registry::schema_of::<$type>)
-                    }
-                    schema
-                },
+                kind: <$type as $crate::kind::Described>::KIND,
                 default: || {
                     $crate::serde_json::to_value(<$type as Default>::default())
                         .expect("plugins serialise to plain tables")
@@ -363,7 +355,7 @@ mod tests {
             file: "t.rs",
             line: 1,
             package,
-            schema: || &Value::Null,
+            kind: &Kind::Any,
             default: || Value::Null,
             properties: || Value::Null,
             script: None,

@@ -119,12 +119,9 @@ pub(crate) fn of_metrics(experiment: &Experiment) -> Result<BTreeMap<String, Str
 fn first_names(value: &Value) -> Value {
     let mut named = value.clone();
     visit_tables_mut(&mut named, &mut |table| {
-        let options = plugin(table).map(|d| &d.schema_value()["properties"]);
-        if let (Some(options), Value::Object(table)) = (options, table) {
-            let first = |(key, value)| match options[&key]["x-alias"].as_str() {
-                Some(first) => (first.to_string(), value),
-                None => (key, value),
-            };
+        if let (Some(d), Value::Object(table)) = (plugin(table), table) {
+            let alias = |key: &str| Some(d.option(key)?.alias?.to_string());
+            let first = |(key, value): (String, Value)| (alias(&key).unwrap_or(key), value);
             *table = std::mem::take(table).into_iter().map(first).collect();
         }
         true
@@ -177,17 +174,17 @@ fn versions<'a>(trees: impl IntoIterator<Item = &'a Value>) -> BTreeMap<&'static
     versions
 }
 
-/// The plugins that replace absent options (`x-absent`), which do not appear in tables.
+/// The plugins that replace absent options, which do not appear in tables.
 fn implied(d: &'static Descriptor, table: &Value) -> Vec<&'static Descriptor> {
-    let options = d.schema_value()["properties"].as_object().into_iter().flatten();
-    let absent =
-        |(name, _): &(&String, &Value)| table.get(name.as_str()).is_none_or(Value::is_null);
     let mut implied = Vec::new();
-    for (_, option) in options.filter(absent) {
-        visit_plugins(&option["x-absent"], &mut |d, _| {
-            implied.push(d);
-            true
-        });
+    for option in d.options() {
+        let is_absent = table.get(option.name).is_none_or(Value::is_null);
+        if let Some(absent) = option.absent.filter(|_| is_absent) {
+            visit_plugins(&absent(), &mut |d, _| {
+                implied.push(d);
+                true
+            });
+        }
     }
     implied
 }
@@ -221,7 +218,7 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
         for words in commands(d, table) {
             build.extend(programs::digests(&words, &table["options"], base));
         }
-        for file in marked(d, "x-file").filter_map(|name| table.get(name)?.as_str()) {
+        for file in marked(d, |option| option.file).filter_map(|name| table.get(name)?.as_str()) {
             let digest = programs::digest(&base.join(file));
             build.extend(digest.map(|digest| (file.to_string(), digest)));
         }
@@ -231,7 +228,7 @@ pub(crate) fn add_plugins(tree: &Value, base: &Path, build: &mut Build) {
 
 /// The commands among the options of a plugin.
 fn commands(d: &'static Descriptor, table: &Value) -> impl Iterator<Item = Vec<String>> {
-    let lists = marked(d, "x-program").filter_map(|name| table.get(name)?.as_array());
+    let lists = marked(d, |option| option.program).filter_map(|name| table.get(name)?.as_array());
     lists.map(|words| words.iter().filter_map(Value::as_str).map(str::to_string).collect())
 }
 
@@ -250,7 +247,7 @@ pub fn programs(experiment: &Experiment) -> BTreeSet<Vec<String>> {
 pub(crate) fn has_program(tree: &Value) -> bool {
     let mut found = false;
     visit_plugins(tree, &mut |d, _| {
-        found |= d.script.is_some() || marked(d, "x-program").next().is_some();
+        found |= d.script.is_some() || marked(d, |option| option.program).next().is_some();
         !found
     });
     found

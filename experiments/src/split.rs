@@ -3,31 +3,31 @@
 //! A split is a list of (repeat, fold) with a set of test objects each. The clusterer always gets
 //! all objects; only training objects may appear in queries and constraints.
 
+use mustlink_core::kind::{self, Described};
 use mustlink_core::random::SeedPath;
 use mustlink_core::{Error, Result};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Rule for holding out objects for scoring.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Split {
     /// No test set: every object may be asked about and every object is scored.
     All {
         /// Number of repeats, each with other random numbers.
         #[serde(default = "one")]
-        #[schemars(range(min = 1, max = 1_000_000))]
+        #[option(min = 1, max = 1_000_000)]
         repeats: usize,
     },
     /// Each repeat draws a fresh random test set.
     Holdout {
         /// Share of the objects in the test set, rounded to whole objects, at least one.
         #[serde(default = "tenth")]
-        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+        #[option(above = 0.0, below = 1.0)]
         test_fraction: f64,
         /// Number of test sets.
         #[serde(default = "one")]
-        #[schemars(range(min = 1, max = 1_000_000))]
+        #[option(min = 1, max = 1_000_000)]
         repeats: usize,
         /// Draw from each class in proportion to its size.
         #[serde(default)]
@@ -37,11 +37,11 @@ pub enum Split {
     Kfold {
         /// Number of folds; their sizes differ by at most one.
         #[serde(default = "five")]
-        #[schemars(range(min = 2, max = 1_000_000))]
+        #[option(min = 2, max = 1_000_000)]
         folds: usize,
         /// Number of shuffles.
         #[serde(default = "one")]
-        #[schemars(range(min = 1, max = 1_000_000))]
+        #[option(min = 1, max = 1_000_000)]
         repeats: usize,
         /// Deal class by class, so that each fold has about the same classes.
         #[serde(default)]

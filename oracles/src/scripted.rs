@@ -32,14 +32,14 @@ pub struct Scripted {
 }
 
 /// One reply of the list.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct Scribed {
     /// One object, by row number from 0.
-    #[schemars(range(min = 0))]
+    #[option(min = 0)]
     pub i: u32,
     /// The other object.
-    #[schemars(range(min = 0))]
+    #[option(min = 0)]
     pub j: u32,
     /// The reply.
     pub reply: Reply,

@@ -8,7 +8,7 @@ use mustlink::config::tree::own_name;
 use mustlink::config::{self, Node};
 use mustlink::constraints::Constraints;
 use mustlink::contract::{Law, Lawful, laws_for, shrink};
-use mustlink::prelude::{BaseClusterer, Data, JsonSchema, Metric, QuerySelector};
+use mustlink::prelude::{BaseClusterer, Data, Described, Metric, QuerySelector};
 use mustlink::registry::Catalogue;
 use mustlink::{DataKind, Error, Problem, Result, Row};
 use numpy::IntoPyArray;
@@ -195,7 +195,7 @@ pub(crate) fn check_laws(py: Python<'_>, role: &str, config: &str) -> PyResult<V
 
 fn verdicts<R: Lawful + ?Sized>(config: &Value, flag: &AtomicBool) -> Result<Verdicts>
 where
-    Box<R>: DeserializeOwned + JsonSchema,
+    Box<R>: DeserializeOwned + Described,
 {
     let plugin: Box<R> = config::build(&Node::synthetic(config), "")?;
     // What is broken is shown on the smallest problem that breaks it.

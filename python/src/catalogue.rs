@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mustlink::config::{self, Document, Node};
+use mustlink::config::{self, Accepted, Document, Node};
 use mustlink::method::Method;
 use mustlink::registry::{Catalogue, Descriptor};
 use mustlink::{Error, Result, scripts};
@@ -14,16 +14,15 @@ use serde_json::{Value, json};
 use crate::errors::raised;
 
 fn described(d: &'static Descriptor) -> Result<Value> {
-    let schema = d.schema_value();
     let default = config::resolve_plugin(&d.default_config())?;
-    let options = schema.get("properties").and_then(Value::as_object);
-    let options = options.into_iter().flatten().map(|(name, option)| {
-        let description = option.get("description").and_then(Value::as_str).unwrap_or_default();
+    let mut options = d.options();
+    options.sort_by_key(|option| option.name);
+    let options = options.into_iter().map(|option| {
         json!({
-            "name": name,
-            "accepts": config::expected(option, schema),
-            "default": default.get(name),
-            "description": description.replace('\n', " "),
+            "name": option.name,
+            "accepts": Accepted::from(*option).expected(),
+            "default": default.get(option.name),
+            "description": option.doc.trim().replace('\n', " "),
         })
     });
     Ok(json!({

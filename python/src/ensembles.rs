@@ -8,6 +8,7 @@ use mustlink::config::{self, Node};
 use mustlink::constraints::{Constraints, Kind};
 use mustlink::datasets::Dataset;
 use mustlink::ensemble::{Ensemble, Member};
+use mustlink::kind::{self, Described};
 use mustlink::ndarray::Array2;
 use mustlink::needs::check_needs;
 use mustlink::prelude::{ConsensusFunction, Data, EnsembleGenerator};
@@ -30,16 +31,8 @@ use crate::errors::raised;
 use crate::interrupt::{detached, interruptible};
 use crate::job::{Job, Request};
 
-/// Position of a generator in the configuration.
-#[derive(Deserialize, mustlink::prelude::JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Generating {
-    /// Generator that makes the ensemble.
-    generator: Box<dyn EnsembleGenerator>,
-}
-
 /// Position of a consensus function in the configuration.
-#[derive(Deserialize, mustlink::prelude::JsonSchema)]
+#[derive(Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 struct Combining {
     /// Consensus function that combines the partitions.
@@ -55,8 +48,8 @@ fn ensemble(
 ) -> Result<(Job, Arc<Ensemble>)> {
     let mut method = request.method.clone();
     let generator = method.as_object_mut().and_then(|map| map.remove("generator"));
-    let generator = Node::synthetic(&json!({ "generator": generator }));
-    let generator = config::build::<Generating>(&generator, "")?.generator;
+    let generator = Node::synthetic(&generator.unwrap_or_default());
+    let generator: Box<dyn EnsembleGenerator> = config::build(&generator, "generator")?;
     // Nothing is clustered by it: its steps matter, and that it reads constraints where the members do.
     if method.get("clusterer").is_none() {
         let reads = generator.properties().reads_constraints;

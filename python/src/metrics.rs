@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use mustlink::clustering::NONE;
 use mustlink::config::{self, Node};
 use mustlink::ensemble::{Ensemble, Member};
+use mustlink::kind::{self, Described};
 use mustlink::prelude::Metric;
 use mustlink::random::SeedPath;
 use mustlink::roles::MetricInput;
@@ -21,7 +22,7 @@ use crate::errors::raised;
 use crate::interrupt::interruptible;
 
 /// Position of a metric in the configuration.
-#[derive(Deserialize, mustlink::prelude::JsonSchema)]
+#[derive(Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 struct Scoring {
     /// Metric that scores.

@@ -26,7 +26,7 @@ pub struct PythonClusterer {
     #[option(program = true)]
     pub source: Vec<String>,
     /// Options of the function itself.
-    #[schemars(with = "BTreeMap<String, PlainValue>")]
+    #[option(kind = <BTreeMap<String, PlainValue> as Described>::KIND)]
     pub options: BTreeMap<String, Value>,
 }
 

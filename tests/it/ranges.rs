@@ -2,8 +2,9 @@
 //! plugin built in Rust refuse the same values with the same message.
 
 use mustlink::Error;
-use mustlink::config::{self, Document};
+use mustlink::config::{self, Accepted, Document, Form};
 use mustlink::contract::fixtures;
+use mustlink::kind::Kind;
 use mustlink::options;
 use mustlink::prelude::*;
 use mustlink::registry::{Catalogue, Descriptor, Role};
@@ -22,67 +23,56 @@ struct Case {
 /// Puts a value of a part of the options into the options of the whole.
 type Around<'a> = &'a dyn Fn(Value) -> Value;
 
-fn target<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let reference = schema.get("$ref").and_then(Value::as_str);
-    let found = reference.and_then(|r| root.pointer(r.strip_prefix('#')?));
-    found.map_or(schema, |s| target(s, root))
-}
-
-/// The smallest step that a bound of this type can be passed by.
-fn step(schema: &Value, bound: f64) -> f64 {
-    if schema["type"].to_string().contains("integer") { 1.0 } else { 1e-9 * bound.abs().max(1.0) }
-}
-
-fn number(schema: &Value, x: f64) -> Value {
-    if schema["type"].to_string().contains("integer") { (x as i64).into() } else { x.into() }
-}
-
-/// All cases below `schema`, whose values are at `path`.
-fn collect(schema: &Value, root: &Value, path: &str, around: Around<'_>, out: &mut Vec<Case>) {
-    let schema = target(schema, root);
-    let mut case = |x: f64, legal: bool| {
-        let value = number(schema, x);
-        out.push(Case { path: path.into(), options: around(value.clone()), value, legal });
-    };
-    for (key, outwards, inclusive) in [
-        ("minimum", -1.0, true),
-        ("maximum", 1.0, true),
-        ("exclusiveMinimum", -1.0, false),
-        ("exclusiveMaximum", 1.0, false),
-    ] {
-        let Some(bound) = schema.get(key).and_then(Value::as_f64) else { continue };
-        let step = outwards * step(schema, bound);
-        if inclusive {
-            case(bound, true);
-            case(bound + step, false);
-        } else {
-            case(bound, false);
-            case(bound - step, true);
+/// All cases below the values that are accepted at `path`.
+fn collect(accepted: Accepted, path: &str, around: Around<'_>, out: &mut Vec<Case>) {
+    for form in accepted.forms() {
+        for option in form.options().into_iter().flat_map(|options| options.all) {
+            let around = |value| {
+                let mut table = Map::from_iter([(option.name.to_string(), value)]);
+                table.extend(form.word().map(|(tag, word)| (tag.to_string(), word.into())));
+                around(Value::Object(table))
+            };
+            collect(Accepted::from(option), &options::below(path, option.name), &around, out);
         }
-    }
-    for part in ["oneOf", "anyOf"].iter().filter_map(|k| schema.get(*k)?.as_array()).flatten() {
-        collect(part, root, path, around, out);
-    }
-    if let Some(items) = schema.get("items") {
-        let around = |value| around(json!([value]));
-        collect(items, root, &format!("{path}[0]"), &around, out);
-    }
-    let tag = schema.pointer("/properties/type/const");
-    for (name, option) in schema["properties"].as_object().into_iter().flatten() {
-        let around = |value| {
-            let mut table = Map::from_iter([(name.clone(), value)]);
-            tag.map(|tag| table.insert("type".into(), tag.clone()));
-            around(Value::Object(table))
+        let Form::Value(accepted) = form else { continue };
+        let whole = match accepted.kind {
+            Kind::Whole(_) => true,
+            Kind::Real => false,
+            Kind::List(each) => {
+                let around = |value| around(json!([value]));
+                collect(Accepted::from(*each), &format!("{path}[0]"), &around, out);
+                continue;
+            }
+            _ => continue,
         };
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        collect(option, root, &path, &around, out);
+        let mut case = |x: f64, legal: bool| {
+            let value = if whole { (x as i64).into() } else { Value::from(x) };
+            out.push(Case { path: path.into(), options: around(value.clone()), value, legal });
+        };
+        let range = accepted.declared();
+        for (bound, outwards, inclusive) in [
+            (range.min, -1.0, true),
+            (range.max, 1.0, true),
+            (range.above, -1.0, false),
+            (range.below, 1.0, false),
+        ] {
+            let Some(bound) = bound else { continue };
+            // The smallest step by which a number of this kind passes the bound.
+            let step = outwards * if whole { 1.0 } else { 1e-9 * bound.abs().max(1.0) };
+            if inclusive {
+                case(bound, true);
+                case(bound + step, false);
+            } else {
+                case(bound, false);
+                case(bound - step, true);
+            }
+        }
     }
 }
 
 fn cases(plugin: &Descriptor) -> Vec<Case> {
-    let schema = plugin.schema_value();
     let mut out = Vec::new();
-    collect(schema, schema, "", &|options| options, &mut out);
+    collect(plugin.kind.into(), "", &|options| options, &mut out);
     out
 }
 
@@ -93,7 +83,7 @@ fn with_tag(plugin: &Descriptor, options: &Value) -> Value {
 }
 
 /// A configuration that holds one plugin of a role.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Described)]
 struct Holder<T> {
     plugin: T,
 }
@@ -101,7 +91,7 @@ struct Holder<T> {
 /// The complaint of the loader about `path` in a document, if any.
 fn complaint<R: RoleObject + ?Sized>(document: &Document, path: &str) -> Option<String>
 where
-    Box<R>: serde::de::DeserializeOwned + JsonSchema,
+    Box<R>: serde::de::DeserializeOwned + Described,
 {
     match config::build::<Holder<Box<R>>>(document.root(), "") {
         Err(Error::Config(list)) => {
@@ -185,7 +175,7 @@ impl Attempt for dyn Transform {
 /// Tries all bounds of a role; returns how many were tried in a file and in Rust.
 fn try_role<R: Attempt + ?Sized>() -> (usize, usize)
 where
-    Box<R>: serde::de::DeserializeOwned + JsonSchema,
+    Box<R>: serde::de::DeserializeOwned + Described,
 {
     let (mut in_files, mut in_rust) = (0, 0);
     for plugin in Catalogue::get().unwrap().role(R::ROLE) {
@@ -253,7 +243,7 @@ fn holds(whole: &Value, part: &Value) -> bool {
 /// As [`complaint`], for values that are legal: what else the plugin needs is of no interest.
 fn complaint_about_range<R: RoleObject + ?Sized>(document: &Document, path: &str) -> Option<String>
 where
-    Box<R>: serde::de::DeserializeOwned + JsonSchema,
+    Box<R>: serde::de::DeserializeOwned + Described,
 {
     let mut out = Vec::new();
     config::validate::<Holder<Box<R>>>(document.root(), "", config::Check::default(), &mut out);

@@ -76,11 +76,6 @@ use trial::{Tests, Trial, race};
 /// constraints; [FredJain2005] for the consensus; [Tsamardinos2018] for the corrected score. Differs: the best
 /// candidates are combined instead of choosing one; bridges of the must-link graph are held out alone.
 #[options]
-#[schemars(extend("x-laws" = { "candidates": [
-    { "clusterer": { "type": "kmeans" } },
-    { "clusterer": { "type": "pck_means" } },
-    { "clusterer": { "type": "cop_kmeans" } },
-] }))]
 pub struct Auto {
     /// Number of clusters. If absent, the k of the problem, otherwise a number between the next two.
     #[option(min = 1)]
@@ -102,7 +97,7 @@ pub struct Auto {
     )]
     pub k_max: usize,
     /// Candidates to try, each as `{ transforms, clusterer }`. If absent, the portfolio above.
-    #[schemars(extend("x-absent" = portfolio::written_out()))]
+    #[option(absent = portfolio::written_out(), laws = portfolio::of_laws())]
     pub candidates: Option<Vec<Candidate>>,
     /// Estimated processor time that the candidates may take, in seconds. The most expensive ones are left out, with
     /// a warning; the result does not depend on the clock.
@@ -119,7 +114,7 @@ pub struct Auto {
     #[option(min = 0.0)]
     pub time_budget_seconds: Option<f64>,
     /// Consensus function that combines the tied candidates. If absent, evidence accumulation as above.
-    #[schemars(extend("x-absent" = { "": { "type": "evidence_accumulation" } }))]
+    #[option(absent = portfolio::own_consensus())]
     pub consensus: Option<Box<dyn ConsensusFunction>>,
     /// Number of parts of the constraints that are held out in turn.
     #[option(default = 5, min = 2, max = 1000)]

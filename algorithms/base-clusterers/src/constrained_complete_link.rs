@@ -296,7 +296,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The procedure as it is written, over objects: links are bridges, cannot-links far.
-    #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
     struct Plainly {
         /// Cannot-links are only as far as the farthest pair.
         max: bool,

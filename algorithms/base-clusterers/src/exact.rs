@@ -32,7 +32,6 @@ use ndarray::Array2;
 /// # References
 /// [Brusco2006]; must-links are collapsed and cannot-links forbid branches.
 #[options]
-#[schemars(extend("x-laws" = { "node_limit": 2000 }))]
 pub struct Exact {
     /// Number of clusters, at most n. If absent, the k of the problem.
     #[option(min = 1)]
@@ -41,6 +40,7 @@ pub struct Exact {
     #[option(
         default = 50_000_000,
         min = 1,
+        laws = 2000,
         inert = "if the optimum is proved within it, more branches change nothing"
     )]
     pub node_limit: u64,

@@ -125,11 +125,10 @@ impl BaseClusterer for GpkMeans {
 fn rerun(base: &(dyn BaseClusterer + 'static), start: bool) -> Result<Box<dyn BaseClusterer>> {
     let mut config = base.to_value();
     let descriptor = Catalogue::get()?.find(base.tag());
-    let options = descriptor.and_then(|d| d.schema_value().get("properties"));
     if let Value::Object(map) = &mut config {
         // An option that is absent now may be known all the same.
         let mut set = |option: &str, value: &str| {
-            if options.is_some_and(|o| o.get(option).is_some()) {
+            if descriptor.is_some_and(|d| d.option(option).is_some()) {
                 map.insert(option.into(), value.into());
             }
         };

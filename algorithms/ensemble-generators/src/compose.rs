@@ -59,14 +59,14 @@ fn fraction() -> f64 {
 }
 
 /// Part of the data that a member gets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Sampling {
     /// A share of the objects, without replacement.
     Subsample {
         /// Share of the objects.
         #[serde(default = "rate")]
-        #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+        #[option(max = 1.0, above = 0.0)]
         rate: f64,
         /// Treatment of the other objects.
         #[serde(default)]
@@ -82,7 +82,7 @@ pub enum Sampling {
     FeatureSubspace {
         /// Share of the features.
         #[serde(default = "fraction")]
-        #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+        #[option(max = 1.0, above = 0.0)]
         fraction: f64,
     },
     /// Random mixtures of the features.
@@ -92,7 +92,7 @@ pub enum Sampling {
         kind: Projection,
         /// Number of mixtures. If absent, twice the logarithm of n rounded up, at least 2, at most d.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 1, max = 1_000_000_000))]
+        #[option(min = 1, max = 1_000_000_000)]
         dimensions: Option<usize>,
     },
 }

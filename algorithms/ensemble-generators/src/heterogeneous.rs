@@ -37,7 +37,7 @@ pub struct Part {
 pub struct Heterogeneous {
     /// The parts, each as `{ clusterer, count, weight }`.
     #[option(default = vec![Part::default()])]
-    #[schemars(length(min = 1))]
+    #[option(nonempty = true)]
     pub parts: Vec<Part>,
     /// Number of failed members that are made again before the run fails.
     #[option(min = 0, inert = "no member of the small problems fails")]

@@ -29,7 +29,7 @@ pub struct Sweep {
     #[option(default = "k".into())]
     pub param: String,
     /// Values of the option, one member each.
-    #[schemars(length(min = 1))]
+    #[option(nonempty = true)]
     #[option(default = (2..=6).map(Value::from).collect())]
     pub values: Vec<Value>,
     /// Let all members draw the same random numbers, so that only the option differs.

@@ -1,9 +1,8 @@
 //! The algorithms that cut graphs, and their promises.
 
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{Context, Result};
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::graph::Apart;
 use crate::greedy_ncut::GreedyNcut;
@@ -21,8 +20,7 @@ use crate::task::{Cut, Partition, Partitioner, Task};
 use crate::without_metis::Metis;
 
 /// Method that cuts a graph into parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Engine {
     /// The METIS library: multilevel, parts of about equal size. Needs a build with `--features metis`.
     Metis,

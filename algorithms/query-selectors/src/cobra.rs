@@ -46,14 +46,14 @@ pub enum OnDontKnow {
 }
 
 /// Treatment of clusters neither merged nor separated when the questions end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExhaust {
     /// They stay as they are.
     #[default]
     Stop,
     /// The closest clusters are merged without asking, down to this number, never across a cannot-link.
-    Cut(#[schemars(range(min = 1, max = 1_000_000_000))] usize),
+    Cut(#[option(min = 1, max = 1_000_000_000)] usize),
 }
 
 impl Options for OnExhaust {

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use clap_complete::ArgValueCompleter;
-use mustlink::config;
+use mustlink::config::{self, Accepted};
+use mustlink::kind::Opt;
 use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
 use mustlink_datasets::Dataset;
 use serde::Serialize;
@@ -192,7 +193,7 @@ pub fn description(d: &'static Descriptor) -> mustlink::Result<Description> {
         role: d.role.name(),
         summary: d.summary(),
         documentation: documentation(d),
-        options: options(d.schema_value(), &default),
+        options: options(d, &default),
         properties: d.facts(),
         references: d.references,
         version: d.version,
@@ -203,42 +204,39 @@ pub fn description(d: &'static Descriptor) -> mustlink::Result<Description> {
     })
 }
 
-/// The options in the order of the source, or by name if the schema does not have it.
-fn options(schema: &Value, default: &Value) -> Vec<PlugOption> {
-    let order = schema["x-order"].as_array().map_or(&[][..], Vec::as_slice);
-    let mut properties: Vec<_> = schema["properties"].as_object().into_iter().flatten().collect();
-    properties.sort_by_key(|(name, _)| order.iter().position(|o| o == *name));
-    properties
-        .into_iter()
-        .map(|(name, option)| PlugOption {
-            name: name.clone(),
-            accepts: config::expected(option, schema),
-            default: default.get(name).cloned().unwrap_or_default(),
-            description: option["description"].as_str().unwrap_or_default().replace('\n', " "),
-        })
-        .collect()
+/// The options in the order of the source, or by name for a plugin in another language.
+fn options(d: &Descriptor, default: &Value) -> Vec<PlugOption> {
+    let described = |option: &Opt| PlugOption {
+        name: option.name.into(),
+        accepts: Accepted::from(*option).expected(),
+        default: default.get(option.name).cloned().unwrap_or_default(),
+        description: option.doc.trim().replace('\n', " "),
+    };
+    d.options().into_iter().map(described).collect()
 }
 
-/// The value of each absent option that declares one (`x-absent`): a list whose items are meant to be
-/// taken into a file and changed.
+/// The value of each absent option that declares one: a list whose items are meant to be taken into a file and
+/// changed.
 fn written_out(d: &Descriptor) -> Vec<WrittenOut> {
     let table = match d.role {
         Role::Metric => "[[scoring.metrics]]".to_string(),
         Role::Transform => "[[transforms]]".to_string(),
         role => format!("[{}]", role.key()),
     };
-    let options = d.schema_value()["properties"].as_object().into_iter().flatten();
-    let absent = options.flat_map(|(name, option)| {
-        let cases = option["x-absent"].as_object().into_iter().flatten();
-        cases.filter_map(move |(on, value)| Some((name, on, value.as_array()?)))
-    });
-    absent
-        .map(|(option, on, items)| WrittenOut {
-            option: option.clone(),
-            on: on.clone(),
-            example: format!("{table}\ntype = \"{}\"\n{option} = {}\n", d.tag, by_lines(items)),
-        })
-        .collect()
+    let mut written_out = Vec::new();
+    for option in d.options() {
+        let cases = option.absent.map(|absent| absent()).unwrap_or_default();
+        for (on, value) in cases.as_object().into_iter().flatten() {
+            let (Some(items), option, on) = (value.as_array(), option.name.to_string(), on.clone())
+            else {
+                continue;
+            };
+            let example =
+                format!("{table}\ntype = \"{}\"\n{option} = {}\n", d.tag, by_lines(items));
+            written_out.push(WrittenOut { option, on, example });
+        }
+    }
+    written_out
 }
 
 /// The plugin as part of a file, every option at its default.
@@ -309,11 +307,6 @@ mod tests {
         let names: Vec<&str> = described.options.iter().map(|o| o.name.as_str()).collect();
         assert_eq!(names[..5], ["k", "distortion", "weight", "weight_cannot", "entail"]);
         assert_eq!(names.last(), Some(&"half_distortion"));
-        // The schema of a plugin in another language has no order.
-        let schema = json!({ "properties": { "b": {}, "a": {} } });
-        let names: Vec<String> =
-            options(&schema, &Value::Null).into_iter().map(|o| o.name).collect();
-        assert_eq!(names, ["a", "b"]);
     }
 
     #[test]

@@ -270,19 +270,13 @@ fn asks(args: &JobArgs) -> Result<bool> {
 
 /// The generator of the command line, else the first one of the method.
 fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
-    /// The place where the loader looks for the generator.
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    #[serde(deny_unknown_fields)]
-    struct Alone {
-        /// The generator of the ensemble.
-        generator: Box<dyn EnsembleGenerator>,
-    }
     if let Some(text) = &args.generator {
         let mut document = Document::parse("--generator", "")?;
-        let built = document
-            .set(&format!("generator={text}"))
-            .and_then(|()| config::build::<Alone>(document.root(), ""));
-        return built.map(|alone| alone.generator).map_err(|error| match error {
+        let made = document.set(&format!("generator={text}")).and_then(|()| {
+            let root = document.root();
+            config::build(root.get("generator").unwrap_or(root), "generator")
+        });
+        return made.map_err(|error| match error {
             Error::Config(mut complaints) => {
                 as_written(&mut complaints, &[("generator", Some(text.as_str()))]);
                 Error::Config(complaints)

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         "experiment" => schema::experiment(catalogue),
         "method" => schema::method(catalogue),
         name => match catalogue.find(name) {
-            Some(d) if args.own => d.schema_value().clone(),
+            Some(d) if args.own => schema::own(catalogue, d),
             Some(d) => schema::plugin(catalogue, d),
             None => {
                 let tags = catalogue.all().iter().map(|d| d.tag);

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::document::Node;
-use crate::schema::property;
 use mustlink_core::options::below;
 use mustlink_core::registry::Catalogue;
 
@@ -48,9 +47,7 @@ fn written<'a>(table: &'a Node, key: &str) -> Option<&'a Node> {
     }
     let aliased = || {
         let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
-        let properties = d.schema_value().get("properties")?.as_object()?;
-        let own = |name: &str| property(properties, name).is_some_and(|(own, _)| own == key);
-        table.entries().iter().find(|e| own(&e.key)).map(|e| &e.node)
+        table.get(d.option(key)?.alias?)
     };
     table.get(key).or_else(aliased)
 }

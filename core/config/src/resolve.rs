@@ -2,32 +2,31 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::accepted::{Accepted, Form, Options, classes_offset};
 use crate::document::Node;
-use crate::schema::{alternatives, chosen, classes_offset, deref, property, slot_role};
 use crate::tree::{plugin, visit_tables_mut};
 use crate::validate::{Check, validate};
 use mustlink_core::error::{Error, Result};
-use mustlink_core::registry::Catalogue;
+use mustlink_core::kind::{Described, Kind};
+use mustlink_core::registry::{Catalogue, Script};
 
 /// The tree as plain values: bare strings in plugin slots written out, empty slots filled with
 /// their default plugin, every other default filled in.
 ///
 /// # Errors
 /// `NotLinked` for a default plugin that is not in the program.
-pub fn resolve<T: JsonSchema>(node: &Node) -> Result<Value> {
-    let schema = schemars::schema_for!(T).to_value();
-    resolved(&node.to_value(), &schema, &schema)
+pub fn resolve<T: Described>(node: &Node) -> Result<Value> {
+    resolved(&node.to_value(), Accepted::from(T::KIND))
 }
 
 /// Checks, fills in defaults, and builds.
 ///
 /// # Errors
 /// `Config` with every complaint.
-pub fn build<T: DeserializeOwned + JsonSchema>(node: &Node, path: &str) -> Result<T> {
+pub fn build<T: DeserializeOwned + Described>(node: &Node, path: &str) -> Result<T> {
     let mut out = Vec::new();
     validate::<T>(node, path, Check::default(), &mut out);
     if !out.is_empty() {
@@ -114,47 +113,46 @@ pub fn substitute_k(value: &mut Value, classes: Option<usize>) {
     });
 }
 
-fn resolved(value: &Value, schema: &Value, root: &Value) -> Result<Value> {
-    if slot_role(schema, root).is_some() {
+fn resolved(value: &Value, accepted: Accepted) -> Result<Value> {
+    if accepted.role().is_some() {
         return resolve_plugin(value);
     }
-    let schema = deref(schema, root);
-    if let Some(list) = alternatives(schema) {
-        let chosen = chosen(value, list, root);
-        return chosen.map_or_else(|| Ok(value.clone()), |s| resolved(value, s, root));
-    }
-    match value {
-        Value::Object(map) if schema.get("properties").is_some() => {
-            resolved_table(map, schema, root)
-        }
-        Value::Array(items) => {
-            let each = schema.get("items");
-            let items =
-                items.iter().map(|v| each.map_or_else(|| Ok(v.clone()), |s| resolved(v, s, root)));
+    let Some(form) = accepted.chosen(value) else { return Ok(value.clone()) };
+    match (value, form) {
+        (_, Form::Value(slot)) if slot.role().is_some() => resolve_plugin(value),
+        (Value::Array(items), Form::Value(Accepted { kind: Kind::List(each), .. })) => {
+            let items = items.iter().map(|item| resolved(item, Accepted::from(*each)));
             Ok(Value::Array(items.collect::<Result<_>>()?))
         }
-        other => Ok(other.clone()),
+        (Value::Object(map), form) => match form.options() {
+            Some(options) => resolved_table(map, &options, &options.defaults()),
+            None => Ok(value.clone()),
+        },
+        _ => Ok(value.clone()),
     }
 }
 
-fn resolved_table(map: &Map<String, Value>, schema: &Value, root: &Value) -> Result<Value> {
-    let properties = schema.get("properties").and_then(Value::as_object);
+fn resolved_table(
+    map: &Map<String, Value>,
+    options: &Options,
+    defaults: &Map<String, Value>,
+) -> Result<Value> {
     // Options under their own names, whatever alias they were given by.
     let renamed = map.iter().map(|(key, value)| {
-        let own =
-            properties.and_then(|all| property(all, key)).map_or(key.as_str(), |(own, _)| own);
+        let own = options.find(key).map_or(key.as_str(), |option| option.name);
         (own.to_string(), value.clone())
     });
     let mut out: Map<String, Value> = renamed.collect();
-    for (name, option) in properties.into_iter().flatten() {
-        let given = out.get(name).filter(|v| !v.is_null());
-        let value = match (given, option.get("x-default"), option.get("default")) {
-            (Some(v), _, _) => resolved(v, option, root)?,
-            (None, Some(tag), _) => resolve_plugin(tag)?,
-            (None, None, Some(default)) if !default.is_null() => resolved(default, option, root)?,
+    for option in &options.all {
+        let given = out.get(option.name).filter(|v| !v.is_null());
+        let default = defaults.get(option.name).filter(|default| !default.is_null());
+        let value = match (given, option.slot, default) {
+            (Some(v), _, _) => resolved(v, Accepted::from(*option))?,
+            (None, Some(tag), _) => resolve_plugin(&Value::from(tag))?,
+            (None, None, Some(default)) => resolved(default, Accepted::from(*option))?,
             _ => continue,
         };
-        out.insert(name.clone(), value);
+        out.insert(option.name.into(), value);
     }
     Ok(Value::Object(out))
 }
@@ -173,8 +171,14 @@ pub fn resolve_plugin(value: &Value) -> Result<Value> {
     let d = Catalogue::get()?
         .find(tag)
         .ok_or_else(|| Error::NotLinked { role: None, tag: tag.into() })?;
-    let schema = d.schema_value();
-    let mut out = resolved_table(&map, schema, schema)?;
+    let Kind::Table(table) = d.kind else { return Ok(Value::Object(map)) };
+    let options = Options::of_table(table);
+    let mut out = match &d.script {
+        Some(Script { default: Value::Object(defaults), .. }) => {
+            resolved_table(&map, &options, defaults)?
+        }
+        _ => resolved_table(&map, &options, &options.defaults())?,
+    };
     // Whatever alias it was given by.
     out["type"] = d.tag.into();
     Ok(out)

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::document::{Document, Entry, Node, NodeKind};
-use crate::schema::property;
 use mustlink_core::error::{Diagnostic, Error, Result};
 use mustlink_core::registry::{Catalogue, suggestion};
 
@@ -142,20 +141,15 @@ impl Node {
 /// The default plugin of the slot `key` of the plugin in `table`.
 fn default_plugin(table: &Node, key: &str) -> Option<Value> {
     let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
-    let (_, option) = property(d.schema_value().get("properties")?.as_object()?, key)?;
-    match option.get("x-default")? {
-        Value::String(tag) => Some(json!({ "type": tag })),
-        table => Some(table.clone()),
-    }
+    Some(json!({ "type": d.option(key)?.slot? }))
 }
 
 /// The name of the option `step` in the table of a plugin: an alias, if the file uses one.
 fn as_written(table: &Node, step: &str) -> String {
     let written = || {
         let d = Catalogue::get().ok()?.find(table.get("type")?.as_str()?)?;
-        let options = d.schema_value().get("properties")?.as_object()?;
-        let (own, _) = property(options, step)?;
-        let same = |e: &&Entry| property(options, &e.key).is_some_and(|(name, _)| name == own);
+        let option = d.option(step)?;
+        let same = |e: &&Entry| e.key == option.name || option.alias == Some(e.key.as_str());
         table.entries().iter().find(same).map(|e| e.key.clone())
     };
     written().unwrap_or_else(|| step.into())

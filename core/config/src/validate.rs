@@ -1,16 +1,13 @@
-//! The validation of a tree against the schemas of its types and plugins.
+//! The validation of a tree against the options of its types and plugins.
 
-use schemars::JsonSchema;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::accepted::{Accepted, Form, Options, article, classes_offset};
 use crate::axis::axis_values;
 use crate::document::{Entry, Node, NodeKind};
-use crate::schema::{
-    alternatives, article, classes_offset, deref, expected, fits, fitting, of_a_plugin,
-    one_step_below, out_of_range, plain, property, slot_role, takes_numbers, type_word, words,
-};
 use mustlink_core::error::Diagnostic;
-use mustlink_core::options::below;
+use mustlink_core::kind::{Described, Kind, Opt};
+use mustlink_core::options::{self, below};
 use mustlink_core::registry::{Catalogue, suggestion};
 use mustlink_core::role::Role;
 
@@ -24,27 +21,26 @@ pub struct Check {
     pub axes: bool,
 }
 
-/// Checks a tree against the schema of `T` and of every plugin named in it; appends all complaints.
-pub fn validate<T: JsonSchema>(node: &Node, path: &str, check: Check, out: &mut Vec<Diagnostic>) {
-    let schema = schemars::schema_for!(T).to_value();
-    Walk { check, out, axes: Vec::new() }.value(node, &schema, &schema, path, "the configuration");
+/// Checks a tree against the options of `T` and of every plugin named in it; appends all complaints.
+pub fn validate<T: Described>(node: &Node, path: &str, check: Check, out: &mut Vec<Diagnostic>) {
+    let mut walk = Walk { check, out, axes: Vec::new() };
+    walk.value(node, T::KIND.into(), path, "the configuration");
 }
 
-/// Errors of a value against a schema without references to others.
-pub fn complaints(value: &Value, schema: &Value) -> Vec<Diagnostic> {
+/// Errors of a value that should be one of those that are accepted.
+pub fn complaints(value: &Value, accepted: impl Into<Accepted>) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let mut walk = Walk { check: Check::default(), out: &mut out, axes: Vec::new() };
-    walk.value(&Node::synthetic(value), schema, schema, "", "the configuration");
+    walk.value(&Node::synthetic(value), accepted.into(), "", "the configuration");
     out
 }
 
-/// The paths of lists and ranges at which the schema of `T` expects a single value.
-pub fn axes<T: JsonSchema>(node: &Node) -> Vec<String> {
-    let schema = schemars::schema_for!(T).to_value();
+/// The paths of lists and ranges at which `T` has a single value.
+pub fn axes<T: Described>(node: &Node) -> Vec<String> {
     let mut out = Vec::new();
     let check = Check { classes: true, axes: true };
     let mut walk = Walk { check, out: &mut out, axes: Vec::new() };
-    walk.value(node, &schema, &schema, "", "");
+    walk.value(node, T::KIND.into(), "", "");
     walk.axes
 }
 
@@ -59,129 +55,44 @@ impl Walk<'_> {
         self.out.push(node.diagnostic(path, message));
     }
 
-    fn value(&mut self, node: &Node, schema: &Value, root: &Value, path: &str, owner: &str) {
-        if let Some(role) = slot_role(schema, root) {
-            let optional = schema.get("default").is_some_and(Value::is_null);
-            if optional && matches!(node.kind, NodeKind::Value(Value::Null)) {
-                return;
-            }
+    fn value(&mut self, node: &Node, accepted: Accepted, path: &str, owner: &str) {
+        if let Some(role) = accepted.role() {
             return self.plugin(node, role, path);
         }
-        let schema = deref(schema, root);
-        if let Some(list) = alternatives(schema) {
-            return self.one_of(node, schema, list, root, path, owner);
-        }
-        if !fits(node, schema, root) {
-            let Some(values) = self.axis(node, schema, root, path) else { return };
-            return values.iter().for_each(|item| self.value(item, schema, root, path, owner));
-        }
-        match &node.kind {
-            NodeKind::Table(entries) => self.table(node, entries, schema, root, path, owner),
-            NodeKind::Array(items) => {
-                if schema.get("x-program") == Some(&Value::Bool(true))
-                    && let Some(at) =
-                        items.iter().position(|i| matches!(i.kind, NodeKind::Array(_)))
-                {
-                    let message = "must be a word, got a list: a command is one list of words; what \
-                                   varies goes into options = { … }, another program into a method \
-                                   of its own";
-                    return self.complain(&items[at], &format!("{path}[{at}]"), message.into());
-                }
-                if let Some(each) = schema.get("items") {
-                    for (at, item) in items.iter().enumerate() {
-                        self.value(item, each, root, &format!("{path}[{at}]"), owner);
-                    }
-                }
-                // As the two objects of a pair.
-                if let Some(places) = schema.get("prefixItems").and_then(Value::as_array) {
-                    let (wanted, got) = (places.len(), items.len());
-                    if got != wanted {
-                        let message = format!("must be a list of {wanted} values, got {got}");
-                        return self.complain(node, path, message);
-                    }
-                    for (at, (item, place)) in items.iter().zip(places).enumerate() {
-                        self.value(item, place, root, &format!("{path}[{at}]"), owner);
-                    }
-                }
-            }
-            NodeKind::Value(v) => {
-                if let Some(legal) = out_of_range(v, schema) {
-                    self.complain(node, path, format!("must be {legal}, got {}", plain(v)));
-                }
-            }
-        }
-    }
-
-    /// The values of a list or range in place of one value, which is then an axis. `None` for any other
-    /// value, and for an axis that is not allowed here, which is reported.
-    fn axis(&mut self, node: &Node, schema: &Value, root: &Value, path: &str) -> Option<Vec<Node>> {
-        let is_range = matches!(node.kind, NodeKind::Table(_));
-        let values = axis_values(node).filter(|_| self.check.axes);
-        match values.filter(|_| !is_range || takes_numbers(schema, root)) {
-            Some(Ok(values)) => {
-                self.axes.push(path.into());
-                return Some(values);
-            }
-            Some(Err(message)) => self.complain(node, path, message),
-            None => self.mismatch(node, schema, root, path),
-        }
-        None
-    }
-
-    fn mismatch(&mut self, node: &Node, schema: &Value, root: &Value, path: &str) {
-        let mut accepted = Vec::new();
-        words(schema, root, &mut accepted);
-        let near = match &node.kind {
-            NodeKind::Value(Value::String(text)) => suggestion(text, accepted),
-            _ => String::new(),
-        };
-        let message = format!("must be {}, got {}{near}", expected(schema, root), node.describe());
-        self.complain(node, path, message);
-    }
-
-    fn one_of(
-        &mut self,
-        node: &Node,
-        schema: &Value,
-        list: &[Value],
-        root: &Value,
-        path: &str,
-        owner: &str,
-    ) {
+        let forms = accepted.forms();
         // Tables told apart by a word: `type = "kfold"`.
-        let tags: Vec<&str> = list.iter().filter_map(|s| type_word(s, root)).collect();
-        if let (NodeKind::Table(_), false) = (&node.kind, tags.is_empty()) {
-            let quoted = tags.iter().map(|t| format!("\"{t}\"")).collect::<Vec<_>>().join(", ");
-            match node.get("type") {
-                None => self.complain(node, path, format!("needs a type, one of {quoted}")),
-                Some(given) => {
-                    let word = given.as_str().unwrap_or_default();
-                    match list.iter().find(|s| type_word(s, root) == Some(word)) {
-                        Some(chosen) => self.value(node, chosen, root, path, word),
-                        None => {
-                            let near = suggestion(word, tags);
-                            let message =
-                                format!("must be one of {quoted}, got {}{near}", given.describe());
-                            self.complain(given, &below(path, "type"), message);
-                        }
-                    }
+        let words: Vec<(&str, &str)> = forms.iter().filter_map(|form| form.word()).collect();
+        if let (NodeKind::Table(_), Some((tag, _))) = (&node.kind, words.first()) {
+            let words: Vec<&str> = words.iter().map(|(_, word)| *word).collect();
+            let quoted = words.iter().map(|t| format!("\"{t}\"")).collect::<Vec<_>>().join(", ");
+            let Some(given) = node.get(tag) else {
+                return self.complain(node, path, format!("needs a {tag}, one of {quoted}"));
+            };
+            let word = given.as_str().unwrap_or_default();
+            let chosen = forms.iter().find(|form| form.word().is_some_and(|(_, own)| own == word));
+            return match chosen {
+                Some(chosen) => self.form(node, *chosen, path, word),
+                None => {
+                    let near = suggestion(word, words);
+                    let message =
+                        format!("must be one of {quoted}, got {}{near}", given.describe());
+                    self.complain(given, &below(path, tag), message);
                 }
-            }
-            return;
+            };
         }
-        match fitting(node, list, root).as_slice() {
+        match accepted.fitting(node).as_slice() {
             [] => {
-                let values = self.axis(node, schema, root, path).unwrap_or_default();
-                values.iter().for_each(|i| self.one_of(i, schema, list, root, path, owner));
+                let values = self.axis(node, accepted, path).unwrap_or_default();
+                values.iter().for_each(|item| self.value(item, accepted, path, owner));
             }
-            [one] => self.value(node, one, root, path, owner),
+            [one] => self.form(node, *one, path, owner),
             several => {
                 // The first that has nothing to complain about, else the complaints of the first.
                 let mut first: Option<Vec<Diagnostic>> = None;
-                for s in several {
+                for form in several {
                     let mut out = Vec::new();
                     let mut walk = Walk { check: self.check, out: &mut out, axes: Vec::new() };
-                    walk.value(node, s, root, path, owner);
+                    walk.form(node, *form, path, owner);
                     let found = walk.axes;
                     if out.is_empty() {
                         self.axes.extend(found);
@@ -194,32 +105,104 @@ impl Walk<'_> {
         }
     }
 
+    /// Checks a value that has one of the accepted forms.
+    fn form(&mut self, node: &Node, form: Form, path: &str, owner: &str) {
+        if let (NodeKind::Table(entries), Some(options)) = (&node.kind, form.options()) {
+            return self.table(node, entries, &options, path, owner);
+        }
+        let Form::Value(accepted) = form else { return };
+        match (accepted.kind, &node.kind) {
+            (Kind::Slot(role), _) => self.plugin(node, *role, path),
+            (Kind::Map(each), NodeKind::Table(entries)) => {
+                for entry in entries {
+                    self.value(&entry.node, (*each).into(), &below(path, &entry.key), owner);
+                }
+            }
+            (Kind::List(each), NodeKind::Array(items)) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.value(item, (*each).into(), &format!("{path}[{at}]"), owner);
+                }
+            }
+            // As the two objects of a pair.
+            (Kind::Tuple(places), NodeKind::Array(items)) => {
+                let (wanted, got) = (places.len(), items.len());
+                if got != wanted {
+                    let message = format!("must be a list of {wanted} values, got {got}");
+                    return self.complain(node, path, message);
+                }
+                for (at, (item, place)) in items.iter().zip(*places).enumerate() {
+                    self.value(item, (*place).into(), &format!("{path}[{at}]"), owner);
+                }
+            }
+            (_, NodeKind::Value(v)) => {
+                if let Some(legal) = v.as_f64().and_then(|x| accepted.declared().refusal(x)) {
+                    self.complain(node, path, format!("must be {legal}, got {}", plain(v)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The values of a list or range in place of one value, which is then an axis. `None` for any other
+    /// value, and for an axis that is not allowed here, which is reported.
+    fn axis(&mut self, node: &Node, accepted: Accepted, path: &str) -> Option<Vec<Node>> {
+        let is_range = matches!(node.kind, NodeKind::Table(_));
+        let values = axis_values(node).filter(|_| self.check.axes);
+        match values.filter(|_| !is_range || accepted.takes_numbers()) {
+            Some(Ok(values)) => {
+                self.axes.push(path.into());
+                return Some(values);
+            }
+            Some(Err(message)) => self.complain(node, path, message),
+            None => self.mismatch(node, accepted, path),
+        }
+        None
+    }
+
+    fn mismatch(&mut self, node: &Node, accepted: Accepted, path: &str) {
+        let near = match &node.kind {
+            NodeKind::Value(Value::String(text)) => suggestion(text, accepted.words()),
+            _ => String::new(),
+        };
+        let message = format!("must be {}, got {}{near}", accepted.expected(), node.describe());
+        self.complain(node, path, message);
+    }
+
+    /// Checks the command of a program: one list of words. True if it is one.
+    fn is_command(&mut self, node: &Node, path: &str) -> bool {
+        let list = |item: &Node| matches!(item.kind, NodeKind::Array(_));
+        let Some(at) = node.items().iter().position(list) else { return true };
+        let message = "must be a word, got a list: a command is one list of words; what varies goes into \
+                       options = { … }, another program into a method of its own";
+        self.complain(&node.items()[at], &format!("{path}[{at}]"), message.into());
+        false
+    }
+
     fn table(
         &mut self,
         node: &Node,
         entries: &[Entry],
-        schema: &Value,
-        root: &Value,
+        options: &Options,
         path: &str,
         owner: &str,
     ) {
-        let none = Map::new();
-        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         for entry in entries {
             let here = below(path, &entry.key);
-            match property(properties, &entry.key) {
-                Some((own, _)) if own != entry.key && entries.iter().any(|e| e.key == own) => {
-                    self.complain(&entry.node, &here, format!("is the same option as {own}"));
+            match options.find(&entry.key) {
+                Some(Opt { name, .. })
+                    if *name != entry.key && entries.iter().any(|e| e.key == *name) =>
+                {
+                    self.complain(&entry.node, &here, format!("is the same option as {name}"));
                 }
-                Some((_, option)) => {
+                Some(option) => {
+                    let accepted = Accepted::from(*option);
                     let word = entry.node.as_str();
                     let classes = entry.key == "k"
                         && word.is_some_and(|w| w == "unknown" || classes_offset(w).is_some());
                     if self.check.classes
                         && entry.key == "k"
                         && let Some(word) = word.filter(|_| !classes)
-                        && !fits(&entry.node, option, root)
+                        && !accepted.fits(&entry.node)
                     {
                         let near = suggestion(word, ["classes", "unknown"]);
                         let message = format!(
@@ -227,15 +210,18 @@ impl Walk<'_> {
                              number more or fewer) or \"unknown\", got \"{word}\"{near}"
                         );
                         self.complain(&entry.node, &here, message);
-                    } else if !(self.check.classes && classes) {
-                        self.value(&entry.node, option, root, &here, owner);
+                    } else if !(self.check.classes && classes)
+                        && (!option.program || self.is_command(&entry.node, &here))
+                    {
+                        self.value(&entry.node, accepted, &here, owner);
                     }
                 }
-                None if closed => {
-                    let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+                None if options.tag == Some(entry.key.as_str()) => {}
+                None if options.closed => {
+                    let names = options.names();
                     let near = suggestion(&entry.key, names.iter().copied());
-                    let mut deeper = one_step_below(properties, &entry.key, root);
-                    deeper.extend(of_a_plugin(node, properties, &entry.key, root));
+                    let mut deeper = options.one_step_below(&entry.key);
+                    deeper.extend(options.of_a_plugin(node, &entry.key));
                     let help = match (deeper.as_slice(), near.is_empty(), names.is_empty()) {
                         ([path, ..], _, _) => format!("; did you mean \"{path}\"?"),
                         (_, false, _) => near,
@@ -245,17 +231,16 @@ impl Walk<'_> {
                     let message = format!("unknown option of {owner}{help}");
                     self.out.push(entry.diagnostic(&here, message));
                 }
-                None => {
-                    if let Some(each @ Value::Object(_)) = schema.get("additionalProperties") {
-                        self.value(&entry.node, each, root, &here, owner);
-                    }
-                }
+                None => {}
             }
         }
-        let required = schema.get("required").and_then(Value::as_array);
-        for key in required.into_iter().flatten().filter_map(Value::as_str) {
-            if !entries.iter().any(|e| e.key == key) {
-                self.complain(node, &below(path, key), format!("missing option of {owner}"));
+        for option in options.all.iter().filter(|option| option.required) {
+            if !entries.iter().any(|e| e.key == option.name) {
+                self.complain(
+                    node,
+                    &below(path, option.name),
+                    format!("missing option of {owner}"),
+                );
             }
         }
     }
@@ -314,26 +299,31 @@ impl Walk<'_> {
                 self.complain(at, path, message);
             }
             Some(d) => {
-                if let NodeKind::Table(entries) = &node.kind {
-                    let schema = d.schema_value();
-                    let options: Vec<Entry> =
+                if let (NodeKind::Table(entries), Kind::Table(table)) = (&node.kind, d.kind) {
+                    let entries: Vec<Entry> =
                         entries.iter().filter(|e| e.key != "type").cloned().collect();
-                    self.table(node, &options, schema, schema, path, tag);
+                    self.table(node, &entries, &Options::of_table(table), path, tag);
                 }
             }
         }
     }
 }
 
+/// A number as people write it: 3 for 3.0.
+fn plain(v: &Value) -> String {
+    v.as_f64().map_or_else(|| v.to_string(), options::plain)
+}
+
 #[cfg(test)]
 mod tests {
+    use mustlink_core::kind::Kind;
     use mustlink_core::options::check;
     use mustlink_core::prelude::*;
-    use mustlink_core::registry::schema_of;
     use serde_json::json;
 
     use super::complaints;
-    use crate::schema::expected;
+    use crate::accepted::Accepted;
+    use crate::from_schema;
 
     #[options]
     struct Options {
@@ -345,17 +335,13 @@ mod tests {
 
     #[test]
     fn the_range_at_the_option_is_that_of_the_value() {
-        let schema = schema_of::<Options>();
-        let width = &schema["properties"]["width"];
-        assert_eq!(width["anyOf"][0]["exclusiveMinimum"], json!(0.0), "{width}");
-        assert_eq!(width.get("exclusiveMinimum"), None, "{width}");
         let wrong = [
             (json!({"width": 0.0}), "width: must be above 0 and at most 9, got 0"),
             (json!({"width": 9.5}), "width: must be above 0 and at most 9, got 9.5"),
             (json!({"count": 0}), "count: must be at least 1, got 0"),
         ];
         for (options, said) in wrong {
-            let found = complaints(&options, &schema);
+            let found = complaints(&options, Options::KIND);
             assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
             // Built in Rust it is refused in the same words.
             let built: Options = serde_json::from_value(options).unwrap();
@@ -369,19 +355,22 @@ mod tests {
         );
         for legal in [json!({"width": "auto", "count": "auto"}), json!({"width": 9.0, "count": 1})]
         {
-            assert!(complaints(&legal, &schema).is_empty());
+            assert!(complaints(&legal, Options::KIND).is_empty());
             let built: Options = serde_json::from_value(legal).unwrap();
             assert_eq!(check(&built), Ok(()));
         }
-        let count = expected(&schema["properties"]["count"], &schema);
+        let Kind::Table(table) = Options::KIND else { panic!("a struct") };
+        let count = Accepted::from(table.options[1]).expected();
         assert_eq!(count, "\"auto\" or an integer, at least 1");
+    }
+
+    #[options]
+    struct Pairs {
+        pairs: Vec<(u32, u32)>,
     }
 
     #[test]
     fn each_place_of_a_pair_is_looked_at() {
-        let object = json!({ "type": "integer", "format": "uint32", "minimum": 0 });
-        let pair = json!({ "type": "array", "prefixItems": [object, object], "minItems": 2 });
-        let schema = json!({ "properties": { "pairs": { "type": "array", "items": pair } } });
         for (pairs, said) in [
             (json!([[0, 1], [2]]), "pairs[1]: must be a list of 2 values, got 1"),
             (json!([[0, 1, 2]]), "pairs[0]: must be a list of 2 values, got 3"),
@@ -389,25 +378,23 @@ mod tests {
             (json!([[0.5, 1]]), "pairs[0][0]: must be an integer, at least 0, got 0.5"),
             (json!([["a", 1]]), "pairs[0][0]: must be an integer, at least 0, got string \"a\""),
         ] {
-            let found = complaints(&json!({ "pairs": pairs }), &schema);
+            let found = complaints(&json!({ "pairs": pairs }), Pairs::KIND);
             assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
         }
-        assert!(complaints(&json!({ "pairs": [[0, 1], [2, 3]] }), &schema).is_empty());
+        assert!(complaints(&json!({ "pairs": [[0, 1], [2, 3]] }), Pairs::KIND).is_empty());
     }
 
     #[test]
     fn numbers_that_a_schema_lists_are_all() {
-        let schema = json!({ "properties": {
-            "size": { "type": "integer", "enum": [1, 2, 50] },
-            "rate": { "type": "number", "enum": [0.5, 1.0] },
-        }});
-        for (options, said) in [
-            (json!({ "size": 7 }), "size: must be 1, 2 or 50, got 7"),
-            (json!({ "rate": 0.7 }), "rate: must be 0.5 or 1, got 0.7"),
+        let whole = json!({ "type": "integer", "enum": [1, 2, 50] });
+        let any = json!({ "type": "number", "enum": [0.5, 1.0] });
+        for (value, schema, said) in [
+            (json!(7), &whole, "must be 1, 2 or 50, got 7"),
+            (json!(0.7), &any, "must be 0.5 or 1, got 0.7"),
         ] {
-            let found = complaints(&options, &schema);
-            assert_eq!(format!("{}: {}", found[0].path, found[0].message), said);
+            assert_eq!(complaints(&value, from_schema("", schema))[0].message, said);
         }
-        assert!(complaints(&json!({ "size": 50, "rate": 1 }), &schema).is_empty());
+        assert!(complaints(&json!(50), from_schema("", &whole)).is_empty());
+        assert!(complaints(&json!(1), from_schema("", &any)).is_empty());
     }
 }

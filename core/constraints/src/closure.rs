@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use schemars::JsonSchema;
+use crate::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 
 pub use crate::colours::Feasibility;
@@ -26,7 +26,7 @@ mod feasibility;
 pub use entailed::EntailedWeight;
 
 /// Treatment of contradictions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum OnConflict {
     /// Return an error with the number of contradictions and chains for the first few.

@@ -1,11 +1,11 @@
 //! One constraint: a pair of objects, its kind, weight and strength.
 
-use schemars::JsonSchema;
+use crate::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 
 /// Kind of a constraint: the two objects belong together or apart.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Described,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -34,7 +34,7 @@ impl Kind {
 }
 
 /// Mark of a constraint as hard or soft, if given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
     /// A violation costs the weight.
@@ -55,7 +55,7 @@ impl Strength {
 }
 
 /// Origin of a constraint. It does not affect any computation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Given with the problem.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use schemars::JsonSchema;
+use crate::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 
 pub use crate::constraint::{Constraint, Kind, Origin, Strength};
@@ -19,7 +19,7 @@ use crate::union_find::UnionFind;
 pub use crate::witness::Witness;
 
 /// Treatment of the same pair and kind given twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Duplicates {
     /// Keep the larger weight: repeating a statement adds nothing.

@@ -11,6 +11,7 @@ mod contradictions;
 mod counted;
 pub mod error;
 pub mod groups;
+pub mod kind;
 pub mod lists;
 pub mod options;
 pub mod overruled;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::error::{Diagnostic, Error, Result};
+use crate::kind::{Described, Kind, flat};
 
 /// Values whose numbers have declared ranges: `#[options]` implements it for a struct of options and
 /// for an enum that an option may be.
@@ -170,7 +171,6 @@ pub trait Table: Sized {
     /// Takes the options out of `table`; those that are absent have their defaults.
     fn take(table: &mut Map) -> Fits<Self>;
     fn put(&self, table: &mut Map) -> Fits<()>;
-    fn names(names: &mut Vec<&'static str>);
 }
 
 #[doc(hidden)]
@@ -178,14 +178,6 @@ pub use serde_json::Error as Unfit;
 #[doc(hidden)]
 pub type Map = serde_json::Map<String, Value>;
 type Fits<T> = std::result::Result<T, Unfit>;
-
-/// The options of a struct and of those flattened into it, in the order of the source.
-#[doc(hidden)]
-pub fn names<T: Table>() -> Vec<&'static str> {
-    let mut names = Vec::new();
-    T::names(&mut names);
-    names
-}
 
 /// The option of the first of these names, which the others are aliases of.
 #[doc(hidden)]
@@ -205,11 +197,17 @@ pub fn put(table: &mut Map, name: &str, value: &impl Serialize) -> Fits<()> {
 
 /// Options out of any format; one that is not known is an error.
 #[doc(hidden)]
-pub fn read<'de, T: Table, D: Deserializer<'de>>(from: D) -> std::result::Result<T, D::Error> {
+pub fn read<'de, T: Table + Described, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<T, D::Error> {
     let mut table = Map::deserialize(from)?;
     let made = T::take(&mut table).map_err(D::Error::custom)?;
     let Some(unknown) = table.keys().next() else { return Ok(made) };
-    let names = names::<T>().join("`, `");
+    let options = match T::KIND {
+        Kind::Table(table) => flat(table.options),
+        _ => Vec::new(),
+    };
+    let names = options.iter().map(|option| option.name).collect::<Vec<_>>().join("`, `");
     Err(D::Error::custom(format!("unknown field `{unknown}`, accepted: `{names}`")))
 }
 

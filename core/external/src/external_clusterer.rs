@@ -42,7 +42,7 @@ pub struct ExternalClusterer {
     #[option(program = true)]
     pub command: Vec<String>,
     /// Options of the program itself, sent with the request: `{ step = 0.5 }`.
-    #[schemars(with = "BTreeMap<String, PlainValue>")]
+    #[option(kind = <BTreeMap<String, PlainValue> as Described>::KIND)]
     pub options: BTreeMap<String, Value>,
     /// Name of the program in messages. If absent, `external_clusterer`.
     pub name: Option<String>,

@@ -48,7 +48,7 @@ pub struct ExternalSelector {
     #[option(program = true)]
     pub command: Vec<String>,
     /// Options of the program itself, sent with `start`: `{ step = 0.5 }`.
-    #[schemars(with = "BTreeMap<String, PlainValue>")]
+    #[option(kind = <BTreeMap<String, PlainValue> as Described>::KIND)]
     pub options: BTreeMap<String, Value>,
     /// Name of the program in messages. If absent, `external_selector`.
     pub name: Option<String>,

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::bibliography;
-use super::choices;
 use super::law::{Lawful, MEASURED, Verdict, as_tried, laws_for};
+use super::{bibliography, ceilings, choices};
 use crate::ensure;
 use mustlink_config as config;
 use mustlink_core::registry::{Descriptor, suggestion};
@@ -70,10 +69,9 @@ fn citations_are_known(d: &'static Descriptor) -> Verdict {
             bibliography::place(d.package)
         );
     }
-    let schema = d.schema_value();
     for (key, option, value) in d.cited_if {
         let options = serde_json::json!({ *option: *value });
-        let wrong = config::complaints(&options, schema);
+        let wrong = config::complaints(&options, d.kind);
         ensure!(
             wrong.is_empty(),
             "cites \"{key}\" if {option} = \"{value}\", which is never the case: {}",
@@ -95,7 +93,7 @@ fn default_parses_back<R: RoleObject + ?Sized>(d: &'static Descriptor) -> Verdic
     let again = R::from_value(back)?;
     ensure!(again.to_value() == config, "TOML came back as {}", again.to_value());
     // Otherwise no law of the role would be tried.
-    R::from_value(as_tried(d)).map_err(|e| format!("with the options of x-laws: {e}"))?;
+    R::from_value(as_tried(d)).map_err(|e| format!("with the options of laws = …: {e}"))?;
     Ok(())
 }
 
@@ -129,30 +127,20 @@ fn names_agree(d: &'static Descriptor) -> Verdict {
 fn everything_is_described(d: &'static Descriptor) -> Verdict {
     ensure!(!d.summary().is_empty(), "the type has no documentation");
     ensure!(d.summary().len() <= 160, "the first paragraph is longer than 160 characters");
-    for (name, option) in options(d) {
-        let described =
-            option.get("description").and_then(Value::as_str).is_some_and(|t| !t.is_empty());
-        ensure!(described, "option {name} is not described");
+    for option in d.options() {
+        ensure!(!option.doc.trim().is_empty(), "option {} is not described", option.name);
     }
     Ok(())
 }
 
 fn numbers_have_ranges(d: &'static Descriptor) -> Verdict {
-    let open = super::ceilings::without(d.schema_value(), &["integer", "number"], &FLOORS);
+    let open = ceilings::numbers(d.kind.into(), ceilings::without_floor);
     ensure!(open.is_empty(), "no smallest value: {}; add #[option(min = …)]", open.join(", "));
     Ok(())
 }
 
-const FLOORS: [&str; 2] = ["minimum", "exclusiveMinimum"];
-const CEILINGS: [&str; 2] = ["maximum", "exclusiveMaximum"];
-
 fn counts_have_ceilings(d: &'static Descriptor) -> Verdict {
-    let open = super::ceilings::without(d.schema_value(), &["integer"], &CEILINGS);
+    let open = ceilings::numbers(d.kind.into(), ceilings::without_ceiling);
     ensure!(open.is_empty(), "no largest value: {}; add #[option(max = …)]", open.join(", "));
     Ok(())
-}
-
-fn options(d: &'static Descriptor) -> Vec<(&'static String, &'static Value)> {
-    let properties = d.schema_value().get("properties").and_then(Value::as_object);
-    properties.map(|p| p.iter().collect()).unwrap_or_default()
 }

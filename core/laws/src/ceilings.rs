@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::choices::{REMEDY, broken};
 use super::law::Verdict;
-use mustlink_config as config;
+use mustlink_config::{Accepted, Form};
 use mustlink_core::context::Context;
 use mustlink_core::error::Error;
+use mustlink_core::kind::{Kind, Range};
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::roles::RoleObject;
@@ -32,24 +33,24 @@ pub(super) fn limit_address_space() {
 }
 
 /// Values of an option: all words, the smallest number, and the largest if it is a whole number.
-fn ends(option: &Value, root: &Value) -> Vec<Value> {
-    let option = config::deref(option, root);
-    if let Some(list) = config::alternatives(option) {
-        return list.iter().flat_map(|each| ends(each, root)).collect();
-    }
-    if let Some(words) = option.get("enum").and_then(Value::as_array) {
-        return words.clone();
-    }
-    let kind = option.get("type").map(Value::to_string).unwrap_or_default();
-    if kind.contains("boolean") {
-        return vec![false.into(), true.into()];
-    }
-    let keys: &[&str] = match (kind.contains("integer"), kind.contains("number")) {
-        (true, _) => &["minimum", "maximum"],
-        (_, true) => &["minimum"],
-        _ => &["const"],
+fn ends(accepted: Accepted) -> Vec<Value> {
+    let of_form = |form| match form {
+        Form::Word(word) => vec![word.into()],
+        Form::Value(accepted) => {
+            let range = accepted.declared();
+            match accepted.kind {
+                Kind::Flag => vec![false.into(), true.into()],
+                Kind::Whole(_) => {
+                    let both = [range.min, range.max].into_iter().flatten();
+                    both.map(|bound| Value::from(bound as i64)).collect()
+                }
+                Kind::Real => range.min.into_iter().map(Value::from).collect(),
+                _ => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
     };
-    keys.iter().filter_map(|key| option.get(*key).cloned()).collect()
+    accepted.forms().into_iter().flat_map(of_form).collect()
 }
 
 /// Runs `p` with each word of its options, each number at its smallest and each whole number at its largest:
@@ -59,12 +60,12 @@ pub(super) fn are_harmless<R: RoleObject + ?Sized, T>(
     run: impl Fn(&R, &Context) -> Result<T, Error>,
 ) -> Verdict {
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
-    let schema = catalogue.find(p.tag()).ok_or("not in the catalogue")?.schema_value();
-    let options = schema.get("properties").and_then(Value::as_object);
+    let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
     // What a program in another language promises is not in the hands of this plugin.
     let promises = |name: &str| name.starts_with("hard_");
-    for (name, option) in options.into_iter().flatten().filter(|(name, _)| !promises(name)) {
-        for value in ends(option, schema) {
+    for option in descriptor.options().into_iter().filter(|option| !promises(option.name)) {
+        let name = option.name;
+        for value in ends(Accepted::from(*option)) {
             let mut config = p.to_value();
             config[name] = value.clone();
             let plugin = R::from_value(config).map_err(|e| format!("{name} = {value}: {e}"))?;
@@ -79,57 +80,74 @@ pub(super) fn are_harmless<R: RoleObject + ?Sized, T>(
     Ok(())
 }
 
-/// The places of numbers of these kinds that have none of these bounds. Those in lists are names of
-/// objects, or one choice of many: nothing is made so many times.
-pub(super) fn without(schema: &Value, kinds: &[&str], bounds: &[&str]) -> Vec<String> {
-    type Out<'a> = &'a mut dyn FnMut(&Value, &str);
-    fn walk(schema: &Value, root: &Value, path: &str, out: Out<'_>) {
-        if config::slot_role(schema, root).is_some() {
-            return;
+/// The places of the numbers that `is_open` picks, by their kind and range. Those in lists are names of objects, or
+/// one choice of many: nothing is made so many times.
+pub(super) fn numbers(accepted: Accepted, is_open: fn(&Kind, Range) -> bool) -> Vec<String> {
+    let mut open = Vec::new();
+    for form in accepted.forms() {
+        if let Form::Value(value) = form
+            && is_open(value.kind, value.declared())
+        {
+            open.push(String::new());
         }
-        let schema = config::deref(schema, root);
-        for part in config::alternatives(schema).into_iter().flatten() {
-            walk(part, root, path, out);
-        }
-        out(schema, path);
-        if let Some(options) = schema.get("properties").and_then(Value::as_object) {
-            for (name, option) in options {
-                walk(option, root, &format!("{path}.{name}"), out);
-            }
+        for option in form.options().into_iter().flat_map(|options| options.all) {
+            let below = numbers(Accepted::from(option), is_open);
+            open.extend(below.into_iter().map(|path| format!(".{}{path}", option.name)));
         }
     }
-    let mut open = Vec::new();
-    walk(schema, schema, "", &mut |schema: &Value, path: &str| {
-        let of_kind = schema.get("type").map(Value::to_string);
-        let of_kind = of_kind.is_some_and(|t| kinds.iter().any(|kind| t.contains(kind)));
-        if of_kind && bounds.iter().all(|bound| schema.get(*bound).is_none()) {
-            open.push(path.into());
-        }
-    });
     open
+}
+
+/// True for a number without a smallest value.
+pub(super) fn without_floor(kind: &Kind, range: Range) -> bool {
+    matches!(kind, Kind::Whole(_) | Kind::Real) && range.min.or(range.above).is_none()
+}
+
+/// True for a count without a largest value.
+pub(super) fn without_ceiling(kind: &Kind, range: Range) -> bool {
+    matches!(kind, Kind::Whole(_)) && range.max.or(range.below).is_none()
 }
 
 #[cfg(test)]
 mod tests {
+    use mustlink_core::kind::Kind;
+    use mustlink_core::prelude::*;
     use serde_json::json;
 
     use super::*;
 
+    #[derive(Described)]
+    #[allow(dead_code)] // Its table is all there is to it.
+    struct Open {
+        #[option(max = 3)]
+        a: i64,
+        b: Option<AutoOr<i64>>,
+        c: Vec<i64>,
+        d: f64,
+        #[option(min = 0.5)]
+        e: f64,
+        f: Option<Either>,
+    }
+
+    #[derive(Described)]
+    #[serde(untagged)]
+    #[allow(dead_code)] // As well.
+    enum Either {
+        Flag(bool),
+        Word(OnConflict),
+    }
+
     #[test]
     fn numbers_without_a_ceiling_are_found() {
-        let schema = json!({"properties": {
-            "a": {"type": "integer", "maximum": 3},
-            "b": {"anyOf": [{"type": "string"}, {"type": ["integer", "null"]}]},
-            "c": {"type": "array", "items": {"$ref": "#/$defs/n"}},
-            "d": {"type": "number"},
-        }, "$defs": {"n": {"type": "integer"}}});
-        assert_eq!(without(&schema, &["integer"], &["maximum"]), [".b"]);
-        assert_eq!(without(&schema, &["integer", "number"], &["minimum"]), [".a", ".b", ".d"]);
-        assert_eq!(ends(&schema["properties"]["a"], &schema), [3]);
-        let either = json!({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0.5}]});
-        assert_eq!(ends(&either, &schema), [0.5]);
-        let words = json!({"oneOf": [{"const": "a"}, {"enum": ["b", "c"]}, {"type": "boolean"}]});
-        let all = [json!("a"), json!("b"), json!("c"), json!(false), json!(true)];
-        assert_eq!(ends(&words, &schema), all);
+        assert_eq!(numbers(Open::KIND.into(), without_ceiling), [".b"]);
+        assert_eq!(numbers(Open::KIND.into(), without_floor), [".a", ".b", ".d"]);
+        let Kind::Table(table) = Open::KIND else { panic!("a struct") };
+        let ends_of = |at: usize| ends(Accepted::from(table.options[at]));
+        assert_eq!(
+            (ends_of(0), ends_of(1), ends_of(4)),
+            (vec![json!(3)], vec![json!("auto")], vec![json!(0.5)])
+        );
+        let all = ["error", "keep", "drop_cl", "drop_weakest"].map(Value::from);
+        assert_eq!(ends_of(5), [&[json!(false), json!(true)][..], &all[..]].concat());
     }
 }

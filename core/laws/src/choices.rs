@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::fixtures;
 use super::law::{Lawful, Verdict};
 use crate::ensure;
-use mustlink_config as config;
+use mustlink_config::{self as config, Accepted, Form};
 use mustlink_core::context::{Context, EnsembleStore};
 use mustlink_core::error::Error;
+use mustlink_core::kind::{Kind, Opt};
 use mustlink_core::random::SeedPath;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::run::guarded;
@@ -34,42 +35,46 @@ pub(crate) fn broken(error: &Error) -> Option<&str> {
 }
 
 /// Values that the option may have instead of `now`, the likeliest to change something first.
-fn others(schema: &Value, root: &Value, now: &Value, out: &mut Vec<Value>) {
-    if config::slot_role(schema, root).is_some() {
-        return;
+fn others(accepted: Accepted, now: &Value) -> Vec<Value> {
+    let mut out = Vec::new();
+    for form in accepted.forms() {
+        let accepted = match form {
+            Form::Value(accepted) => accepted,
+            Form::Word(word) => {
+                out.push(word.into());
+                continue;
+            }
+            _ => continue,
+        };
+        let range = accepted.declared();
+        match accepted.kind {
+            Kind::Flag => out.extend([Value::from(true), false.into()]),
+            Kind::Whole(_) => {
+                let least = range.min.unwrap_or(0.0) as i64;
+                let now = now.as_i64().unwrap_or(least);
+                let most = range.max.filter(|m| *m <= 1000.0).map(|m| m as i64);
+                let near = [least, 5, now / 2, now + 1, now - 1, 2 * now + 1, 2, 3, 12];
+                out.extend(near.into_iter().chain(most).map(Value::from));
+            }
+            Kind::Real => {
+                let now = now.as_f64().unwrap_or(1.0);
+                let bounds = [range.min, range.max].into_iter().flatten();
+                let inside = [range.above, range.below].into_iter().flatten();
+                let inside = inside.map(|b| b + 1e-3 * (now - b));
+                let near = [0.1 * now, 4.0 * now, 0.5, 0.02, 50.0, 1e-6, 1e4];
+                out.extend(near.into_iter().chain(bounds).chain(inside).map(Value::from));
+            }
+            _ => {}
+        }
     }
-    let schema = config::deref(schema, root);
-    for part in config::alternatives(schema).into_iter().flatten() {
-        others(part, root, now, out);
-    }
-    let words = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-    out.extend(words.chain(schema.get("const")).cloned());
-    let of = |word: &str| schema.get("type").is_some_and(|t| t.to_string().contains(word));
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    if of("boolean") {
-        out.extend([true.into(), false.into()]);
-    } else if of("integer") {
-        let least = bound("minimum").unwrap_or(0.0) as i64;
-        let now = now.as_i64().unwrap_or(least);
-        let most = bound("maximum").filter(|m| *m <= 1000.0).map(|m| m as i64);
-        let near = [least, 5, now / 2, now + 1, now - 1, 2 * now + 1, 2, 3, 12];
-        out.extend(near.into_iter().chain(most).map(Value::from));
-    } else if of("number") {
-        let now = now.as_f64().unwrap_or(1.0);
-        let bounds = ["minimum", "maximum"].map(bound).into_iter().flatten();
-        let inside = ["exclusiveMinimum", "exclusiveMaximum"].map(bound).into_iter().flatten();
-        let inside = inside.map(|b| b + 1e-3 * (now - b));
-        let near = [0.1 * now, 4.0 * now, 0.5, 0.02, 50.0, 1e-6, 1e4];
-        out.extend(near.into_iter().chain(bounds).chain(inside).map(Value::from));
-    }
+    out
 }
 
-fn legal(schema: &Value, root: &Value, name: &str, now: &Value) -> Vec<Value> {
-    let mut out = Vec::new();
-    others(schema, root, now, &mut out);
+fn legal(option: &Opt, table: &'static Kind, now: &Value) -> Vec<Value> {
+    let mut out = others(Accepted::from(*option), now);
     let fits = |value: &Value| {
-        let options = Value::Object([(name.to_string(), value.clone())].into_iter().collect());
-        value != now && config::complaints(&options, root).is_empty()
+        let options = Value::from_iter([(option.name, value.clone())]);
+        value != now && config::complaints(&options, table).is_empty()
     };
     out.retain(fits);
     let mut once: Vec<Value> = Vec::new();
@@ -106,7 +111,6 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
 ) -> Verdict {
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
     let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
-    let schema = descriptor.schema_value();
     // Configurations whose generators are equal share their ensembles, as the methods of a study do.
     let ensembles = EnsembleStore::default();
     let plain = p.to_value();
@@ -148,14 +152,13 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
         config[name] = value.clone();
         config
     };
-    let choices: Vec<(&String, Vec<Value>)> = schema
-        .get("properties")
-        .and_then(Value::as_object)
+    let mut options = descriptor.options();
+    options.sort_by_key(|option| option.name);
+    let choices: Vec<(&str, Vec<Value>)> = options
         .into_iter()
-        .flatten()
-        .map(|(name, option)| {
-            let now = plain.get(name).unwrap_or(&Value::Null);
-            (name, legal(option, schema, name, now))
+        .map(|option| {
+            let now = plain.get(option.name).unwrap_or(&Value::Null);
+            (option.name, legal(option, descriptor.kind, now))
         })
         .filter(|(_, values)| !values.is_empty())
         .collect();
@@ -164,11 +167,11 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
     let as_it_comes = descriptor.default_config() == plain;
     // Then nothing is asked of a plugin whose options are all excused: a program in another language,
     // which would be run with what it says of itself turned around.
-    if !as_it_comes && choices.iter().all(|(name, _)| excused(&name.as_str())) {
+    if !as_it_comes && choices.iter().all(|(name, _)| excused(name)) {
         return Ok(());
     }
     let plain_bases = bases(&plain);
-    let mut silent: Vec<(&String, &Vec<Value>)> = choices
+    let mut silent: Vec<(&str, &Vec<Value>)> = choices
         .iter()
         .filter(|(name, values)| {
             !values.iter().any(|v| differ(&with(&plain, name, v), &plain_bases))
@@ -195,10 +198,10 @@ pub(super) fn each_changes_something<R: Lawful + ?Sized, T: PartialEq>(
     if let Some(defect) = defect.take() {
         return Err(format!("{defect}; {REMEDY}"));
     }
-    let silent: Vec<&str> = silent.iter().map(|(name, _)| name.as_str()).collect();
+    let silent: Vec<&str> = silent.iter().map(|(name, _)| *name).collect();
     let wrong: Vec<&str> = silent.iter().copied().filter(|name| !excused(name)).collect();
     ensure!(wrong.is_empty(), "no value changes anything: {}", wrong.join(", "));
-    let stale = choices.iter().filter(|_| as_it_comes).map(|(name, _)| name.as_str());
+    let stale = choices.iter().filter(|_| as_it_comes).map(|(name, _)| *name);
     let stale: Vec<&str> = stale.filter(|n| excused(n) && !silent.contains(n)).collect();
     ensure!(stale.is_empty(), "waived and yet changing something: {}", stale.join(", "));
     Ok(())

@@ -1,18 +1,16 @@
 //! The laws of [`QuerySelector`] on options, other kinds of data and problems that are not easy.
 
-use serde_json::Value;
-
 use super::asking::{
     Replies, begin, check_pairs, drive, drive_on, nearest_of_three, some_eligible, text,
 };
 use super::law::{Law, Runs, Verdict};
 use super::{choices, fixtures, hard, looks, memory, numbers};
-use mustlink_config as config;
 use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::context::Context;
 use mustlink_core::data::{Data, DataKind};
 use mustlink_core::error::Error;
+use mustlink_core::kind;
 use mustlink_core::problem::Problem;
 use mustlink_core::registry::{Catalogue, Descriptor, Role};
 use mustlink_core::roles::{Event, QuerySelector, RoleObject};
@@ -54,16 +52,15 @@ impl Runs for Plugin {
 /// problems, these would be most of the work.
 pub(super) fn with_few_members(s: &Plugin) -> Result<Box<Plugin>, String> {
     let catalogue = Catalogue::get().map_err(text)?;
-    let schema = catalogue.find(s.tag()).ok_or("not in the catalogue")?.schema_value();
+    let descriptor = catalogue.find(s.tag()).ok_or("not in the catalogue")?;
     let mut options = RoleObject::to_value(s);
-    let makes = |option: &Value| config::slot_role(option, schema) == Some(Role::EnsembleGenerator);
-    for (name, option) in schema.get("properties").and_then(Value::as_object).into_iter().flatten()
-    {
-        let slot = makes(option) || config::alternatives(option).into_iter().flatten().any(makes);
+    for option in descriptor.options() {
+        let (name, kind) = (option.name, option.kind);
+        let slot = matches!(kind, kind::Kind::Maybe(kind::Kind::Slot(Role::EnsembleGenerator)));
         if !slot || options.get(name).is_some_and(|value| !value.is_null()) {
             continue;
         }
-        let tag = option.get("x-default").and_then(Value::as_str).unwrap_or("random_init");
+        let tag = option.slot.unwrap_or("random_init");
         let mut few = catalogue.find(tag).map(Descriptor::default_config).unwrap_or_default();
         if few.get("members").is_some() {
             few["members"] = 6.into();

@@ -119,11 +119,14 @@ pub(crate) fn is_counted() -> bool {
 }
 
 /// The configuration under which the laws are tried: the defaults, with those that the plugin gives
-/// (`x-laws`) because its own would take hours.
+/// (`#[option(laws = …)]`) because its own would take hours.
 pub(crate) fn as_tried(descriptor: &Descriptor) -> serde_json::Value {
     let mut config = descriptor.default_config();
-    let instead = descriptor.schema_value()["x-laws"].as_object().into_iter().flatten();
-    instead.for_each(|(option, value)| config[option] = value.clone());
+    for option in descriptor.options() {
+        if let Some(value) = option.laws {
+            config[option.name] = value();
+        }
+    }
     config
 }
 

@@ -1,7 +1,6 @@
 //! The law that a clusterer finds the same groups for any unit and origin of the data.
 
 use ndarray::Array2;
-use serde_json::Value;
 
 use super::fixtures;
 use super::law::Verdict;
@@ -175,17 +174,15 @@ pub(super) fn far_objects_change_no_cluster(p: &Plugin) -> Verdict {
 }
 
 /// The options in the unit of the data.
-fn lengths(p: &Plugin) -> Result<Vec<String>, String> {
+fn lengths(p: &Plugin) -> Result<Vec<&'static str>, String> {
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
     let descriptor = catalogue.find(p.tag()).ok_or("not in the catalogue")?;
-    let options = descriptor.schema_value().get("properties").and_then(Value::as_object);
-    let is_length = |option: &Value| option.get("x-units").and_then(Value::as_i64) == Some(1);
-    let lengths = options.into_iter().flatten().filter(|(_, option)| is_length(option));
-    Ok(lengths.map(|(name, _)| name.clone()).collect())
+    let lengths = descriptor.options().into_iter().filter(|option| option.units == Some(1));
+    Ok(lengths.map(|option| option.name).collect())
 }
 
 /// The plugin with these options set to `length`.
-fn with_length(p: &Plugin, options: &[String], length: f64) -> Result<Box<Plugin>, String> {
+fn with_length(p: &Plugin, options: &[&str], length: f64) -> Result<Box<Plugin>, String> {
     let mut config = p.to_value();
     options.iter().for_each(|name| config[name] = length.into());
     <Plugin as RoleObject>::from_value(config)

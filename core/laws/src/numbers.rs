@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 use super::fixtures;
 use super::law::{Law, Lawful, Runs, Verdict};
 use crate::ensure;
-use mustlink_config as config;
+use mustlink_config::{self as config, Accepted, Form};
 use mustlink_core::error::Error;
+use mustlink_core::kind::Kind;
 use mustlink_core::options::below;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::run::guarded;
@@ -25,54 +26,52 @@ struct Wrong {
 /// Puts a value of a part of the options into the options of the whole.
 type Around<'a> = &'a dyn Fn(toml::Value) -> toml::Value;
 
-/// Numbers beyond each bound that `schema` declares, at any depth, and NaN and infinities where a
-/// number need not be whole.
-fn collect(schema: &Value, root: &Value, path: &str, around: Around<'_>, out: &mut Vec<Wrong>) {
-    // What a slot holds keeps laws of its own.
-    if config::slot_role(schema, root).is_some() {
-        return;
-    }
-    let schema = config::deref(schema, root);
-    let of = |word: &str| schema.get("type").is_some_and(|t| t.to_string().contains(word));
-    let (whole, number) = (of("integer"), of("number"));
-    let mut wrong = |value: toml::Value| {
-        let shown = value.to_string();
-        let toml::Value::Table(options) = around(value) else { return };
-        let option = path.split(['.', '[']).next().unwrap_or_default().to_string();
-        out.push(Wrong { path: path.into(), option, shown, options });
-    };
-    for (key, step) in
-        [("minimum", -1.0), ("maximum", 1.0), ("exclusiveMinimum", 0.0), ("exclusiveMaximum", 0.0)]
-    {
-        let Some(bound) = schema.get(key).and_then(Value::as_f64) else { continue };
-        wrong(if whole {
-            toml::Value::Integer((bound + step) as i64)
-        } else {
-            // A thousandth more of the largest numbers is another number still.
-            toml::Value::Float(bound + step * (1e-3 * bound.abs()).max(1.0))
-        });
-    }
-    if number {
-        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            wrong(toml::Value::Float(value));
+/// Numbers beyond each declared bound, at any depth, and NaN and infinities where a number need not be whole.
+/// The contents of slots have laws of their own.
+fn collect(accepted: Accepted, path: &str, around: Around<'_>, out: &mut Vec<Wrong>) {
+    for form in accepted.forms() {
+        for option in form.options().into_iter().flat_map(|options| options.all) {
+            let around = |value| {
+                let mut table = toml::Table::from_iter([(option.name.to_string(), value)]);
+                table.extend(form.word().map(|(tag, word)| (tag.to_string(), word.into())));
+                around(toml::Value::Table(table))
+            };
+            collect(Accepted::from(option), &below(path, option.name), &around, out);
         }
-    }
-    for part in config::alternatives(schema).into_iter().flatten() {
-        collect(part, root, path, around, out);
-    }
-    if let Some(items) = schema.get("items") {
-        let around = |value| around(toml::Value::Array(vec![value]));
-        collect(items, root, &format!("{path}[0]"), &around, out);
-    }
-    let tag = schema.pointer("/properties/type/const").and_then(Value::as_str);
-    for (name, option) in schema.get("properties").and_then(Value::as_object).into_iter().flatten()
-    {
-        let around = |value| {
-            let mut table = toml::Table::from_iter([(name.clone(), value)]);
-            tag.map(|tag| table.insert("type".into(), tag.into()));
-            around(toml::Value::Table(table))
+        let Form::Value(accepted) = form else { continue };
+        let whole = match accepted.kind {
+            Kind::Whole(_) => true,
+            Kind::Real => false,
+            Kind::List(each) => {
+                let around = |value| around(toml::Value::Array(vec![value]));
+                collect(Accepted::from(*each), &format!("{path}[0]"), &around, out);
+                continue;
+            }
+            _ => continue,
         };
-        collect(option, root, &below(path, name), &around, out);
+        let mut wrong = |value: toml::Value| {
+            let shown = value.to_string();
+            let toml::Value::Table(options) = around(value) else { return };
+            let option = path.split(['.', '[']).next().unwrap_or_default().to_string();
+            out.push(Wrong { path: path.into(), option, shown, options });
+        };
+        let range = accepted.declared();
+        for (bound, step) in
+            [(range.min, -1.0), (range.max, 1.0), (range.above, 0.0), (range.below, 0.0)]
+        {
+            let Some(bound) = bound else { continue };
+            wrong(if whole {
+                toml::Value::Integer((bound + step) as i64)
+            } else {
+                // A thousandth more of the largest numbers is another number still.
+                toml::Value::Float(bound + step * (1e-3 * bound.abs()).max(1.0))
+            });
+        }
+        if !whole {
+            for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                wrong(toml::Value::Float(value));
+            }
+        }
     }
 }
 
@@ -109,9 +108,9 @@ fn holds<R: Lawful + ?Sized>(p: &R, options: &toml::Table) -> bool {
 
 fn every_wrong<R: Lawful + ?Sized>(p: &R) -> Result<Vec<Wrong>, String> {
     let catalogue = Catalogue::get().map_err(|e| e.to_string())?;
-    let schema = catalogue.find(p.tag()).ok_or("not in the catalogue")?.schema_value();
+    let kind = catalogue.find(p.tag()).ok_or("not in the catalogue")?.kind;
     let mut out = Vec::new();
-    collect(schema, schema, "", &|options| options, &mut out);
+    collect(kind.into(), "", &|options| options, &mut out);
     Ok(out)
 }
 
@@ -171,17 +170,28 @@ fn are_named_at_once<R: Runs + ?Sized>(p: &R) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use mustlink_core::prelude::*;
+
     use super::*;
+
+    #[options]
+    enum Share {
+        Number(#[option(above = 0.0)] f64),
+    }
+
+    #[options]
+    struct Numbers {
+        #[option(default = 1, min = 1, max = 9)]
+        a: usize,
+        #[option(above = 0.0)]
+        b: AutoOr<f64>,
+        c: Vec<Share>,
+    }
 
     #[test]
     fn wrong_numbers_are_found_at_any_depth() {
-        let schema = json!({"properties": {
-            "a": {"type": "integer", "minimum": 1, "maximum": 9},
-            "b": {"anyOf": [{"const": "auto"}, {"$ref": "#/$defs/share"}]},
-            "c": {"type": "array", "items": {"$ref": "#/$defs/share"}},
-        }, "$defs": {"share": {"type": "number", "exclusiveMinimum": 0}}});
         let mut out = Vec::new();
-        collect(&schema, &schema, "", &|options| options, &mut out);
+        collect(Numbers::KIND.into(), "", &|options| options, &mut out);
         let found: Vec<String> = out.iter().map(|w| format!("{} = {}", w.path, w.shown)).collect();
         assert_eq!(
             found,

@@ -76,7 +76,7 @@ fn config(oracle: &dyn Oracle) -> serde_json::Value {
 /// True if it has an option of this name: one that is absent is not written.
 fn takes(oracle: &dyn Oracle, option: &str) -> bool {
     let descriptor = Catalogue::get().ok().and_then(|c| c.find(oracle.typetag_name()));
-    descriptor.is_some_and(|d| d.schema_value()["properties"].get(option).is_some())
+    descriptor.is_some_and(|d| d.option(option).is_some())
 }
 
 fn takes_queries(oracle: &dyn Oracle) -> bool {

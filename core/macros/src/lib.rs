@@ -1,10 +1,11 @@
 //! The two attributes of a plugin file, `#[options]` and `#[plugin]`, and the digest of the sources of a crate.
 //!
-//! They write nothing that could not be written by hand: derives, serde and schemars attributes,
+//! They write nothing that could not be written by hand: derives, a table of options,
 //! `Default`, and one `register!` call. The chapter "Add a method in one file" of the manual shows
 //! what a file expands to. Both need the prelude in scope (`use mustlink::prelude::*;`), which
 //! names the crates that the generated code refers to.
 
+mod described;
 mod options;
 mod plugin;
 mod sources;
@@ -30,6 +31,10 @@ use proc_macro::TokenStream;
 /// | `slot = "tag"` | an `Option<Box<dyn Role>>`; absent means that plugin, and the method of the same name gives the one to use |
 /// | `alias = "old_name"` | another name that configurations may use |
 /// | `inert = "reason"` | why it changes nothing on the small problems of the laws |
+/// | `laws = EXPR` | the value that the laws use instead of the default |
+/// | `absent = EXPR` | the meaning of an absent value, as a table by kind of data |
+/// | `nonempty = true` | a list that needs an item |
+/// | `kind = EXPR` | the `Kind` of its values, if it is not the one of its type |
 /// | `flatten` | a struct of options that several plugins share, written without a table of its own; used alone |
 ///
 /// `#[options(origin = true)]` at the struct declares that the origin always matters, as to a method that compares
@@ -40,6 +45,14 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn options(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let made = options::expand(arguments.into(), item.into());
+    made.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// The table of a type that serde reads, by the attributes of serde and by `#[option(…)]` as in [`macro@options`].
+/// The module `kind` of the core has to be in scope.
+#[proc_macro_derive(Described, attributes(option, serde))]
+pub fn described(item: TokenStream) -> TokenStream {
+    let made = described::derive(item.into());
     made.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 

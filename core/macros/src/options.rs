@@ -1,4 +1,4 @@
-//! `#[options]`: derives, serde and schema attributes, defaults and slots from one declaration.
+//! `#[options]`: the table of options, reading, writing, defaults and slots from one declaration.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -8,24 +8,12 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Field, Fields, Ident, Item, ItemEnum, ItemStruct, LitStr};
 use syn::{GenericArgument, PathArguments, Result, Token, Type};
 
-/// Words accepted in `#[option(…)]`.
-const WORDS: [&str; 13] = [
-    "default", "min", "max", "above", "below", "units", "origin", "program", "file", "slot",
-    "alias", "flatten", "inert",
-];
+use crate::described::{self, Opt, Serde, Table};
 
-/// Words that become a key of the schema: bounds, the power of the data's unit that a number is in,
-/// whether it is a command or a file, on whose content a result depends, and why it changes nothing on
-/// small problems, where it does not.
-const KEYS: [(&str, &str); 8] = [
-    ("min", "minimum"),
-    ("max", "maximum"),
-    ("above", "exclusiveMinimum"),
-    ("below", "exclusiveMaximum"),
-    ("units", "x-units"),
-    ("program", "x-program"),
-    ("file", "x-file"),
-    ("inert", "x-inert"),
+/// Words accepted in `#[option(…)]`.
+const WORDS: [&str; 17] = [
+    "default", "min", "max", "above", "below", "units", "origin", "program", "file", "slot",
+    "alias", "flatten", "inert", "kind", "nonempty", "laws", "absent",
 ];
 
 /// The words that bound a number.
@@ -54,6 +42,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
 }
 
 /// One word of `#[option(…)]` with its value, if it has one.
+#[derive(Clone)]
 struct Setting {
     word: Ident,
     value: Option<Expr>,
@@ -85,14 +74,14 @@ impl Parse for Setting {
 }
 
 /// Declarations of `#[option(…)]` for one option.
-#[derive(Default)]
-struct Declared {
+#[derive(Clone, Default)]
+pub(crate) struct Declared {
     settings: Vec<Setting>,
 }
 
 impl Declared {
     /// Takes the `#[option(…)]` attributes out of `attributes`.
-    fn take(attributes: &mut Vec<Attribute>) -> Result<Declared> {
+    pub fn take(attributes: &mut Vec<Attribute>) -> Result<Declared> {
         let mut settings: Vec<Setting> = Vec::new();
         for attribute in attributes.extract_if(.., |a| a.path().is_ident("option")) {
             let list = Punctuated::<Setting, Token![,]>::parse_terminated;
@@ -116,7 +105,7 @@ impl Declared {
             let message = format!("`flatten` and `{}` exclude each other", other.word);
             return Err(Error::new(other.word.span(), message));
         }
-        for word in ["origin", "program", "file"] {
+        for word in ["origin", "program", "file", "nonempty"] {
             if let Some(value) = declared.value(word)
                 && quote!(#value).to_string() != "true"
             {
@@ -161,11 +150,20 @@ impl Declared {
         Ok(self)
     }
 
+    pub fn has(&self, word: &str) -> bool {
+        self.find(word).is_some()
+    }
+
     fn find(&self, word: &str) -> Option<&Setting> {
         self.settings.iter().find(|s| s.word == word)
     }
 
-    fn value(&self, word: &str) -> Option<&Expr> {
+    /// Adds a word without a value.
+    pub fn add(&mut self, word: &str) {
+        self.settings.push(Setting { word: format_ident!("{word}"), value: None });
+    }
+
+    pub fn value(&self, word: &str) -> Option<&Expr> {
         self.find(word)?.value.as_ref()
     }
 
@@ -191,22 +189,18 @@ impl Declared {
     }
 
     /// The range of a number, as an expression.
-    fn range(&self) -> TokenStream {
+    pub fn range(&self, root: &TokenStream) -> TokenStream {
         let bounds = RANGE.map(|word| {
             let (name, bound) = (format_ident!("{word}"), self.value(word));
             bound.map(|bound| quote!(#name: ::std::option::Option::Some((#bound) as f64),))
         });
-        quote!(__mustlink::options::Range { #(#bounds)* ..__mustlink::options::Range::ANY })
+        quote!(#root::Range { #(#bounds)* ..#root::Range::ANY })
     }
+}
 
-    /// The schema attribute that carries the bounds and other declarations of a number.
-    fn bounds(&self) -> Option<TokenStream> {
-        let bounds: Vec<TokenStream> = KEYS
-            .iter()
-            .filter_map(|(word, key)| self.value(word).map(|bound| quote!(#key = #bound)))
-            .collect();
-        (!bounds.is_empty()).then(|| quote!(#[schemars(extend(#(#bounds),*))]))
-    }
+/// The module with the types of tables, as a file of a plugin has it in scope.
+fn root() -> TokenStream {
+    quote!(__mustlink::kind)
 }
 
 fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
@@ -217,12 +211,13 @@ fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
     let mut slots = Vec::new();
     let mut looks = Vec::new();
     looks.extend(origin.then(|| quote!(found.origin_matters = true;)));
-    let (mut takes, mut puts, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut takes, mut puts, mut options) = (Vec::new(), Vec::new(), Vec::new());
+    let root = root();
     for field in &mut fields.named {
         let declared = Declared::take(&mut field.attrs)?.at_option(&field.ty)?;
         let declared = declared.with_ceiling(&field.ty);
         let name = field.ident.clone().expect("a named field");
-        let (range, text) = (declared.range(), name.to_string());
+        let (range, text) = (declared.range(&root), name.to_string());
         looks.push(match declared.find("flatten") {
             Some(_) => {
                 quote!(__mustlink::options::Options::look(&self.#name, path, declared, found);)
@@ -244,11 +239,10 @@ fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
         // Absent in a configuration means the default: where that is something, nothing is written out.
         let unwritten = option_of(&field.ty).is_some() && default.is_none();
         let alias = declared.text("alias")?;
-        let (ty, also) = (&field.ty, alias.iter());
+        let also = alias.iter();
         if declared.find("flatten").is_some() {
             takes.push(quote!(made.#name = __mustlink::options::Table::take(table)?;));
             puts.push(quote!(__mustlink::options::Table::put(&self.#name, table)?;));
-            names.push(quote!(<#ty as __mustlink::options::Table>::names(names);));
         } else {
             takes.push(quote! {
                 if let ::std::option::Option::Some(value) =
@@ -259,19 +253,12 @@ fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
             });
             let put = quote!(__mustlink::options::put(table, #text, &self.#name)?;);
             puts.push(if unwritten { quote!(if self.#name.is_some() { #put }) } else { put });
-            names.push(quote!(names.push(#text);));
         }
         defaults.push(match default {
             Some(value) => quote!(#name: #value),
             None => quote!(#name: ::std::default::Default::default()),
         });
-        let mut serde = Vec::new();
-        let mut schema: Vec<TokenStream> = declared.bounds().into_iter().collect();
-        if unwritten {
-            serde.push(quote!(skip_serializing_if = "::std::option::Option::is_none"));
-        }
         if let Some(tag) = declared.text("slot")? {
-            schema.push(quote!(#[schemars(extend("x-default" = #tag))]));
             slots.push(slot(field, &tag)?);
             // A plugin that is not named sees the same data as one that is.
             looks.push(quote! {
@@ -282,33 +269,22 @@ fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
                 }
             });
         }
-        if let Some(alias) = alias {
-            serde.push(quote!(alias = #alias));
-            schema.push(quote!(#[schemars(extend("x-alias" = #alias))]));
-        }
-        if declared.find("flatten").is_some() {
-            serde.push(quote!(flatten));
-        }
-        if !serde.is_empty() {
-            field.attrs.push(syn::parse_quote!(#[serde(#(#serde),*)]));
-        }
-        for attribute in schema {
-            field.attrs.push(syn::parse_quote!(#attribute));
-        }
+        let (ty, attributes, declared) = (&field.ty, field.attrs.as_slice(), &declared);
+        let option = Opt { name: text, ty, attributes, declared, default: None, required: false };
+        options.push(option.entry(&root));
     }
     let name = &item.ident;
     let accessors = (!slots.is_empty()).then(|| quote!(impl #name { #(#slots)* }));
     let ranges = ranges(name, &quote!(#(#looks)*));
+    let attributes = item.attrs.as_slice();
+    let table = Table { name, attributes, closed: true, ordered: true, default: true, options };
+    let none = TokenStream::new();
+    let described = described::described(&root, name, (&none, &none), &table.kind(&root));
     Ok(quote! {
-        // The attributes of serde are read by schemars; serde itself goes through one kind of table.
-        // Properties of a schema have no order, so it lists the options as the source does.
-        #[derive(Debug, Clone, __mustlink::schemars::JsonSchema)]
-        #[serde(default, deny_unknown_fields)]
-        #[schemars(
-            crate = "__mustlink::schemars",
-            extend("x-order" = __mustlink::options::names::<#name>())
-        )]
+        #[derive(Debug, Clone)]
         #item
+
+        #described
 
         impl __mustlink::options::Table for #name {
             fn take(
@@ -325,10 +301,6 @@ fn of_struct(mut item: ItemStruct, origin: bool) -> Result<TokenStream> {
             ) -> ::std::result::Result<(), __mustlink::options::Unfit> {
                 #(#puts)*
                 ::std::result::Result::Ok(())
-            }
-
-            fn names(names: &mut ::std::vec::Vec<&'static str>) {
-                #(#names)*
             }
         }
 
@@ -403,7 +375,7 @@ fn slot(field: &Field, tag: &LitStr) -> Result<TokenStream> {
     })
 }
 
-fn option_of(ty: &Type) -> Option<&Type> {
+pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
     argument_of(ty, "Option")
 }
 
@@ -436,14 +408,16 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
     let plain = item.variants.iter().all(|v| v.fields.is_empty());
     let marked = |v: &syn::Variant| v.attrs.iter().any(|a| a.path().is_ident("default"));
     let default = item.variants.iter().any(marked).then(|| format_ident!("Default")).into_iter();
-    let mut looks = Vec::new();
+    let root = root();
+    let (mut looks, mut values) = (Vec::new(), Vec::new());
     for variant in &mut item.variants {
         let declared = of_value(&mut variant.attrs, None)?;
         let origin = declared.find("origin").map(|_| quote!(found.origin_matters = true;));
-        let (mut names, mut inside) = (Vec::new(), Vec::new());
+        let (mut names, mut inside, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for (at, field) in variant.fields.iter_mut().enumerate() {
             let ty = field.ty.clone();
-            let range = of_value(&mut field.attrs, Some(&ty))?.range();
+            held.push(of_value(&mut field.attrs, Some(&ty))?);
+            let range = held[at].range(&root);
             let bound = field.ident.clone().unwrap_or_else(|| format_ident!("value{at}"));
             inside.push(quote! {
                 (&&__mustlink::options::Look(#bound)).look(path, &declared.over(&#range), found);
@@ -457,6 +431,7 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
             Fields::Named(_) => quote!(Self::#name { #(#names),* }),
         };
         looks.push(quote!(#pattern => { #origin #(#inside)* }));
+        values.push(held);
     }
     // Words are told apart by name, values by their kind.
     let (more, form) = if plain {
@@ -464,26 +439,31 @@ fn of_enum(mut item: ItemEnum) -> Result<TokenStream> {
     } else {
         (quote!(), quote!(untagged))
     };
+    let serde = Serde::from_attributes(&[syn::parse_quote!(#[serde(#form)])])?;
+    let variants: Vec<_> = item.variants.iter().zip(values).collect();
     let name = &item.ident;
+    let kind = described::choice(&root, (name, &item.attrs), &variants, &serde)?;
+    let none = TokenStream::new();
+    let described = described::described(&root, name, (&none, &none), &kind);
     let ranges = ranges(name, &quote!(match self { #(#looks)* }));
     Ok(quote! {
         #[derive(
             Debug, Clone, PartialEq, #more #(#default,)*
             __mustlink::serde::Serialize, __mustlink::serde::Deserialize,
-            __mustlink::schemars::JsonSchema,
         )]
         #[serde(crate = "__mustlink::serde", #form)]
-        #[schemars(crate = "__mustlink::schemars")]
         #item
+
+        #described
 
         #ranges
     })
 }
 
-/// Declarations of a variant, or of the value in one; puts its bounds into the schema.
+/// Declarations of a variant, or of the value in one.
 fn of_value(attributes: &mut Vec<Attribute>, ty: Option<&Type>) -> Result<Declared> {
     let mut declared = Declared::take(attributes)?;
-    let other = |s: &&Setting| s.word != "origin" && !KEYS.iter().any(|(word, _)| s.word == word);
+    let other = |s: &&Setting| !RANGE.iter().chain(&["origin", "units"]).any(|word| s.word == word);
     if let Some(setting) = declared.settings.iter().find(other) {
         let message = "a value of an enum has a range at most: min, max, above, below";
         return Err(Error::new(setting.word.span(), message));
@@ -494,9 +474,6 @@ fn of_value(attributes: &mut Vec<Attribute>, ty: Option<&Type>) -> Result<Declar
             return Err(Error::new(origin.word.span(), message));
         }
         declared = declared.at_option(ty)?.with_ceiling(ty);
-    }
-    if let Some(bounds) = declared.bounds() {
-        attributes.push(syn::parse_quote!(#bounds));
     }
     Ok(declared)
 }
@@ -517,7 +494,7 @@ mod tests {
                 k: usize,
             }
         ));
-        let accepted = "accepted: default, min, max, above, below, units, origin, program, file, slot, alias, flatten, inert";
+        let accepted = format!("accepted: {}", WORDS.join(", "));
         assert_eq!(text, format!("no word `mini` here; {accepted}"));
         let text = message(quote!(
             struct S {
@@ -684,13 +661,12 @@ mod tests {
         );
         let made = expand(TokenStream::new(), item).unwrap().to_string();
         for part in [
-            "deny_unknown_fields",
-            "schemars (extend (\"minimum\" = 1 , \"maximum\" = 9))",
+            "closed : true",
+            "min : :: std :: option :: Option :: Some ((1) as f64)",
+            "max : :: std :: option :: Option :: Some ((9) as f64)",
             "k : 9",
             "l : FEW",
-            "skip_serializing_if",
-            "\"x-default\" = \"kmeans\"",
-            "\"x-order\" = __mustlink :: options :: names :: < S > ()",
+            "slot : :: std :: option :: Option :: Some (\"kmeans\")",
             "registry :: slot :: < dyn BaseClusterer > (& self . clusterer , \"kmeans\")",
         ] {
             assert!(made.contains(part), "{part} is missing in\n{made}");

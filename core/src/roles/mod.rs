@@ -26,6 +26,7 @@ pub use transform::{
     CostOfSteps, Fitted, SavedStep, Transform, TransformProperties, cost_of_steps, kept, restored,
 };
 
+use crate::kind::{Described, Kind};
 use crate::options::Options;
 use crate::role::Role;
 
@@ -59,17 +60,8 @@ macro_rules! role_objects {
             }
         }
         dyn_clone::clone_trait_object!($role);
-        impl schemars::JsonSchema for Box<dyn $role> {
-            fn inline_schema() -> bool {
-                true
-            }
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                Role::$role.name().into()
-            }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                // The loader looks the plugin up by its `type` and goes on with that schema.
-                schemars::json_schema!({ "x-role": Role::$role.key() })
-            }
+        impl Described for Box<dyn $role> {
+            const KIND: &'static Kind = &Kind::Slot(Role::$role);
         }
     )*};
 }

@@ -4,7 +4,7 @@
 //! It has access neither to labels nor to an oracle: a driver passes the messages, so a person, a
 //! file and a simulated oracle are the same to it.
 
-use schemars::JsonSchema;
+use crate::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 
 use crate::clustering::Clustering;
@@ -19,7 +19,7 @@ pub type QueryId = u64;
 pub type RequestId = u64;
 
 /// The answer to "same cluster?".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// Same cluster.

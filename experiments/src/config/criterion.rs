@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mustlink_core::error::Diagnostic;
+use mustlink_core::kind::{self, Described};
 use mustlink_core::registry::suggestion;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Formula, Names};
 
 /// A claim that the report checks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
     /// Short name, unique: `4.1-1`.
@@ -45,7 +45,7 @@ pub struct Criterion {
     pub check: Option<String>,
     /// Number of data sets on which the condition has to hold. If absent, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub at_least: Option<usize>,
     /// Number to compare with the printed ones, such as `last(nmi_geo('base'))`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct Criterion {
     pub tolerance: Option<Tolerance>,
     /// Largest factor by which our number may differ from the printed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1.0))]
+    #[option(min = 1.0)]
     pub factor: Option<f64>,
 }
 
@@ -89,11 +89,11 @@ impl Criterion {
 }
 
 /// A difference for all data sets, or one for each.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(untagged)]
 pub enum Tolerance {
     /// The same for all data sets.
-    Same(#[schemars(range(min = 0.0))] f64),
+    Same(#[option(min = 0.0)] f64),
     /// One for each data set.
     Each(BTreeMap<String, f64>),
 }

@@ -362,10 +362,7 @@ impl MethodSpec {
                 own += &format!("[{step}]");
                 continue;
             }
-            let aliased = || {
-                let options = plugin(here)?.schema_value()["properties"].as_object()?;
-                options.iter().find(|(_, o)| o["x-alias"] == *step).map(|(name, _)| name.clone())
-            };
+            let aliased = || Some(plugin(here)?.option(&step)?.name.to_string());
             let name = if here.get(&step).is_some() { step } else { aliased()? };
             here = here.get(&name)?;
             own += if own.is_empty() { "" } else { "." };

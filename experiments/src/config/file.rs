@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use mustlink_core::kind::{self, Described};
 use mustlink_core::method::Method;
 use mustlink_core::registry;
 use mustlink_core::roles::{Metric, Transform};
 use mustlink_external::parts::scripts;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::criterion::Criterion;
@@ -18,7 +18,7 @@ use crate::split::Split;
 use crate::statistics::Unit;
 
 /// An experiment file.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentFile {
     /// Plugins in other languages, used by their own names: `["my_method.py"]`. Paths are relative to this file.
@@ -55,7 +55,7 @@ pub struct ExperimentFile {
 }
 
 /// Name of an experiment and seed of its random numbers.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     /// Name, shown in tables and figures.
@@ -75,7 +75,7 @@ pub struct Head {
 }
 
 /// Scope of an ensemble that does not use constraints.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum EnsemblePer {
     /// One ensemble for each data set: all repeats and folds share it.
@@ -86,7 +86,7 @@ pub enum EnsemblePer {
 }
 
 /// One data set of an experiment.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetEntry {
     /// A built-in set, a set in the data directory, or any name if `path` gives the file.
@@ -144,7 +144,7 @@ pub struct DatasetEntry {
     /// Transforms applied before everything else; those that drop or merge rows are allowed only here.
     // Plain values: `k = "classes"` may stand in them, which is a number once the data set is open.
     #[serde(default = "no_transforms")]
-    #[schemars(with = "Vec<Box<dyn Transform>>")]
+    #[option(kind = <Vec<Box<dyn Transform>> as Described>::KIND)]
     pub transforms: serde_json::Value,
 }
 
@@ -156,7 +156,7 @@ fn no_transforms() -> serde_json::Value {
 // The text form alone: its schema checks and completes a `[[method]]`; what runs is built once for
 // each data set, when the number of classes is known. No doc comment: those are the descriptions of
 // the schema.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct MethodEntry {
     /// Name in tables and figures, unique.
@@ -168,7 +168,7 @@ pub struct MethodEntry {
     /// Number of clusters; `"classes"`: the number of classes, `"classes+1"`, `"classes-1"`, …: more or
     /// fewer; `"unknown"`: not given.
     #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub k: Option<usize>,
     /// The parts of the method.
     #[serde(flatten)]
@@ -187,7 +187,7 @@ pub struct MethodEntry {
 }
 
 /// Numbers of queries at which a method is scored.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct Curve {
     /// Numbers of questions, including those without an answer, ascending.
@@ -195,7 +195,7 @@ pub struct Curve {
 }
 
 /// Numbers of questions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(untagged)]
 pub enum Points {
     /// A list of numbers.
@@ -207,7 +207,7 @@ pub enum Points {
 }
 
 /// Evenly spaced numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
     /// First number.
@@ -216,7 +216,7 @@ pub struct Range {
     /// Last number, if a step reaches it.
     pub to: usize,
     /// Step between numbers.
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub step: usize,
 }
 
@@ -246,7 +246,7 @@ impl Points {
 }
 
 /// Objects that are scored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// The objects held out (all, if none is held out).
@@ -259,7 +259,7 @@ pub enum Scope {
 }
 
 /// Pairs left out of pair counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Exclude {
     /// The pairs given or asked.
@@ -270,7 +270,7 @@ pub enum Exclude {
 }
 
 /// Options for scoring results.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scoring {
     /// Metrics, in the order of the columns.
@@ -291,11 +291,11 @@ impl Default for Scoring {
 }
 
 /// Options for summarising scores.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stats {
     /// Confidence level of all intervals in the report; tests use 5 %.
-    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+    #[option(above = 0.0, below = 1.0)]
     pub level: f64,
     /// Unit that counts as one observation.
     pub unit: Unit,
@@ -316,28 +316,28 @@ impl Default for Stats {
 }
 
 /// Options for running the work; they change no score.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSection {
     /// Number of threads. If absent, one per core.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 4096))]
+    #[option(min = 1, max = 4096)]
     pub threads: Option<usize>,
     /// Seconds after which a cell is stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1e9))]
+    #[option(above = 0.0, max = 1e9)]
     pub cell_timeout_s: Option<f64>,
     /// Largest memory of one cell in bytes, as declared by its data and its method. A cell that needs more fails
     /// before it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub cell_memory_bytes: Option<u64>,
     /// Store the labels of every curve point together with its scores.
     pub keep_labels: bool,
 }
 
 /// A format of figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Lines and text, for pages; always written.
@@ -360,7 +360,7 @@ impl Format {
 }
 
 /// Options for drawing figures; they change no score.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plot {
     /// File formats of figures, in addition to the CSV with the numbers of each figure: svg (always written), png,
@@ -372,7 +372,7 @@ pub struct Plot {
     pub baseline: Option<String>,
     /// Width of a learning curve in pixels; letters keep their size. If absent, 568.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 100, max = 4000))]
+    #[option(min = 100, max = 4000)]
     pub size: Option<u32>,
     /// Names that the report shows instead of the ids of methods, metrics and data sets:
     /// `{ kmeans = "k-means", ari = "adjusted Rand index" }`.

@@ -291,15 +291,14 @@ pub fn from_here(node: &mut Node, folder: &Path, base: &Path) {
         return;
     }
     let tag = node.get("type").and_then(Node::as_str).unwrap_or_default();
-    let schema =
-        registry::Catalogue::get().ok().and_then(|c| c.find(tag)).map(|d| d.schema_value());
-    let marked = |key: &str, mark: &str| schema.is_some_and(|s| s["properties"][key][mark] == true);
+    let plugin = registry::Catalogue::get().ok().and_then(|c| c.find(tag));
     match &mut node.kind {
         NodeKind::Table(entries) => {
             for entry in entries {
-                if marked(&entry.key, "x-program") {
+                let option = plugin.and_then(|d| d.option(&entry.key));
+                if option.is_some_and(|option| option.program) {
                     move_words(&mut entry.node, folder, base)
-                } else if marked(&entry.key, "x-file") {
+                } else if option.is_some_and(|option| option.file) {
                     moved(&mut entry.node, folder)
                 } else {
                     from_here(&mut entry.node, folder, base)

@@ -3,12 +3,12 @@
 //! Mean, spread and a t-interval. Folds of one repeat share their training objects, so the unit of
 //! an interval is the repeat (the mean over its folds) unless configured otherwise.
 
-use schemars::JsonSchema;
+use mustlink_core::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Unit that counts as one independent observation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// The mean over the folds of a repeat.

@@ -5,12 +5,11 @@ use mustlink as _;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mustlink_core::inventory;
 use mustlink_core::prelude::*;
-use mustlink_core::registry::{Descriptor, Role, schema_of};
+use mustlink_core::registry::{Descriptor, Role};
 use mustlink_datasets::{Classes, Dataset};
 use mustlink_experiments::{
     Experiment, FailedCell, Keep, Outcome, RunOptions, Source, plan, retry, run,
@@ -42,11 +41,6 @@ impl BaseClusterer for TestConstant {
     }
 }
 
-fn schema() -> &'static Value {
-    static SCHEMA: OnceLock<Value> = OnceLock::new();
-    SCHEMA.get_or_init(schema_of::<TestConstant>)
-}
-
 // As `register!` writes it, but for a crate whose digest a test can change.
 inventory::submit! {
     Descriptor {
@@ -62,7 +56,7 @@ inventory::submit! {
         file: file!(),
         line: line!(),
         package: "test_crate",
-        schema,
+        kind: <TestConstant as Described>::KIND,
         default: || serde_json::json!({ "fails_first": false }),
         properties: || serde_json::to_value(TestConstant::default().properties()).unwrap(),
         script: None,

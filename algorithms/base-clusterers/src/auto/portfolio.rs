@@ -143,6 +143,17 @@ pub fn written_out() -> Value {
     })
 }
 
+/// The candidates with which the laws try `auto`: three fast ones.
+pub fn of_laws() -> Value {
+    let candidate = |tag: &str| json!({ "clusterer": plugin(tag) });
+    ["kmeans", "pck_means", "cop_kmeans"].map(candidate).into()
+}
+
+/// The consensus function that combines candidates, as part of a file.
+pub fn own_consensus() -> Value {
+    json!({ "": plugin("evidence_accumulation") })
+}
+
 /// The methods for dense data after the scaling, on principal components. Methods that take the components themselves
 /// are the same as others then.
 fn of_wide() -> Vec<(Vec<Value>, Value)> {

@@ -15,11 +15,11 @@ pub struct Uniform {
 }
 
 /// A number of clusters from a list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 pub struct List {
     /// Numbers to draw from; repeated numbers are more likely.
-    #[schemars(length(min = 1))]
+    #[option(nonempty = true)]
     pub list: Vec<usize>,
 }
 

@@ -10,14 +10,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use mustlink_core::clustering::compact;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use mustlink_core::prelude::{__mustlink, options};
 
 use crate::agreement::sparse_matching::{Worth, largest_total};
 
 /// Average of two entropies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Average {
     /// Half the sum.
     #[default]

@@ -8,19 +8,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use mustlink_core::closure::{Closure, EntailedWeight, MAX_CLOSURE_PAIRS, OnConflict};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::{Constraint, Constraints, Group, Kind};
 use mustlink_core::lists::Lists;
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::run::within_memory;
 use mustlink_core::{Context, Data, Result};
 
 /// Extension of the constraints before costs are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Entail {
     /// Transitivity and entailment.
     #[default]

@@ -2,18 +2,15 @@
 //!
 //! Sources: Besag 1986; as the assignment step of [Basu2004] §4 and [BasuBilenkoMooney2004].
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use mustlink_core::Context;
 use mustlink_core::clustering::NONE;
+use mustlink_core::prelude::{__mustlink, options};
 
 use crate::constrained::constraint_groups::ConstraintGroups;
 use crate::kmeans::lloyd::PenaltyTerm;
 
 /// Order in which objects are visited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Order {
     /// A fresh random order each sweep.
     #[default]

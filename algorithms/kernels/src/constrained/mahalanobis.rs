@@ -7,17 +7,15 @@
 //! Sources: [Bilenko2004] eq. 3–6; [Eaton2005] §2.6 (the metric that minimises the objective).
 
 use ndarray::{Array2, Axis};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{Context, Error, Result};
 
 use crate::distance::points::inner_product;
 use crate::symmetric_eigen::symmetric_eigen;
 
 /// Treatment of a scatter that has no inverse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Singular {
     /// Raise its small entries (diagonal) or eigenvalues (full) to a floor.
     #[default]

@@ -8,6 +8,7 @@ use mustlink_core::closure::{Closure, Feasibility};
 use mustlink_core::clustering::{Clustering, NONE};
 use mustlink_core::error::Infeasible;
 use mustlink_core::lists::Lists;
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::constrained::colouring::{Colouring, colour, impossible};
@@ -17,18 +18,7 @@ use crate::distance::rows_by_label::by_label;
 use crate::kmeans::lloyd::{Empty, PenaltyTerm};
 
 /// In which order components are placed, each when the first of its objects is met.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum UnitOrder {
     /// A fresh random order of the objects each sweep.
     #[default]

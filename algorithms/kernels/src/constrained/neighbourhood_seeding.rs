@@ -7,12 +7,11 @@
 use std::collections::BTreeMap;
 
 use ndarray::{Array2, ArrayView1};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use mustlink_core::closure::{Closure, Counted};
 use mustlink_core::clustering::NONE;
 use mustlink_core::constraints::Kind;
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{Context, Result};
 
 use crate::constrained::constraint_groups::constant;
@@ -24,8 +23,7 @@ use crate::kmeans::seeding::{
 };
 
 /// Selection of the neighbourhoods that start clusters when there are more than k.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum MoreThanK {
     /// The largest, then repeatedly the one farthest from those chosen, weighted by size.
     #[default]
@@ -35,8 +33,7 @@ pub enum MoreThanK {
 }
 
 /// Start of the remaining clusters when there are fewer than k neighbourhoods.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum FewerThanK {
     /// At one object that must be apart from every neighbourhood, then at perturbed global means.
     #[default]

@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
+use mustlink_core::kind::{self, Described};
 use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mustlink_core::closure::{Closure, OnConflict};
@@ -28,7 +28,7 @@ use crate::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd, total_dis
 use crate::kmeans::seeding::{self, GlobalMoments, Init, Perturb};
 
 /// Method of choosing the first centres, for methods that may start from constraints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum ConstrainedInit {
     /// From the neighbourhoods of the constraints.
@@ -40,7 +40,7 @@ pub enum ConstrainedInit {
 }
 
 /// Method of choosing the first centres, for methods that penalise broken constraints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum SoftInit {
     /// From the neighbourhoods of the constraints.

@@ -11,12 +11,10 @@ use std::sync::OnceLock;
 use ndarray::Array2;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use mustlink_core::clustering::Geometry;
 use mustlink_core::data::{Csr, Data, DataKind, Row};
-use mustlink_core::options::{Found, Options, Range};
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{AutoOr, Result, Shape, reduce};
 
 pub use mustlink_core::reduce::{inner_product, squared_distance};
@@ -26,21 +24,14 @@ use crate::simd::dispatch::dispatch;
 use crate::simd::vectors;
 
 /// Distance from an object to a centre.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Distortion {
     /// Σ (x − µ)².
     #[default]
     SquaredEuclidean,
     /// 1 − cos(x, µ), centres of unit length (spherical k-means).
+    #[option(origin = true)]
     Cosine,
-}
-
-impl Options for Distortion {
-    fn look(&self, _: &str, _: &Range, found: &mut Found) {
-        // Angles are seen from the origin.
-        found.origin_matters |= *self == Distortion::Cosine;
-    }
 }
 
 /// A distortion as an option: named, or "auto" for the one that suits the kind of data.

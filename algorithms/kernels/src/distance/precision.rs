@@ -1,7 +1,6 @@
 //! The precision in which nearest centres are pre-selected.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use mustlink_core::prelude::{__mustlink, options};
 
 /// Most clusters whose sums are taken by blocks of rows, in the same pass over the data as their
 /// scores.
@@ -9,8 +8,7 @@ pub(crate) const MAX_BLOCKED_CLUSTERS: usize = 128;
 
 /// Number format of the scores that pre-select the nearest centre of dense objects. It never
 /// changes a label: if scores lie within their rounding error, exact distances decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Precision {
     /// The data in double precision. Rows are rounded if single-precision scores are used.
     #[default]

@@ -16,10 +16,9 @@ use std::ops::Range;
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::ensemble::Ensemble;
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{Context, Error, Result};
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::ensemble::bit_counts::{Labels, stripes};
 use crate::ensemble::signatures::{Lane, Signatures, Width, with_rows};
@@ -28,8 +27,7 @@ use crate::ensemble::signatures::{Lane, Signatures, Width, with_rows};
 pub const MAX_MATRIX_BYTES: u64 = 2 << 30;
 
 /// Storage of co-associations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Representation {
     /// Dense if the matrix fits into `max_matrix_bytes`, otherwise implicit.
     #[default]
@@ -41,8 +39,7 @@ pub enum Representation {
 }
 
 /// Divisor of a count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Normalise {
     /// All members.
     #[default]

@@ -4,11 +4,10 @@
 
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use mustlink_core::clustering::{Clustering, Extras, IterStat, NONE, Status};
 use mustlink_core::data::DataKind;
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::{Context, Error, Result, reduce};
 
 use crate::distance::points::{Distortion, Distortions, Points, row, row_norms};
@@ -44,8 +43,7 @@ fn bounds_memory(n: usize, groups: usize) -> u64 {
 }
 
 /// Treatment of a cluster that lost its last object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Empty {
     /// Its centre stays where it was.
     Keep,
@@ -57,8 +55,7 @@ pub enum Empty {
 }
 
 /// Unit of `tolerance`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum ToleranceKind {
     /// The change of the objective is divided by the objective, so it has no unit.
     #[default]
@@ -95,8 +92,7 @@ impl Stop {
 }
 
 /// Method of finding the nearest centres. All methods give the same labels, sweep by sweep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Algorithm {
     /// The fastest method for the number of objects, features and clusters, within the memory limit.
     #[default]

@@ -4,10 +4,9 @@
 //! [EfraimidisSpirakis2006] (weighted samples).
 
 use ndarray::{Array2, ArrayView1};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use mustlink_core::clustering::NONE;
+use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::random::Stream;
 use mustlink_core::{Context, Error, Problem, Result, Start, reduce};
 
@@ -16,8 +15,7 @@ use crate::kmeans::means::means;
 use crate::kmeans::nearest::assign::assign;
 
 /// Method of choosing the first centres.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Init {
     /// Greedy k-means++: each step draws 2 + ⌊ln k⌋ candidates by distortion and keeps the best.
     #[default]
@@ -45,8 +43,7 @@ impl Init {
 }
 
 /// Formula that perturbs a global mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[options]
 pub enum Perturb {
     /// g + ρ (u − ½) σ, per feature.
     #[default]

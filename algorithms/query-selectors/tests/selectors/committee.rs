@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::support::{By, questions, questions_for, select, truth};
 
 /// A generator whose members are given.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default)]
 pub struct GivenMembers {
     labels: Vec<Vec<u32>>,

@@ -73,7 +73,7 @@ pub fn questions_for(selection: &Selection, wanted: &str) -> Vec<(u32, u32)> {
 }
 
 /// Cuts the range of the first feature into k equal parts.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct Slices {}
 

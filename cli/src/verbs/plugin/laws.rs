@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use mustlink::Error;
 use mustlink::config::{self, Document, Node};
 use mustlink::contract::{Lawful, laws_for, shrink};
-use mustlink::prelude::{BaseClusterer, JsonSchema, QuerySelector};
+use mustlink::prelude::{BaseClusterer, Described, QuerySelector};
 use mustlink::registry::{Descriptor, Role};
 use mustlink::scripts;
 use serde::de::DeserializeOwned;
@@ -77,7 +77,7 @@ fn described(test: &Test) -> Result<Option<Descriptor>, Failure> {
 
 fn try_laws<R: Lawful + ?Sized>(test: &Test, described: Option<Descriptor>) -> Result<u8, Failure>
 where
-    Box<R>: DeserializeOwned + JsonSchema,
+    Box<R>: DeserializeOwned + Described,
 {
     let tag = format!("external_{}", R::ROLE.key());
     let mut document = Document::parse("the command", "")?;
@@ -89,8 +89,9 @@ where
         document.root_mut().insert(option, Node::synthetic(&value));
     }
     // Its properties and the defaults of its options, if it describes itself.
-    let script = described.filter(|d| d.role == R::ROLE).and_then(|d| d.script);
-    if let Some(script) = &script {
+    let script = described.filter(|d| d.role == R::ROLE);
+    let script = script.and_then(|d| Some((d.script?, d.kind)));
+    if let Some((script, _)) = &script {
         for (fact, value) in &script.facts {
             document.root_mut().insert(fact, Node::synthetic(value));
         }
@@ -100,12 +101,12 @@ where
     for set in &test.sets {
         document.set(set)?;
     }
-    if let Some(script) = &script
+    if let Some((_, kind)) = script
         && let Some(options) = document.root().get("options").map(Node::to_value)
     {
         // Null is an absent option.
         let options = config::without_null(&options);
-        let mut wrong = config::complaints(&options, script.schema);
+        let mut wrong = config::complaints(&options, kind);
         wrong.iter_mut().for_each(|d| d.path = format!("--set options.{}", d.path));
         if !wrong.is_empty() {
             return Err(Error::Config(wrong).into());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
+use crate::kind::{self, Described};
 use serde::{Deserialize, Serialize};
 
 use super::Closure;
@@ -12,14 +12,14 @@ use crate::options::{Found, Options, Range, below};
 use crate::widest_paths::WidestPaths;
 
 /// Weights of entailed pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum EntailedWeight {
     /// The weakest constraint on the strongest chain that entails the pair.
     #[default]
     Bottleneck,
     /// One weight for every entailed pair.
-    Uniform(#[schemars(range(min = 0.0))] f64),
+    Uniform(#[option(min = 0.0)] f64),
 }
 
 impl Options for EntailedWeight {

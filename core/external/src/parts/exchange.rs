@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-use schemars::JsonSchema;
+use mustlink_core::kind::{self, Described};
 use serde_json::{Value, json};
 
 use crate::parts::running;
@@ -20,7 +20,7 @@ use mustlink_kernels::npy::{integers, write_header};
 pub(crate) const INERT_FACT: &str = "a fact that the program declares, or a limit that it keeps";
 
 /// Value of an option that a program defines itself. A list of values gives several methods.
-#[derive(JsonSchema)]
+#[derive(Described)]
 #[serde(untagged)]
 #[allow(dead_code)] // Its schema is all there is to it.
 pub enum PlainValue {

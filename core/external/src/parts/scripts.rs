@@ -14,14 +14,14 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use schemars::JsonSchema;
+use mustlink_core::kind::{self, Kind, Opt, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::parts::child::Child;
 pub use crate::parts::running::let_start;
 use crate::parts::{programs, running};
-use mustlink_config::{Node, NodeKind};
+use mustlink_config::{Node, NodeKind, from_schema};
 use mustlink_core::context::Context;
 use mustlink_core::error::{Diagnostic, Error, Result};
 use mustlink_core::registry::{Catalogue, Descriptor, Script, suggestion};
@@ -43,7 +43,7 @@ const INTERPRETERS: [(&str, &str); 6] = [
 ];
 
 /// A plugin in another language: its file, or its command as a list of words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, kind::Described)]
 #[serde(untagged)]
 pub enum Source {
     /// Path of the file: a Python, R, Julia, shell or JavaScript script (by its ending), otherwise a program.
@@ -387,6 +387,16 @@ pub fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descr
         "title": name, "description": description, "type": "object", "additionalProperties": false,
         "properties": options,
     });
+    let described: Vec<Opt> = options.iter().map(|(name, o)| from_schema(name, o)).collect();
+    let kind = Kind::Table(Table {
+        id: leak(&name),
+        name: leak(&name),
+        doc: leak(&description),
+        closed: true,
+        ordered: false,
+        default: None,
+        options: described.leak(),
+    });
     let default = options.iter().filter_map(|(k, o)| Some((k.clone(), o.get("default")?.clone())));
     let file = command.iter().rev().find(|word| base.join(word).is_file()).unwrap_or(&command[0]);
     Ok(Descriptor {
@@ -402,7 +412,7 @@ pub fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descr
         file: leak(&base.join(file).display().to_string()),
         line: 1,
         package: "a program",
-        schema: || &Value::Null,
+        kind: Box::leak(Box::new(kind)),
         default: || Value::Null,
         properties: || Value::Null,
         script: Some(Script {
@@ -447,7 +457,7 @@ fn options(declared: &Value) -> std::result::Result<Map<String, Value>, String> 
         let Some(default) = option.get("default") else {
             return Err(format!("its option {name} needs a default"));
         };
-        if let Some(wrong) = mustlink_config::complaints(default, option).first()
+        if let Some(wrong) = mustlink_config::complaints(default, from_schema(name, option)).first()
             && !default.is_null()
         {
             let place = if wrong.path.is_empty() { "" } else { " " };

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use mustlink_core::prelude::*;
 use mustlink_laws::cases_for;
-use schemars::JsonSchema;
 
 use crate::shared::Caught;
 
@@ -28,7 +27,7 @@ macro_rules! metric {
 macro_rules! registers {
     ($type:ident, $tag:literal, $summary:literal, $($rest:tt)*) => {
         #[doc = $summary]
-        #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
         #[serde(default, deny_unknown_fields)]
         pub struct $type {
             /// Rule for counting pairs.
@@ -39,7 +38,7 @@ macro_rules! registers {
 }
 
 /// Two ways.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Described)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// The one.
@@ -50,19 +49,19 @@ pub enum Form {
 }
 
 /// Its registered tag is not the one it is built by.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct RegisteredApart {}
 metric!(RegisteredApart, "built_apart", "registered_apart");
 
 /// Takes any option.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default)]
 pub struct TakesAnything {}
 metric!(TakesAnything, "takes_anything", "takes_anything");
 
 /// Its type has another name.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnotherName {}
 metric!(AnotherName, "no_such_type", "no_such_type");
@@ -72,7 +71,7 @@ mod silent {
     use super::*;
 
     /// Has an option without a description.
-    #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
     #[serde(default, deny_unknown_fields)]
     pub struct SaysNothing {
         pub option: bool,
@@ -81,7 +80,7 @@ mod silent {
 }
 
 /// A number or a word.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Described)]
 #[serde(untagged)]
 pub enum Either {
     /// A number without a range.
@@ -89,7 +88,7 @@ pub enum Either {
 }
 
 /// Has a number of any size behind an alternative.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnyNumber {
     /// Some number.
@@ -98,11 +97,11 @@ pub struct AnyNumber {
 metric!(AnyNumber, "any_number", "any_number");
 
 /// Has a count of any size.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnyCount {
     /// Some count.
-    #[schemars(range(min = 1))]
+    #[option(min = 1)]
     pub count: Option<usize>,
 }
 metric!(AnyCount, "any_count", "any_count");
