@@ -509,7 +509,7 @@ mod tests {
             "c.csv, line 2: expected 4 fields as in the header, got 3"
         );
         let hard = of("i,j,type,weight,strength\n0,1,must_link,0,hard\n").unwrap_err().to_string();
-        assert!(hard.starts_with("c.csv, line 2: a weight of 0 takes a row out"), "{hard}");
+        assert!(hard.starts_with("c.csv, line 2: a weight of 0 removes the row"), "{hard}");
         let of = |text: &str, set: &Dataset| read(text, set, true);
         assert_eq!(
             of("i,j,type\no1,o2,must_link\n", &set(5)).unwrap_err().to_string(),

@@ -2,7 +2,8 @@
 //!
 //! A [`Target`] is a reader with the files it is attacked with: corpora, from which [`Mutants`] makes inputs,
 //! and regressions, inputs that once broke it. [`Watch`] runs one input and reports a panic of any thread and memory
-//! beyond a bound. All inputs follow from a seed. The tests attack with fixed seeds; with bolero, for as long as you like.
+//! beyond a bound. All inputs follow from a seed. The tests attack with fixed seeds; bolero attacks for any length of
+//! time.
 
 mod corpus;
 mod mutants;

@@ -167,7 +167,7 @@ fn questions_are_about_objects_whose_class_is_known() {
     };
     bench.write("one.csv", twelve().lines().enumerate().map(known).collect::<String>());
     let one = bench.run(&format!("{} --budget 5", select.replace("d.csv", "one.csv")));
-    let said = "11 of 12 objects have no class: no pair can be answered";
+    let said = "11 of 12 objects have no class: no question can be answered";
     assert!(one.status == 0 && one.err.contains(said), "{}", one.err);
     let study = "[experiment]\nname = \"s\"\n[curve]\npoints = [0, 6]\n[[dataset]]\nid = \"d\"\n\
                  path = \"d.csv\"\nid_column = \"id\"\ntarget = \"class\"\n\

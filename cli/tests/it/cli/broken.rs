@@ -144,7 +144,7 @@ fn a_session_lists_what_its_labels_break() {
     let line = "label --data d.csv --id id --k 2 --selector random_pairs --clusterer pck_means --ledger l.jsonl \
                 --import apart.csv --out l.csv --violations v.csv";
     let done = bench.run(line);
-    let said = "break 1 of 3 constraints; v.csv lists them\n";
+    let said = "violate 1 of 3 constraints; v.csv lists them\n";
     assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
     let listed = bench.read("v.csv");
     assert!(listed.starts_with("i,j,type,weight,status,source\n"), "{listed}");

@@ -218,7 +218,7 @@ fn words_that_the_model_has_never_seen_are_named() {
     assert_eq!(bench.run(&cluster).status, 0);
     bench.write("new.csv", "size,rooms\n1.5,2\n2,7\n8,7\n");
     let done = bench.run("predict --model m.json --data new.csv");
-    let said = "warning: words that the model has never seen count as none: rooms 7\n";
+    let said = "warning: words that the model has never seen are ignored: rooms 7\n";
     assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
 }
 

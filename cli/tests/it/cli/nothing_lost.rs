@@ -40,13 +40,13 @@ fn a_folder_is_no_place_for_what_others_wrote() {
     let line = "cluster --data flowers.csv --id name --k 3 --quiet";
     bench.run(&format!("{line} --method method.toml --out-candidates .")).failed(
         2,
-        "error: --out-candidates .: would overwrite what is read, --method method.toml; name another folder\n",
+        "error: --out-candidates .: would overwrite the input --method method.toml; name another folder\n",
     );
     bench.write("candidate-scores.csv", FLOWERS);
     let auto = "cluster --data candidate-scores.csv --id name --k 3 --clusterer auto";
     bench.run(&format!("{auto} --plot .")).failed(
         2,
-        "error: --plot .: would overwrite what is read, --data candidate-scores.csv; name another folder\n",
+        "error: --plot .: would overwrite the input --data candidate-scores.csv; name another folder\n",
     );
     assert_eq!(bench.read("candidate-scores.csv"), FLOWERS);
     // They go well together: each has names of its own.
@@ -89,7 +89,7 @@ fn a_folder_is_no_place_for_what_others_wrote() {
     bench.write("consensus-members.csv", partitions);
     bench.run("consensus consensus-members.csv --k 2 --plot .").failed(
         2,
-        "error: --plot .: would overwrite what is read, the partitions consensus-members.csv; name another folder\n",
+        "error: --plot .: would overwrite the input the partitions consensus-members.csv; name another folder\n",
     );
     assert_eq!(bench.read("consensus-members.csv"), partitions);
     bench.run("impute --data flowers.csv --id name --k 3 --plot . --out impute-counts.csv").failed(
@@ -174,7 +174,7 @@ fn labels_that_break_answers_say_so() {
     let line = "label --data flowers.csv --id name --k 2 --selector random_pairs --clusterer pck_means \
                 --ledger l.jsonl --out l.csv --import apart.csv";
     let done = bench.run(line);
-    let warning = "warning: the labels in l.csv break 1 of 3 constraints";
+    let warning = "warning: the labels in l.csv violate 1 of 3 constraints";
     assert!(done.status == 0 && done.err.contains(warning), "{}", done.err);
     bench.write("unsure.csv", "i,j,answer\nb,a,unsure\n");
     let done = bench.run(&line.replace("apart.csv", "unsure.csv"));
@@ -372,7 +372,7 @@ fn a_file_that_constrains_nothing_is_named() {
         let done = bench.run(&format!("{line} --constraints c.csv"));
         assert_eq!(done.err, said("c.csv"), "{rows}");
         assert!(
-            done.json()["warnings"][0].as_str().is_some_and(|w| w.starts_with("nothing in c.csv"))
+            done.json()["warnings"][0].as_str().is_some_and(|w| w.starts_with("c.csv contains no"))
         );
     }
     bench.write("p.csv", "id,p,q\na,1,x\nb,1,x\nc,2,y\n");
@@ -389,7 +389,7 @@ fn outputs_never_overwrite_inputs() {
         let line = format!("cluster --data f.csv --constraints pairs.csv --k 2 --out {out}");
         let done = bench.run(&line);
         assert_eq!(done.status, 2, "{}", done.err);
-        assert!(done.err.contains("would overwrite what is read"), "{}", done.err);
+        assert!(done.err.contains("would overwrite the input"), "{}", done.err);
     }
     #[cfg(unix)]
     {
@@ -401,7 +401,7 @@ fn outputs_never_overwrite_inputs() {
         for link in ["early.csv", "chain.csv"] {
             let line = format!("cluster --data f.csv --k 2 --out {link}");
             let done = bench.run(&format!("{line} --ledger later.csv"));
-            let said = "would overwrite what is read, --ledger later.csv";
+            let said = "would overwrite the input --ledger later.csv";
             assert!(done.status == 2 && done.err.contains(said), "{}", done.err);
             let done = bench.run(&format!("{line} --violations ./later.csv"));
             assert!(done.status == 2 && done.err.contains("name the same file"), "{}", done.err);
