@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 # Ours, with the options of each.
-OURS = {"mustlink": [], "mustlink, unjudged 0.4": ["--unjudged", "0.4"]}
+OURS = {"mustlink": [], "mustlink, unjudged 0.5": ["--unjudged", "0.5"]}
 THRESHOLDS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
 
 

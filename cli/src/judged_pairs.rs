@@ -49,10 +49,10 @@ pub(crate) struct PairsArgs {
     /// Cost of a wrong join, compared with a wrong separation [default: 1]
     #[arg(long, value_name = "COST", conflicts_with = "data")]
     join_cost: Option<f64>,
-    /// Probability of "same" for pairs without a verdict [default: 0.5]
+    /// Probability of "same" for pairs without a verdict [default: 0.4 for scores, 0.5 for verdicts]
     ///
-    /// At most 0.5. With 0.4, one wrong verdict between two clusters is overruled even if no other pair of them
-    /// was judged.
+    /// At most 0.5. Below, one wrong verdict between two clusters is overruled even if no other pair of them was
+    /// judged.
     #[arg(long, value_name = "P", conflicts_with = "data")]
     unjudged: Option<f64>,
     /// CSV of the pairs to ask next, at most --budget [default: 50]
@@ -97,8 +97,7 @@ impl PairsArgs {
             let (given, ledger) = (job.constraints.as_deref(), job.ledger.as_deref());
             let answers = answers(objects, given, ledger, &ctx)?;
             let (prior, cost) = (self.prior.unwrap_or(0.5), self.join_cost.unwrap_or(1.0));
-            let unjudged = self.unjudged.unwrap_or(0.5);
-            let evidence = Evidence::new(&judged, answers, prior, cost, unjudged)?;
+            let evidence = Evidence::new(&judged, answers, prior, cost, self.unjudged)?;
             let given = if self.threshold.is_empty() { &[0.5][..] } else { &self.threshold[..] };
             let found = given.iter().map(|&threshold| evidence.cluster(threshold, &ctx));
             Ok((summary(&judged, &evidence), found.collect::<mustlink::Result<_>>()?))

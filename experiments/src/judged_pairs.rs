@@ -72,7 +72,7 @@ impl<'a> Evidence<'a> {
     /// The evidence of verdicts and answers. `prior`: the probability that the objects of a judged pair are the same,
     /// before its verdicts. `join_cost`: the cost of joining two different objects, if separating two that are the
     /// same costs 1. `unjudged`: the probability that the objects of a pair without a verdict are the same, at most
-    /// 0.5.
+    /// 0.5. By default 0.4 for scores, because a matcher scores most pairs that may be the same, and 0.5 for verdicts.
     ///
     /// Several verdicts about a pair add up. An annotator is as reliable as the annotators' agreement on common pairs
     /// shows, otherwise right in three of four cases. An answer of weight w below 1 that is marked soft is a verdict
@@ -85,9 +85,13 @@ impl<'a> Evidence<'a> {
         answers: Constraints,
         prior: f64,
         join_cost: f64,
-        unjudged: f64,
+        unjudged: Option<f64>,
     ) -> Result<Self> {
         check_probability("prior", prior)?;
+        let is_score =
+            |(_, _, verdict): &(u32, u32, Verdict)| matches!(verdict, Verdict::Probability(_));
+        let default = if judged.verdicts.iter().any(is_score) { 0.4 } else { 0.5 };
+        let unjudged = unjudged.unwrap_or(default);
         if !(unjudged > 0.0 && unjudged <= 0.5) {
             let message = format!("unjudged: must be above 0 and at most 0.5, got {unjudged}");
             return Err(Error::Usage(message));

@@ -23,7 +23,7 @@ struct Request {
     thresholds: Vec<f64>,
     prior: f64,
     join_cost: f64,
-    unjudged: f64,
+    unjudged: Option<f64>,
     constraints: Option<String>,
     ledger: Option<PathBuf>,
     questions: usize,

@@ -17,7 +17,7 @@ fn read(text: &str) -> JudgedPairs {
 
 fn clusters(judged: &JudgedPairs, answers: &[Constraint], threshold: f64) -> Result<PairClusters> {
     let answers = Constraints::new(judged.objects.n(), answers.iter().copied())?;
-    Evidence::new(judged, answers, 0.5, 1.0, 0.5)?.cluster(threshold, &Context::new(1))
+    Evidence::new(judged, answers, 0.5, 1.0, Some(0.5))?.cluster(threshold, &Context::new(1))
 }
 
 fn chains(judged: &JudgedPairs, found: &PairClusters) -> Vec<String> {
@@ -37,10 +37,10 @@ fn a_wrong_verdict_joins_no_groups() {
     let strict = clusters(&judged, &[], 0.7).unwrap();
     assert_eq!((&strict.labels, strict.objective), (&found.labels, 0.0));
     let none = Constraints::default;
-    let costly = Evidence::new(&judged, none(), 0.5, 3.0, 0.5).unwrap();
+    let costly = Evidence::new(&judged, none(), 0.5, 3.0, Some(0.5)).unwrap();
     assert_eq!(costly.cluster(0.5, &Context::new(1)).unwrap().objective, 0.0);
     // A prior that makes "same" likely joins everything.
-    let eager = Evidence::new(&judged, none(), 0.95, 1.0, 0.5).unwrap();
+    let eager = Evidence::new(&judged, none(), 0.95, 1.0, Some(0.5)).unwrap();
     assert_eq!(eager.cluster(0.5, &Context::new(1)).unwrap().k, 1);
 }
 
@@ -69,9 +69,9 @@ fn pairs_without_a_verdict_may_count_as_different() {
         let evidence = Evidence::new(&judged, Constraints::default(), 0.5, 1.0, unjudged).unwrap();
         evidence.cluster(0.5, &Context::new(1)).unwrap()
     };
-    assert_eq!(at(0.5).k, 1);
+    assert_eq!(at(Some(0.5)).k, 1);
     // Joining the groups costs eight pairs without a verdict more than the one verdict weighs.
-    let found = at(0.4);
+    let found = at(None);
     assert_eq!((found.k, chains(&judged, &found)), (2, vec![String::new()]));
     assert!((found.objective - 4f64.ln()).abs() < 1e-9 && found.bound == found.objective);
     assert_eq!(found.questions(1)[0].pair, (0, 1));

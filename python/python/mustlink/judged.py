@@ -58,7 +58,7 @@ def cluster_pairs(
     score_range: tuple[float, float] | None = None,
     prior: float = 0.5,
     join_cost: float = 1.0,
-    unjudged: float = 0.5,
+    unjudged: float | None = None,
     apart: str | None = None,
     constraints: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
@@ -81,9 +81,10 @@ def cluster_pairs(
         Probability that the objects of a judged pair are the same, before its verdict.
     join_cost : float
         Cost of joining two different objects, if separating two that are the same costs 1.
-    unjudged : float
-        Probability that the objects of a pair without a verdict are the same, at most 0.5. With 0.4, one wrong verdict
-        between two clusters is overruled even if no other pair of them was judged.
+    unjudged : float, optional
+        Probability that the objects of a pair without a verdict are the same, at most 0.5; by default 0.4 for scores
+        and 0.5 for verdicts. Below 0.5, one wrong verdict between two clusters is overruled even if no other pair of
+        them was judged.
     apart : str, optional
         Puts at most one object of each value into a cluster. ``"source"`` stands for the columns ``source_l`` and
         ``source_r``, or for others with such endings.
