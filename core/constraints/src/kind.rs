@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 pub use mustlink_macros::Described;
 
-pub use crate::options::Range;
+pub use crate::range::Range;
 use crate::role::Role;
 
 /// A type whose values are described by a table.

@@ -15,6 +15,7 @@ pub mod kind;
 pub mod lists;
 pub mod options;
 pub mod overruled;
+mod range;
 pub mod role;
 pub mod text;
 pub mod union_find;

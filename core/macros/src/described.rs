@@ -5,7 +5,7 @@ use quote::quote;
 use syn::{Attribute, Data, DeriveInput, Error, Expr, Field, Fields, Ident, Lit, LitStr, Result};
 use syn::{Token, Type, Variant, parse_quote};
 
-use crate::options::Declared;
+use crate::declared::{Declared, option_of};
 
 /// The table of a struct.
 pub(crate) struct Table<'a> {
@@ -220,8 +220,7 @@ fn field_entry(
     let default = serde.path("default")?;
     let default =
         default.or(serde.has("default").then(|| quote!(<#ty as ::std::default::Default>::default)));
-    let optional =
-        all_have_defaults || default.is_some() || crate::options::option_of(ty).is_some();
+    let optional = all_have_defaults || default.is_some() || option_of(ty).is_some();
     // Absent in a file means the default: where that is nothing, it is not written.
     let skip = serde.path("skip_serializing_if")?;
     let default = default.filter(|_| !serde.has("skip_serializing")).map(|default| match skip {

@@ -5,6 +5,7 @@
 //! what a file expands to. Both need the prelude in scope (`use mustlink::prelude::*;`), which
 //! names the crates that the generated code refers to.
 
+mod declared;
 mod described;
 mod options;
 mod plugin;
