@@ -328,7 +328,7 @@ pub fn summary(judged: &JudgedPairs, evidence: &Evidence<'_>) -> String {
         (count(judged.objects.n(), "object"), count(judged.verdicts.len(), "row"));
     let mut text = format!("{objects}, {} judged in {rows}", count(evidence.pairs(), "pair"));
     if evidence.answers() > 0 {
-        text += &format!(", {} that win", count(evidence.answers(), "answer"));
+        text += &format!(", {} in addition", count(evidence.answers(), "answer"));
     }
     text
 }
