@@ -293,7 +293,7 @@ fn results_whose_study_was_moved_say_how_to_go_on() {
         retry(&out, &[], &options).map(|_| ()).unwrap_err().to_string(),
     ];
     for error in errors {
-        assert!(error.contains("one.csv") && error.contains("where it is now"), "{error}");
+        assert!(error.contains("one.csv") && error.contains("at its new place"), "{error}");
     }
     let moved = Experiment::parse("t.toml", &study.text, elsewhere.path(), &[]).unwrap();
     assert_eq!(run(&moved, &options).unwrap().done, 0);
