@@ -38,7 +38,7 @@ pub(crate) struct PairsArgs {
     /// Scores of certainly different and certainly same pairs [default: 0,1]
     #[arg(long, value_name = "LOW,HIGH", value_parser = range, conflicts_with = "data", allow_hyphen_values = true)]
     score_range: Option<(f64, f64)>,
-    /// Probability from which a pair counts as the same [default: 0.5]
+    /// Probability above which a pair counts as the same [default: 0.5]
     ///
     /// Several thresholds make a column of labels each; the other files are about the first one.
     #[arg(long, value_name = "P", value_delimiter = ',', conflicts_with = "data")]
@@ -51,13 +51,13 @@ pub(crate) struct PairsArgs {
     join_cost: Option<f64>,
     /// Probability of "same" for pairs without a verdict [default: 0.4 for scores, 0.5 for verdicts]
     ///
-    /// At most 0.5. Below, one wrong verdict between two clusters is overruled even if no other pair of them was
-    /// judged.
+    /// At most 0.5, and 0.5 if there are answers. Below 0.5, one wrong verdict between two clusters is overruled even
+    /// if no other pair of them was judged.
     #[arg(long, value_name = "P", conflicts_with = "data")]
     unjudged: Option<f64>,
     /// CSV of the pairs to ask next, at most --budget [default: 50]
     ///
-    /// Fill in the column "answer" and pass the sheet to --constraints, or to "mustlink label --import".
+    /// Fill in the column "answer" and pass the sheet to --constraints.
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     questions: Option<String>,
 }

@@ -73,6 +73,7 @@ impl<'a> Evidence<'a> {
     /// before its verdicts. `join_cost`: the cost of joining two different objects, if separating two that are the
     /// same costs 1. `unjudged`: the probability that the objects of a pair without a verdict are the same, at most
     /// 0.5. By default 0.4 for scores, because a matcher scores most pairs that may be the same, and 0.5 for verdicts.
+    /// With answers it is 0.5, because answers join objects whose pairs without a verdict would not be counted.
     ///
     /// Several verdicts about a pair add up. An annotator is as reliable as the annotators' agreement on common pairs
     /// shows, otherwise right in three of four cases. An answer of weight w below 1 that is marked soft is a verdict
@@ -90,8 +91,13 @@ impl<'a> Evidence<'a> {
         check_probability("prior", prior)?;
         let is_score =
             |(_, _, verdict): &(u32, u32, Verdict)| matches!(verdict, Verdict::Probability(_));
-        let default = if judged.verdicts.iter().any(is_score) { 0.4 } else { 0.5 };
+        let no_answers = answers.is_empty();
+        let default = if no_answers && judged.verdicts.iter().any(is_score) { 0.4 } else { 0.5 };
         let unjudged = unjudged.unwrap_or(default);
+        if unjudged < 0.5 && !no_answers {
+            let message = format!("unjudged: must be 0.5 if there are answers, got {unjudged}");
+            return Err(Error::Usage(message));
+        }
         if !(unjudged > 0.0 && unjudged <= 0.5) {
             let message = format!("unjudged: must be above 0 and at most 0.5, got {unjudged}");
             return Err(Error::Usage(message));

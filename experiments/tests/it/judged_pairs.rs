@@ -164,3 +164,14 @@ proptest! {
         prop_assert!(cases.iter().all(|case| case.path.len() > 1));
     }
 }
+
+#[test]
+fn answers_leave_no_weight_to_pairs_without_a_verdict() {
+    let judged = read("i,j,probability\na,b,0.44\nc,b,0.13\nc,a,0.55\n");
+    let answer = || Constraints::new(3, [Constraint::must(1, 2)]).unwrap();
+    let evidence = |unjudged| Evidence::new(&judged, answer(), 0.5, 1.0, unjudged);
+    let found = evidence(None).unwrap().cluster(0.5, &Context::new(1)).unwrap();
+    assert_eq!((&found.labels[..], found.about_bound()), (&[0, 1, 1][..], "the optimum".into()));
+    let refused = evidence(Some(0.4)).err().unwrap().to_string();
+    assert_eq!(refused, "unjudged: must be 0.5 if there are answers, got 0.4");
+}
