@@ -284,7 +284,7 @@ def test_a_consensus_returns_members_that_agree_and_one_that_contradicts_them_is
     with pytest.warns(mustlink.MustlinkWarning) as said:
         mustlink.consensus([groups] * 3, 2, constraints=mustlink.Constraints(**pair))
     texts = " ".join(str(warning.message) for warning in said)
-    assert 'it does not use the constraints, but method="hbgf" does' in texts and "mcla reads no constraints" in texts
+    assert 'it does not use the constraints, but method="hbgf" does' in texts and "mcla ignores constraints" in texts
     hard = mustlink.Constraints(**pair, strength="hard")
     assert len(mustlink.consensus([groups] * 3, 3, constraints=hard)) == 20_001
 

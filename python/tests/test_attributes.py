@@ -32,6 +32,9 @@ def _instances(tmp_path):
     made += [KMeans(2).fit(X), PCKMeans(2).fit(X, constraints=KNOWN)]
     made += [model_selection.ConstraintKFold(), pairs.PairsLearner(mustlink.RCA())]
     made += [model_selection.ConstraintSearchCV(PCKMeans(2), {"weight": [1.0, 2.0]}, cv=2)]
+    scored = tmp_path / "scored.csv"
+    scored.write_text("i,j,probability\na,b,0.9\n")
+    made += [mustlink.cluster_pairs(str(scored))]
     for one in made:
         yield one, lambda one=one: repr(sorted(getattr(one, "__dict__", {}).items(), key=lambda item: item[0]))
 

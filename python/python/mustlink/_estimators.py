@@ -971,7 +971,8 @@ class CorrelationClustering(Clusterer):
     no chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are
     solved exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a
     move helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
-    must-linked neighbours). If constraints do not contradict each other, all are met.
+    must-linked neighbours). If constraints do not contradict each other, all are met. With `unjudged` above 0, a pair
+    without a constraint is a weak cannot-link, and a few must-links do not join large groups.
 
     **Input and output**
 
@@ -997,6 +998,8 @@ class CorrelationClustering(Clusterer):
         Largest number of objects in a part that is solved exactly.
     n_init : int, at least 1; default 10
         Number of random pivot orders tried for a larger part.
+    unjudged : float, at least 0; default 0.0
+        Cost of joining a pair about which no constraint says anything, in the units of the weights.
     kind : one of "dense", "distances", "affinity"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
@@ -1040,12 +1043,14 @@ class CorrelationClustering(Clusterer):
         *,
         exact_size: int = 12,
         n_init: int = 10,
+        unjudged: float = 0.0,
         kind: Literal["dense", "distances", "affinity"] = 'dense',
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.exact_size = exact_size
         self.n_init = n_init
+        self.unjudged = unjudged
         self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2956,8 +2961,8 @@ class OPTICS(Clusterer):
 
     The order starts at the first object. The next object is always the one that the objects before reach at the least
     distance. This distance is the larger of two: the distance between the objects, and the core distance of the
-    object that reaches it. If no core reaches another object within the radius, the next object is the first one left. A
-    cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
+    object that reaches it. If no core reaches another object within the radius, the next object is the first one left.
+    A cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
     core is noise.
 
     **Input and output**
