@@ -175,7 +175,7 @@ mod tests {
         assert!(svg.contains("fill=\"rgb(8,48,107)\"") && svg.contains("cluster 1"));
         // A bar shows what the colours mean.
         assert!(svg.contains("<text y=\"4\">0</text><rect x=\"12\""), "{svg}");
-        assert!(svg.contains(">92.2 % of the weights of its cluster</text>"), "{svg}");
+        assert!(svg.contains(">92.3 % of the weights of its cluster</text>"), "{svg}");
         assert!(!svg.contains("NaN"));
     }
 
