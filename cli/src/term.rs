@@ -8,7 +8,7 @@ use anstream::ColorChoice;
 use clap::builder::Styles;
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use mustlink::Error;
-use mustlink::text::visible;
+use mustlink::text::{count, visible};
 
 use crate::failure::Failure;
 use crate::options::Format;
@@ -110,11 +110,18 @@ pub(crate) fn counted(all: &[(usize, &str)]) -> String {
     all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect()
 }
 
-/// The number of groups of these sizes, and the first sizes.
+/// The number of groups of these sizes, and the first sizes: `3 (32, 25 and 18 objects)`.
 pub(crate) fn listed(sizes: &[usize]) -> String {
-    let first: Vec<String> = sizes.iter().take(20).map(usize::to_string).collect();
-    let more = if sizes.len() > 20 { ", …" } else { "" };
-    format!("{} of {}{more} objects", sizes.len(), first.join(", "))
+    let mut first: Vec<String> = sizes.iter().take(20).map(usize::to_string).collect();
+    let all = match (sizes, first.pop()) {
+        ([one], _) => count(*one, "object"),
+        (_, Some(last)) if sizes.len() <= 20 => format!("{} and {last} objects", first.join(", ")),
+        (_, last) => {
+            first.extend(last);
+            format!("{}, … objects", first.join(", "))
+        }
+    };
+    format!("{} ({all})", sizes.len())
 }
 
 /// `text` broken between words to the width of the terminal; lines after the first are indented.
@@ -189,5 +196,15 @@ mod tests {
         let red = STYLES.get_error();
         assert_eq!(marked("error: no such file"), format!("{red}error:{red:#} no such file"));
         assert_eq!(marked("no error: all is well"), "no error: all is well");
+    }
+
+    #[test]
+    fn sizes_of_groups() {
+        assert_eq!(listed(&[1]), "1 (1 object)");
+        assert_eq!(listed(&[2, 1]), "2 (2 and 1 objects)");
+        assert_eq!(listed(&[32, 25, 18]), "3 (32, 25 and 18 objects)");
+        let many = listed(&[7; 21]);
+        assert!(many.starts_with("21 (7, 7, ") && many.ends_with(" 7, … objects)"), "{many}");
+        assert_eq!(many.matches('7').count(), 20);
     }
 }

@@ -36,4 +36,4 @@ pub use sorting::Statement;
 pub use state::{annotator, is_later, is_own};
 pub use terminal::{converse, is_there};
 pub use view::{Clusters, Counts, Entry, Open, Standing, View, Written};
-pub use work::{Imported, Work};
+pub use work::{Imported, Work, open_ledger};

@@ -43,20 +43,31 @@ impl Drop for Closes<'_> {
 /// A statement of a file, with its place there, and with the answer if the file is a ledger.
 pub type Imported = (String, Statement, Option<Answer>);
 
+/// Opens the ledger of a session about `seen`, or begins one. Statements `imported` from a file are taken first.
+///
+/// # Errors
+/// Those of the ledger; one that another process holds names it. `Data` for an imported statement that contradicts
+/// earlier ones.
+pub fn open_ledger(
+    single: &Single,
+    seen: &Problem,
+    path: &Path,
+    imported: &[Imported],
+) -> Result<Ledger> {
+    let scene = single.scene(&seen.data, single.context().child("oracle"));
+    let nobody: Box<dyn Oracle> = mustlink_core::registry::build_default("none")?;
+    let mut ledger = single.keep(&scene, &*nobody, path, Durability::Every)?;
+    import(&mut ledger, &seen.constraints, imported, &|o| single.called(o as usize))?;
+    Ok(ledger)
+}
+
 impl Work {
-    /// Runs the selector of `single` until the person quits, and gives what was selected. Every answer is on
-    /// disk before the next question. Statements `imported` from a file are taken first.
+    /// Runs the selector of `single` until the person quits, and gives what was selected. Every answer is in
+    /// `ledger`, and on disk, before the next question.
     ///
     /// # Errors
-    /// Those of the selector and of the ledger; one that another process holds names it. `Data` for an
-    /// imported statement that contradicts earlier ones.
-    pub fn run(
-        mut self,
-        single: &Single,
-        seen: &Problem,
-        path: &Path,
-        imported: &[Imported],
-    ) -> Result<Selection> {
+    /// Those of the selector and of the ledger.
+    pub fn run(mut self, single: &Single, seen: &Problem, ledger: Ledger) -> Result<Selection> {
         // Whoever quits waits for no clustering.
         let stop = Arc::new(AtomicBool::new(false));
         let limit = single.context().memory_limit();
@@ -67,7 +78,7 @@ impl Work {
         let done = std::thread::scope(|scope| {
             let _closes = Closes { shared: &shared, stop: &stop };
             scope.spawn(|| follow(&shared, &beside, seen));
-            self.carry_out(single, seen, path, imported)
+            self.carry_out(single, seen, ledger)
         });
         if let Err(e) = &done {
             self.shared.ended(e.render(&|i| single.called(i)));
@@ -79,14 +90,9 @@ impl Work {
         &mut self,
         single: &Single,
         seen: &Problem,
-        path: &Path,
-        imported: &[Imported],
+        mut ledger: Ledger,
     ) -> Result<Selection> {
-        let scene = single.scene(&seen.data, single.context().child("oracle"));
-        let nobody: Box<dyn Oracle> = mustlink_core::registry::build_default("none")?;
-        let mut ledger = single.keep(&scene, &*nobody, path, Durability::Every)?;
         let given = &seen.constraints;
-        import(&mut ledger, given, imported, &|o| single.called(o as usize))?;
         loop {
             let answers = ledger.answers();
             self.shared.begin(&answers);

@@ -64,7 +64,7 @@ def test_an_estimator_shows_its_method_and_then_its_result():
     assert "PCKMeans, not fitted" in found.text and "pck_means n_clusters=3, max_iter=50, weight=0.01" in found.text
     assert "svg" not in found.elements
     found = shown(pickle.loads(pickle.dumps(estimator.fit(X, constraints=KNOWN))))
-    assert "3 of 20, 20, 20 objects" in found.text and found.elements.count("rect") == 3
+    assert "3 (20, 20 and 20 objects)" in found.text and found.elements.count("rect") == 3
     assert "3 of 4 met, violated: 1 must-link" in found.text and "converged" in found.text
     assert "constraints" not in shown(KMeans(3).fit(X)).text
 
@@ -105,7 +105,7 @@ def test_a_search_shows_its_best_candidate():
     search = ConstraintSearchCV(PCKMeans(), {"n_clusters": [2, 3]}, cv=2)
     assert '<div class="mustlink">' not in search._repr_mimebundle_()["text/html"]
     text = shown(search.fit(X, np.where(np.arange(60) < 20, CLASS, -1))).text
-    assert "n_clusters=3" in text and "over 2 folds" in text and "3 of 20, 20, 20 objects" in text
+    assert "n_clusters=3" in text and "over 2 folds" in text and "3 (20, 20 and 20 objects)" in text
 
 
 def test_every_estimator_can_be_shown():

@@ -54,7 +54,7 @@ def test_buttons_answer_what_a_program_would():
         same.tell(together)
     assert session.answers_ == same.answers_ and np.array_equal(session.labels_, same.labels_)
     end = shown(buttons)
-    assert "No questions are left." in end and "2 of 20, 20 objects" in end
+    assert "No questions are left." in end and "2 (20 and 20 objects)" in end
     assert buttons._bar.value == buttons._bar.max == 6
     assert buttons.same.disabled and not buttons.undo.disabled
 

@@ -16,8 +16,9 @@ use mustlink_datasets::{FileAnswer, shell_word};
 use mustlink_experiments::{Single, io};
 use mustlink_label::{
     Entry, Imported, Keys, Looks, Objects, Server, Session, Share, Statement, Work, Written,
-    annotator, called, converse, find, is_later, is_own, is_there, serve, shown,
+    annotator, called, converse, find, is_later, is_own, is_there, open_ledger, serve, shown,
 };
+use mustlink_ledger::Ledger;
 
 use crate::broken;
 use crate::failure::Failure;
@@ -173,9 +174,11 @@ fn parts<'a>(args: &Args, job: &'a Job, path: &Path) -> mustlink::Result<Vec<Par
                 .into(),
         ));
     };
-    let part = |(own, name): (usize, &String)| {
+    let part = |name: &String| {
         let mut single = Single::clone(job);
-        let (annotators, own) = (names.len() as u64, own as u64);
+        // Another order of the names is not another share.
+        let own = names.iter().filter(|other| *other < name).count() as u64;
+        let annotators = names.len() as u64;
         single.method.selector =
             Some(Box::new(Share { selector: selector.clone(), annotators, own }));
         let mut file = path.file_stem().unwrap_or_default().to_os_string();
@@ -186,19 +189,18 @@ fn parts<'a>(args: &Args, job: &'a Job, path: &Path) -> mustlink::Result<Vec<Par
         }
         (Cow::Owned(single), path.with_file_name(file))
     };
-    Ok(names.iter().enumerate().map(part).collect())
+    Ok(names.iter().map(part).collect())
 }
 
 /// Runs each session on a thread of its own, until all have ended.
 fn carry_out(
     args: &Args,
     parts: &[Part<'_>],
-    works: Vec<Work>,
+    works: Vec<(Work, Ledger)>,
     seen: &Problem,
-    imported: &[Imported],
 ) -> mustlink::Result<Vec<Selection>> {
-    let one = |(single, path): &Part<'_>, work: Work| {
-        let done = in_pool(args.job.threads, || work.run(single, seen, path, imported)).flatten();
+    let one = |(single, _): &Part<'_>, (work, ledger): (Work, Ledger)| {
+        let done = in_pool(args.job.threads, || work.run(single, seen, ledger)).flatten();
         if done.is_err() {
             // Ends the other sessions as Ctrl-C does, which loses nothing.
             interrupt::flag().store(true, Ordering::Relaxed);
@@ -258,18 +260,27 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         shown: &|object| shown(job, object, &looks),
         folder: folder.unwrap_or(Path::new(".")),
     };
-    let run = |works| {
-        let done = carry_out(args, &parts, works, &seen.problem, &imported);
+    // Nobody is asked to answer before every ledger is open.
+    let ledgers = || -> mustlink::Result<Vec<Ledger>> {
+        let open = |(single, path): &Part<'_>| open_ledger(single, &seen.problem, path, &imported);
+        parts.iter().map(|part| open(part).map_err(|e| job.about_features(&seen, e))).collect()
+    };
+    let run = |ledgers: Vec<Ledger>| {
+        let works = works.into_iter().zip(ledgers).collect();
+        let done = carry_out(args, &parts, works, &seen.problem);
         done.map_err(|e| job.about_features(&seen, e))
     };
-    let finish = |selections: Vec<Selection>| {
+    let finish = |selections: Vec<Selection>| -> mustlink::Result<Ended> {
         // Ctrl-C ends the session like "save and quit". It must not also stop the writing of the labels.
-        interrupt::flag().store(false, Ordering::Relaxed);
-        write(args, job, &seen, &selections[0]).map(|()| selections)
+        let is_stopped = interrupt::flag().swap(false, Ordering::Relaxed);
+        let is_written = write(args, job, &seen, &selections[0])?;
+        let is_pending = |selection: &Selection| selection.closed == Some("pending");
+        let is_complete = !(is_stopped && selections.iter().any(is_pending));
+        Ok(Ended { selections, is_complete, is_written })
     };
-    let mut written = written(args, &parts);
-    let selections = if args.web {
+    let (ended, written) = if args.web {
         let server = Server::bind(args.port, keys, &args.annotators)?;
+        let ledgers = ledgers()?;
         std::thread::scope(|scope| {
             scope.spawn(|| serve(&server, &sessions, &objects));
             for (at, address) in server.addresses().iter().enumerate() {
@@ -277,50 +288,78 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
                 let name = name.unwrap_or_default();
                 term::tell(&format!("answer at {address}{name} (Ctrl-C ends; nothing is lost)"));
             }
-            let done = run(works).and_then(finish);
-            if done.is_ok() {
-                written.agreement = agreements(&args.annotators, &sessions);
+            let done = run(ledgers).and_then(finish).map(|ended| {
+                let mut written = written(args, &parts, ended.is_written);
+                if ended.is_complete {
+                    written.agreement = agreements(&args.annotators, &sessions);
+                }
                 server.tell(&sessions, &written);
-            }
+                (ended, written)
+            });
             server.end();
             done
         })?
     } else {
-        std::thread::scope(|scope| {
+        let ledgers = ledgers()?;
+        let ended = std::thread::scope(|scope| {
             // The session is dropped where the terminal fails or nobody is there, which ends the work.
             let face = scope.spawn(|| {
                 let sessions = sessions;
                 if is_there() { converse(&sessions[0], &objects, &keys) } else { Ok(()) }
             });
-            let done = run(works);
+            let done = run(ledgers);
             face.join().unwrap_or(Ok(())).and(done)
-        })
-        .and_then(finish)?
+        });
+        let ended = ended.and_then(finish)?;
+        let written = written(args, &parts, ended.is_written);
+        (ended, written)
     };
-    // What followed from the answers was asked of nobody.
-    let paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
     let line = |((_, path), selection): (&Part<'_>, &Selection)| {
-        let answers = selection.events.iter().filter(paid).count();
-        format!("{} in {}", count(answers, "answer"), path.display())
+        format!("{} in {}", count(answers(selection), "answer"), path.display())
     };
-    let mut lines: Vec<String> = parts.iter().zip(&selections).map(line).collect();
+    let mut lines: Vec<String> = parts.iter().zip(&ended.selections).map(line).collect();
+    if let (Some(out), false) = (&args.out, ended.is_written) {
+        lines.push(format!("{out} was not changed, because there are no answers"));
+    }
     if args.annotators.is_empty() {
         lines[0] += "; run the same command again to continue";
     } else {
+        if written.agreement.is_empty() {
+            lines.push("agreement is shown when all have finished".into());
+        }
         lines.extend(written.agreement);
         lines.push(format!("run the same command again to continue, or {}", written.next));
     }
     Ok(lines)
 }
 
-/// Writes the labels.
+/// The end of the sessions.
+struct Ended {
+    /// The selection of each annotator.
+    selections: Vec<Selection>,
+    /// False if Ctrl-C ended a session that had a question left.
+    is_complete: bool,
+    /// The labels were written.
+    is_written: bool,
+}
+
+/// Number of answers. What followed from them was asked of nobody.
+fn answers(selection: &Selection) -> usize {
+    let is_paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
+    selection.events.iter().filter(is_paid).count()
+}
+
+/// Writes the labels. Without answers, a file that exists stays as it is; false is returned then.
 fn write(
     args: &Args,
     job: &Job,
     seen: &Transformed,
     selection: &Selection,
-) -> mustlink::Result<()> {
-    let Some(out) = &args.out else { return Ok(()) };
+) -> mustlink::Result<bool> {
+    let Some(out) = &args.out else { return Ok(false) };
+    if answers(selection) == 0 && Path::new(out).exists() {
+        return Ok(false);
+    }
     let given = &seen.problem.constraints;
     let clustered = job.cluster(seen, Some(selection))?;
     if let Some(clash) = job.clash(selection, given)? {
@@ -339,11 +378,11 @@ fn write(
         ));
     }
     let labels = job.labels_and_noise(&clustered.run.clustering.labels);
-    mustlink_datasets::write_labels(out, &job.original, &labels)
+    mustlink_datasets::write_labels(out, &job.original, &labels).map(|()| true)
 }
 
-/// The files of the session, and a command that uses the answers.
-fn written(args: &Args, parts: &[Part<'_>]) -> Written {
+/// The files of the session, which has written the labels or not, and a command that uses the answers.
+fn written(args: &Args, parts: &[Part<'_>], has_labels: bool) -> Written {
     let file = |what: &str, path: &str| (what.to_string(), path.to_string());
     let (mut files, mut ledgers) = (Vec::new(), String::new());
     for (at, (_, path)) in parts.iter().enumerate() {
@@ -352,8 +391,10 @@ fn written(args: &Args, parts: &[Part<'_>]) -> Written {
         ledgers += &format!(" {}", shell_word(&path));
         files.push((name.unwrap_or_else(|| "Answers".into()), path));
     }
-    files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
-    files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
+    if has_labels {
+        files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
+        files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
+    }
     let next = format!("mustlink ledger merge{ledgers}{} --out pairs.csv", program::about_data());
     Written { files, next, ..Written::default() }
 }

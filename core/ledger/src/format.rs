@@ -134,8 +134,8 @@ impl Header {
         {
             return differs("hash of the values of the data", then, now);
         }
-        if self.selector != now.selector {
-            return differs("selector", &self.selector, &now.selector);
+        if let Some((what, then, now)) = difference("selector", &self.selector, &now.selector) {
+            return differs(&what, &then, &now);
         }
         match (&self.seed, &now.seed) {
             // It comes from the seed and from what the data say.
@@ -145,6 +145,26 @@ impl Header {
             _ => None,
         }
     }
+}
+
+/// The first option in which two configurations differ, by its path from `place`, and its two values.
+fn difference(place: &str, then: &Value, now: &Value) -> Option<(String, String, String)> {
+    if then == now {
+        return None;
+    }
+    let (Value::Object(before), Value::Object(after)) = (then, now) else {
+        return Some((place.into(), then.to_string(), now.to_string()));
+    };
+    let [tag, other] = [before, after].map(|options| options.get("type").and_then(Value::as_str));
+    if let (Some(tag), Some(other)) = (tag, other)
+        && tag != other
+    {
+        return Some((place.into(), tag.into(), other.into()));
+    }
+    let mut options = before.keys().chain(after.keys());
+    let option = options.find(|&option| before.get(option) != after.get(option))?;
+    let [then, now] = [before, after].map(|options| options.get(option).unwrap_or(&Value::Null));
+    difference(&format!("{place}.{option}"), then, now)
 }
 
 fn first_values(read: &Data, n: usize) -> String {
@@ -388,6 +408,19 @@ mod tests {
         assert!((0..=text.len()).all(|cut| may_begin(&text.as_bytes()[..cut])));
         assert!(may_begin(&[0; 4096]) && !may_begin(b"\0\0\0\x18ftypmp42, and so on"));
         assert!(!may_begin(b"{\"v\":1}") && !may_begin(b"a line of notes"));
+    }
+
+    #[test]
+    fn the_option_that_differs_is_named() {
+        let (then, now) = (
+            serde_json::json!({ "type": "npu", "clusterer": { "type": "pck_means", "k": 3 } }),
+            serde_json::json!({ "type": "npu", "clusterer": { "type": "pck_means", "k": 4 } }),
+        );
+        let texts = |all: [&str; 3]| Some(all.map(String::from).into());
+        assert_eq!(difference("selector", &then, &now), texts(["selector.clusterer.k", "3", "4"]));
+        assert_eq!(difference("selector", &then, &then), None);
+        let other = serde_json::json!({ "type": "cobras" });
+        assert_eq!(difference("selector", &then, &other), texts(["selector", "npu", "cobras"]));
     }
 
     #[test]

@@ -266,8 +266,10 @@ function result() {
   } else if (state.written) {
     if (OWN) {
       add("h2", "Agreement");
-      for (const line of state.written.agreement) add("p", line + ".");
-      add("p", "κ is 1 if two annotators always agree, and 0 if they agree as often as by chance.");
+      const lines = state.written.agreement;
+      for (const line of lines) add("p", line + ".");
+      add("p", lines.length ? "κ is 1 if two annotators always agree, and 0 if they agree as often as by chance." :
+        "How well you agree is shown when all have finished.");
     }
     add("h2", "Files");
     const files = made("dl");

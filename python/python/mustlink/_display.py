@@ -173,8 +173,10 @@ def _sizes(labels: Any) -> list[tuple[int, int]]:
 def _clusters(labels: Any) -> list[tuple[str, str]]:
     sizes = [size for label, size in _sizes(labels) if label >= 0]
     noise = len(labels) - sum(sizes)
-    of = ", ".join(map(str, sizes[:_MOST])) + (", …" if len(sizes) > _MOST else "")
-    return [("clusters", f"{len(sizes)} of {of} objects" + (f", {noise} noise" if noise else ""))]
+    listed = [str(size) for size in sizes[:_MOST]]
+    listed = [*listed, "…"] if len(sizes) > _MOST else [*listed[:-2], " and ".join(listed[-2:])]
+    of = f" ({', '.join(listed)} {'object' if sizes == [1] else 'objects'})" if sizes else ""
+    return [("clusters", f"{len(sizes)}{of}" + (f", {noise} noise" if noise else ""))]
 
 
 def _met(n: int, must: int, cannot: int) -> list[tuple[str, str]]:

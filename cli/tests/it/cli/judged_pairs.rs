@@ -14,7 +14,7 @@ fn a_wrong_verdict_is_overruled_and_asked_about() {
     assert_eq!(done.status, 0, "{}", done.err);
     for said in [
         "pairs        scored: 5 objects, 7 pairs judged in 7 rows\n",
-        "clusters     2 of 3, 2 objects\n",
+        "clusters     2 (3 and 2 objects)\n",
         "objective    0.4055, the optimum\n",
         "overruled    1 verdict for \"same\", 0 verdicts for \"different\"\n",
     ] {
@@ -42,7 +42,7 @@ fn several_thresholds_are_columns() {
                     a,0,0,0\nb,0,0,0\nc,0,0,1\nd,0,1,2\ne,0,1,2\n";
     assert_eq!(bench.read("l.csv"), expected);
     assert!(
-        done.out.contains("threshold    0.93\nclusters     3 of 2, 2, 1 objects\n"),
+        done.out.contains("threshold    0.93\nclusters     3 (2, 2 and 1 objects)\n"),
         "{}",
         done.out
     );

@@ -232,7 +232,7 @@ fn standard_input_and_output() {
     let done = bench.run_with("cluster --data - --id name --out - --quiet", LINE);
     assert_eq!(done.status, 0, "{}", done.err);
     assert_eq!(done.out.lines().count(), 7);
-    assert!(done.err.contains("clusters     2 of 3, 3 objects\n"), "{}", done.err);
+    assert!(done.err.contains("clusters     2 (3 and 3 objects)\n"), "{}", done.err);
     bench.write("labels.csv", &done.out);
     let score = bench.run_with(
         "score --truth - --labels labels.csv --metric ari",

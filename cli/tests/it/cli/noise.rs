@@ -27,7 +27,7 @@ fn noise_is_minus_one_in_files_and_counted_in_summaries() {
         let labels = bench.read("l.csv");
         assert!(labels.starts_with("id,label\nfar,-1\na0,0\nb0,1\n"), "{clusterer}: {labels}");
         assert!(labels.ends_with("off,-1\n"), "{clusterer}: {labels}");
-        assert!(done.out.contains("clusters     2 of 8, 8 objects\nnoise        2 objects, -1"));
+        assert!(done.out.contains("clusters     2 (8 and 8 objects)\nnoise        2 objects, -1"));
         assert!(done.out.contains("; noise is left out, 2 objects"), "{}", done.out);
         let json = bench.run(&format!("{line} {clusterer} --format json")).json();
         assert_eq!((&json["k"], &json["noise"]), (&2.into(), &2.into()));

@@ -124,9 +124,10 @@ fn one_as_many(text: &str) -> Option<&str> {
                           labels lines members methods must-links objects pairs partitions queries questions rows \
                           sets values";
     let words: Vec<&str> = text.split_whitespace().collect();
-    let thing = |word: &str| THINGS.split(' ').any(|t| t == word.trim_end_matches([',', ';', ':']));
+    let thing =
+        |word: &str| THINGS.split(' ').any(|t| t == word.trim_end_matches([',', ';', ':', ')']));
     // The last number of a list of sizes may be 1.
-    let ends_list = |at: usize| at > 1 && words[at - 2].ends_with(',');
+    let ends_list = |at: usize| at > 1 && words[at - 2] == "and";
     let is_wrong = |at: &usize| words[at - 1] == "1" && thing(words[*at]) && !ends_list(*at);
     (1..words.len()).find(is_wrong).map(|at| words[at])
 }

@@ -35,15 +35,19 @@ impl Page {
         let (host, path) = parts(&self.address);
         let own = format!("http://{host}");
         let got = send(host, method, &format!("{path}{what}"), &[("Origin", own.as_str())], body);
-        self.sent += &String::from_utf8_lossy(&got.body);
+        let text = String::from_utf8_lossy(&got.body);
+        let is_guess_sent = text.contains("\"says\":true") || text.contains("\"says\":false");
+        assert!(!is_guess_sent, "the guess about an open question: {text}");
+        self.sent += &text;
         got.json()
     }
 
-    /// The state with a question, or at the end.
+    /// The state at the end, or with a question once the method has a guess about it.
     fn next(&mut self) -> Value {
         loop {
             let now = self.send("GET", "state", "");
-            if !now["open"].is_null() || !now["ended"].is_null() {
+            let has_guess = now["standing"]["answers"] == now["counts"]["answered"];
+            if (has_guess && !now["open"].is_null()) || !now["ended"].is_null() {
                 return now;
             }
         }
@@ -141,14 +145,43 @@ fn annotators_share_the_questions_and_see_their_agreement_at_the_end() {
 }
 
 #[test]
-fn a_ledger_that_another_process_writes_ends_all_sessions() {
+fn the_order_of_annotators_is_nothing() {
+    let bench = Bench::with("m.toml", method());
+    let (label, mut anna, mut ben) = start(&bench);
+    anna.answer(2, "", None);
+    ben.answer(3, "", None);
+    label.kill();
+    let line = SESSION.replace("anna,ben", "ben,anna");
+    let mut label = Label::start(&bench, &line.split(' ').collect::<Vec<_>>());
+    let (mut ben, mut anna) = (Page::new(label.address.clone()), Page::new(label.next_address()));
+    let answered = [&mut anna, &mut ben].map(|page| page.next()["counts"]["answered"].clone());
+    assert_eq!(answered, [2, 3]);
+    label.kill();
+}
+
+#[cfg(unix)]
+#[test]
+fn agreement_is_not_shown_before_all_have_finished() {
+    let bench = Bench::with("m.toml", method());
+    let (label, mut anna, mut ben) = start(&bench);
+    anna.answer(usize::MAX, "", None);
+    anna.quit();
+    ben.answer(3, "", None);
+    let (status, said) = label.interrupted();
+    assert!(status == 0 && !said.contains("κ"), "{said}");
+    assert!(said.contains("\nagreement is shown when all have finished\n"), "{said}");
+}
+
+#[test]
+fn a_ledger_that_another_process_writes_is_refused_before_a_page_is_served() {
     let bench = Bench::with("m.toml", method());
     let line = SESSION.replace(" --annotators anna,ben", "").replace("l.jsonl", "l-ben.jsonl");
     let first = Label::start(&bench, &line.split(' ').collect::<Vec<_>>());
     Page::new(first.address.clone()).next();
-    let (second, ..) = start(&bench);
-    let (status, said) = second.ended();
-    assert!(status == 3 && said.contains("l-ben.jsonl: is being written by process"), "{said}");
+    let second = bench.run(&format!("label --web {SESSION}"));
+    let said = "l-ben.jsonl: is being written by process";
+    assert!(second.status == 3 && second.err.contains(said), "{}", second.err);
+    assert!(!second.err.contains("answer at"), "{}", second.err);
     first.kill();
 }
 

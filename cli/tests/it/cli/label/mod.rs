@@ -72,6 +72,16 @@ impl Label {
         (self.child.wait().unwrap().code().unwrap_or(-1), said)
     }
 
+    /// Ends it as Ctrl-C does; gives the exit status and what it said.
+    #[cfg(unix)]
+    fn interrupted(self) -> (i32, String) {
+        let pid = self.child.id().to_string();
+        assert!(
+            std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success()
+        );
+        self.ended()
+    }
+
     /// Kills it without warning.
     fn kill(mut self) {
         self.child.kill().unwrap();
@@ -376,7 +386,10 @@ fn ctrl_c_saves_and_quits() {
     );
     let label = Label::start(&bench, &line.split(' ').collect::<Vec<_>>());
     let (host, path) = parts(&label.address);
-    while send(host, "GET", &format!("{path}state"), &[], "").json()["open"].is_null() {}
+    let wait = |(host, path): (&str, &str)| {
+        while send(host, "GET", &format!("{path}state"), &[], "").json()["open"].is_null() {}
+    };
+    wait((host, path));
     let own = format!("http://{host}");
     let why = |i: &str| {
         let look = json!({ "look": "why", "i": i, "j": "5 (dodge)" }).to_string();
@@ -386,9 +399,15 @@ fn ctrl_c_saves_and_quits() {
     assert_eq!(["1", "ford", "Opel", "fiat"].map(why), [200, 200, 200, 404]);
     // Its name on the page.
     assert_eq!(["ford (row 1)", "ford (row 2)", "1 (ford)"].map(why), [200, 404, 200]);
-    let pid = label.child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let (status, said) = label.ended();
+    let (status, said) = label.interrupted();
     assert_eq!(status, 0, "{said}");
     assert_eq!(bench.read("labels.csv").lines().count(), 7);
+    // Without answers, a file that exists is kept.
+    bench.write("labels.csv", "of another session");
+    let label = Label::start(&bench, &line.split(' ').collect::<Vec<_>>());
+    wait(parts(&label.address));
+    let (status, said) = label.interrupted();
+    let kept = "\nlabels.csv was not changed, because there are no answers\n";
+    assert!(status == 0 && said.contains(kept), "{said}");
+    assert_eq!(bench.read("labels.csv"), "of another session");
 }
