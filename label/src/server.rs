@@ -1,6 +1,6 @@
 //! The session on a page of this machine.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mustlink_core::{Error, Result};
@@ -18,8 +18,10 @@ use crate::wire::{Look, Wanted, scene, troubled};
 
 /// Longest wait for the next turn.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Time that a page has to load the images of its last state.
+/// The server ends when no page asked for an image of its last state for this long.
 const BREATH: Duration = Duration::from_millis(200);
+/// Number of breaths that pages have to ask for their last state, and to load its images.
+const BREATHS: (u32, u32) = (4, 25);
 
 /// A server that can be reached from this machine only.
 pub struct Server {
@@ -28,6 +30,8 @@ pub struct Server {
     nonce: String,
     keys: Keys,
     seats: Vec<Seat>,
+    /// Number of requests so far.
+    requests: AtomicU64,
 }
 
 /// The page of one annotator.
@@ -56,7 +60,7 @@ impl Server {
             [] => vec![seat("")?],
             all => all.iter().map(|name| seat(name)).collect::<Result<_>>()?,
         };
-        Ok(Server { http, nonce: guard::random()?, keys, seats })
+        Ok(Server { http, nonce: guard::random()?, keys, seats, requests: AtomicU64::new(0) })
     }
 
     /// The addresses of the pages, with their tokens.
@@ -67,9 +71,13 @@ impl Server {
     /// Shows which files were written, on the pages that are open.
     pub fn tell(&self, sessions: &[Session], written: &Written) {
         sessions.iter().for_each(|session| session.written(written.clone()));
-        for _ in 0..4 {
+        let (to_ask, to_load) = BREATHS;
+        for breath in 1..=to_load {
+            let before = self.requests.load(Ordering::Relaxed);
             std::thread::sleep(BREATH);
-            if self.seats.iter().all(|seat| seat.is_told.load(Ordering::Relaxed)) {
+            let is_told = self.seats.iter().all(|seat| seat.is_told.load(Ordering::Relaxed));
+            let is_idle = self.requests.load(Ordering::Relaxed) == before;
+            if is_idle && (is_told || breath >= to_ask) {
                 break;
             }
         }
@@ -103,6 +111,7 @@ fn answer(
     objects: &Objects<'_>,
     request: &Request,
 ) -> Response {
+    server.requests.fetch_add(1, Ordering::Relaxed);
     let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
     let changes = request.method != "GET";
     let (host, origin) = (request.header("Host"), request.header("Origin"));

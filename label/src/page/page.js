@@ -35,12 +35,12 @@ const time = (at) => (at || "").replace("T", " ").replace("Z", "");
 // A long text is not a name.
 const title = (o) => (o.shown.text !== null && o.shown.text.length > 30 ? o.shown.id : o.name);
 
-// Running text. Words that also occur in the other text are marked.
+// Running text. Words that also occur in the other text are marked. Short ones, such as “the”, are in most texts.
 function prose(text, other) {
   const it = made("p", undefined, "text");
   it.dir = "auto";
   const parts = (t) => t.split(/([\p{L}\p{N}]+)/u);
-  const theirs = new Set(other ? parts(other).filter((_, at) => at % 2).map((w) => w.toLowerCase()) : []);
+  const theirs = new Set(other ? parts(other).filter((w, at) => at % 2 && [...w].length > 3).map((w) => w.toLowerCase()) : []);
   parts(text).forEach((part, at) => {
     it.append(at % 2 && theirs.has(part.toLowerCase()) ? made("mark", part) : part);
   });
@@ -232,6 +232,9 @@ function enable(all, can) {
   for (const does of all) for (const b of document.querySelectorAll("[data-does=" + does + "]")) b.disabled = !can;
 }
 
+// The pictures of the end page by object. They stay when the page is drawn again after the program has ended.
+const thumbs = new Map();
+
 // The end: clusters with typical members, agreement, files and the next command.
 function result() {
   const c = state.counts, { clusters, noise, more } = state.found, all = [];
@@ -249,7 +252,10 @@ function result() {
       const members = made("td"), line = made("div", undefined, "thumbs"), cells = body.insertRow();
       for (const o of typical) {
         const it = made("figure");
-        if (o.shown.image !== null) it.append(picture(o));
+        if (o.shown.image !== null) {
+          if (!thumbs.has(o.object)) thumbs.set(o.object, picture(o));
+          it.append(thumbs.get(o.object));
+        }
         it.append(made("figcaption", title(o)));
         line.append(it);
       }

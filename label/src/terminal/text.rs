@@ -111,12 +111,18 @@ pub(crate) fn beside(left: &[Line], right: &[Line], width: usize) -> Vec<Line> {
 /// Columns below which nothing stands side by side.
 const NARROW: usize = 60;
 
+/// Shorter words, such as "the" and "of", are in most texts.
+const SHORTEST_MARKED: usize = 4;
+
 /// Words and what is between them, with those that `other` has as well underlined.
 pub(crate) fn common(text: &str, other: &str) -> Vec<Line> {
     let word = |c: char| c.is_alphanumeric();
     let lower = |w: &str| w.to_lowercase();
-    let theirs: std::collections::BTreeSet<String> =
-        other.split(|c| !word(c)).filter(|w| !w.is_empty()).map(lower).collect();
+    let theirs: std::collections::BTreeSet<String> = other
+        .split(|c| !word(c))
+        .filter(|w| w.chars().count() >= SHORTEST_MARKED)
+        .map(lower)
+        .collect();
     let marked = |line: &Line| {
         let text = line.0.iter().map(|(_, t)| t.as_str()).collect::<String>();
         let mut out = Vec::new();
@@ -183,10 +189,10 @@ mod tests {
 
     #[test]
     fn words_of_both_are_marked_and_numbers_drawn() {
-        let marked = common("The cat, the dog", "a CAT");
+        let marked = common("The tiger, the dog", "the TIGER");
         let both: Vec<&(Style, String)> =
             marked[0].0.iter().filter(|(s, _)| *s == Style::Underlined).collect();
-        assert_eq!(both, [&(Style::Underlined, "cat".to_string())]);
+        assert_eq!(both, [&(Style::Underlined, "tiger".to_string())]);
         assert_eq!(curve(&[0.0, 3.5, 7.0, f64::NAN], 10), "▁▅█ ");
         assert_eq!(curve(&[], 10), "");
     }
