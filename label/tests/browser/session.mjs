@@ -1,9 +1,10 @@
 // Sessions of `mustlink label --web` in Chromium: forty answers by touch on a small screen, and by keyboard alone on a
-// large one, each with an undo, a conflict, every panel and the end page; then two annotators on one server, one on each
-// screen. axe-core must find nothing on any of them.
+// large one, each with an undo, a conflict, every panel and the end page; a session about pictures; then two annotators on
+// one server, one on each screen. axe-core must find nothing on any of them, nor on other pages that are given, such as a
+// report and the pages of the manual.
 //
 //   npm install -g playwright-core axe-core
-//   node label/tests/browser/session.mjs target/debug/mustlink
+//   node label/tests/browser/session.mjs target/debug/mustlink [results/report.html book/book/*.html]
 //
 // NODE_MODULES is the folder of the two packages [default: that of `npm root -g`], CHROMIUM the browser
 // [default: /usr/bin/chromium], SCREENSHOTS a folder for pictures [default: none].
@@ -14,6 +15,8 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
+import url from "node:url";
+import zlib from "node:zlib";
 
 const modules = process.env.NODE_MODULES ?? execSync("npm root -g").toString().trim();
 const require = createRequire(path.join(path.resolve(modules), "here.js"));
@@ -30,11 +33,13 @@ const pairs = [[0, 50], [1, 51], [0, 1], [50, 51]];
 for (let k = 0; k < 45; k++) pairs.push([2 + k, 52 + ((k * 7) % 90)]);
 const METHOD = `selector = { type = "fixed_list", pairs = ${JSON.stringify(pairs)} }\nclusterer = "pck_means"\nk = 3\n`;
 
-// One server, as it was started with these options, and the addresses of its pages.
-async function started(options, pages) {
+const IRIS = "--data iris --method m.toml";
+
+// One server, as it was started with these options and files, and the addresses of its pages.
+async function started(options, pages, files = { "m.toml": METHOD }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "label-"));
-  fs.writeFileSync(path.join(folder, "m.toml"), METHOD);
-  const line = "label --web --data iris --method m.toml --ledger l.jsonl " + options;
+  for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), content);
+  const line = "label --web --ledger l.jsonl " + options;
   const child = spawn(program, line.split(" "), { cwd: folder, stdio: ["ignore", "inherit", "pipe"] });
   // A session that failed does not outlive this script.
   process.on("exit", () => child.kill());
@@ -56,9 +61,15 @@ async function started(options, pages) {
 
 const AGREEMENT = "anna and ben agree on 4 of 5 pairs that both answered; Cohen's κ is 0.62";
 
+// What axe-core finds on a page.
+async function violations(page) {
+  await page.evaluate(axe);
+  return page.evaluate(async () => (await axe.run()).violations.map((v) => [v.id, v.nodes.map((n) => n.html.slice(0, 300))]));
+}
+
 class Session {
   static async start(browser, name, screen) {
-    const server = await started("--out labels.csv --budget " + BUDGET, 1);
+    const server = await started(IRIS + " --out labels.csv --budget " + BUDGET, 1);
     return Session.open(browser, name, screen, server, server.addresses[0]);
   }
 
@@ -91,9 +102,7 @@ class Session {
     // An animation has ended.
     await this.page.waitForTimeout(300);
     if (process.env.SCREENSHOTS) await this.page.screenshot({ path: path.join(process.env.SCREENSHOTS, `${this.name}-${what}.png`) });
-    await this.page.evaluate(axe);
-    const violations = await this.page.evaluate(async () => (await axe.run()).violations.map((v) => [v.id, v.nodes.map((n) => n.html)]));
-    assert.deepEqual(violations, [], `${this.name}, ${what}`);
+    assert.deepEqual(await violations(this.page), [], `${this.name}, ${what}`);
     const wide = await this.page.evaluate("[...document.querySelectorAll('body *')].filter((e) => " +
       "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 200))");
     assert.deepEqual(wide, [], `${this.name}, ${what}: wider than the window`);
@@ -285,9 +294,70 @@ async function byKeyboard(browser, colorScheme) {
   await s.saved();
 }
 
+// A picture of 8 × 8 grey pixels.
+function png(grey) {
+  const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type), data]), ends = Buffer.alloc(8);
+    ends.writeUInt32BE(data.length, 0);
+    ends.writeUInt32BE(crc(body), 4);
+    return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
+  };
+  const row = Buffer.alloc(9, grey), head = Buffer.from([0, 0, 0, 8, 0, 0, 0, 8, 8, 0, 0, 0, 0]);
+  row[0] = 0;
+  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), chunk("IHDR", head),
+    chunk("IDAT", zlib.deflateSync(Buffer.concat(Array(8).fill(row)))), chunk("IEND", Buffer.alloc(0))]);
+}
+
+function crc(bytes) {
+  let c = 0xffffffff;
+  for (const byte of bytes) {
+    c ^= byte;
+    for (let k = 0; k < 8; k++) c = c & 1 ? (c >>> 1) ^ 0xedb88320 : c >>> 1;
+  }
+  return ~c >>> 0;
+}
+
+// Pictures of the last page are there when the program has ended.
+async function byPictures(browser) {
+  const files = { "data.csv": "name,x,file\n" };
+  for (let k = 0; k < 80; k++) {
+    files["data.csv"] += `no. ${k},${k % 8}.5,${k}.png\n`;
+    files[k + ".png"] = png(3 * k);
+  }
+  const server = await started("--data data.csv --id name --image file --selector random_pairs --clusterer pck_means --k 8", 1, files);
+  const s = await Session.open(browser, "pictures", { viewport: { width: 1400, height: 900 } }, server, server.addresses[0]);
+  await s.until("state.standing && document.images.length === 2");
+  await s.checked("question");
+  await s.answer((does) => s.page.keyboard.press(does === "same" ? "y" : "n"), 3, (a, b) => a % 8 === b % 8);
+  await s.page.keyboard.press("q");
+  await s.until("state.written");
+  assert.equal(await server.ended, 0);
+  await s.checked("saved");
+  const loaded = await s.page.evaluate("[...document.images].filter((image) => image.complete && image.naturalWidth === 8).length");
+  assert.equal(loaded, 32);
+  await s.context.close();
+  fs.rmSync(server.folder, { recursive: true });
+  console.log("pictures: passed");
+}
+
+// Other pages: axe-core finds nothing, and the page does not scroll sideways.
+async function byFile(browser, file) {
+  for (const [width, height] of [[400, 800], [1400, 900]]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+      const page = await context.newPage();
+      await page.goto(url.pathToFileURL(path.resolve(file)).href);
+      assert.deepEqual(await violations(page), [], `${file}, ${width}, ${colorScheme}`);
+      assert(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${file}, ${width}: scrolls sideways`);
+      await context.close();
+    }
+  }
+  console.log(file + ": passed");
+}
+
 // Anna on the small screen by touch, ben on the large one by keyboard. They answer alike, but for one pair.
 async function byTwo(browser, colorScheme) {
-  const server = await started("--annotators anna,ben --budget 20", 2), { addresses: [ofAnna, ofBen] } = server;
+  const server = await started(IRIS + " --annotators anna,ben --budget 20", 2), { addresses: [ofAnna, ofBen] } = server;
   const small = { viewport: { width: 400, height: 800 }, hasTouch: true, isMobile: true, colorScheme };
   const anna = await Session.open(browser, "anna-" + colorScheme, small, server, ofAnna);
   const ben = await Session.open(browser, "ben-" + colorScheme, { viewport: { width: 1400, height: 900 }, colorScheme }, server, ofBen);
@@ -333,6 +403,8 @@ try {
     await byKeyboard(browser, scheme);
     await byTwo(browser, scheme);
   }
+  await byPictures(browser);
+  for (const file of process.argv.slice(3)) await byFile(browser, file);
 } finally {
   await browser.close();
 }
