@@ -157,6 +157,7 @@ impl Significance {
         let parts = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let others = match &same[..] {
             [one] => few(&[one]),
+            all if all.len() + 1 == self.methods.len() => format!("all {} others", all.len()),
             some => format!("{} of the {} others", some.len(), self.methods.len() - 1),
         };
         let lead = match best.against_best {

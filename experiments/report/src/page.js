@@ -57,10 +57,19 @@
       said.textContent = text ? rows + " rows; " + without + " tables have none and are hidden" : "";
     });
   }
-  // What is wider than the screen says so, and names of rows stay in place.
+  // What is wider than the screen says so, can be scrolled with the keyboard, and names of rows stay in place.
   var wide = all(document, ".scroll");
   var measure = function () {
-    wide.forEach(function (e) { e.classList.toggle("more", e.scrollWidth > e.clientWidth + 1); });
+    wide.forEach(function (e) {
+      var name = e.querySelector("caption, svg > title");
+      if (e.classList.toggle("more", e.scrollWidth > e.clientWidth + 1)) {
+        e.tabIndex = 0;
+        e.setAttribute("role", "group");
+        e.setAttribute("aria-label", name ? name.textContent : "scroll sideways");
+      } else {
+        ["tabindex", "role", "aria-label"].forEach(function (what) { e.removeAttribute(what); });
+      }
+    });
   };
   window.addEventListener("resize", measure);
   document.addEventListener("toggle", measure, true);
@@ -80,16 +89,18 @@
     link.addEventListener("click", function () {
       link.href = URL.createObjectURL(new Blob([text()], { type: type }));
     });
+    if (where.textContent) { where.appendChild(document.createTextNode(" ")); }
     where.appendChild(link);
   };
   all(document, "details.file").forEach(function (file) {
     var pre = file.querySelector("pre"), bar = document.createElement("p");
+    pre.tabIndex = 0;
     file.insertBefore(bar, pre);
     save(bar, "save " + pre.id, pre.id, "text/plain", function () { return pre.textContent; });
   });
   all(document, ":not(.small) > figure > figcaption").forEach(function (caption) {
     var figure = caption.parentNode, name = figure.dataset.files.split(" ")[0];
-    save(caption, " save " + name, name, "image/svg+xml", function () {
+    save(caption, "save " + name, name, "image/svg+xml", function () {
       var svg = figure.querySelector("svg").cloneNode(true);
       all(svg, ".rows").forEach(function (g) { g.removeAttribute("transform"); });
       return new XMLSerializer().serializeToString(svg);

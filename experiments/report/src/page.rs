@@ -12,6 +12,7 @@ use mustlink_experiments::{Experiment, Facts};
 use crate::columns::{observations, percent};
 use crate::figure::Figure;
 use crate::headline::Fact;
+use crate::heat_map;
 use crate::learning_curve::FEWEST;
 use crate::moved::{self, Move};
 use crate::palette::sample;
@@ -132,8 +133,10 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
             }
             body {
                 "\n"
-                (summary(experiment, contents))
-                (with_navigation(&sections, &controls(experiment)))
+                main {
+                    (summary(experiment, contents))
+                    (with_navigation(&sections, &controls(experiment)))
+                }
                 script { (PreEscaped(SCRIPT)) }
                 "\n"
             }
@@ -335,6 +338,8 @@ fn costs(experiment: &Experiment, contents: &Contents) -> Option<Section> {
 
 fn weights(experiment: &Experiment, figures: &Figures) -> Option<Section> {
     let body = html! {
+        p class="dim" { (heat_map::HOW) }
+        "\n"
         div class="figures" {
             "\n"
             @for figure in &figures.weights { (figure.html(experiment, true)) }

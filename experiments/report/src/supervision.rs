@@ -21,6 +21,8 @@ use mustlink_experiments::{Experiment, MethodSpec};
 
 /// Differences this small do not count.
 const TIE: f64 = 1e-9;
+/// At most this many differences that may be chance are listed unfolded.
+const LISTED: usize = 10;
 
 /// A method against its twin on one data set under one metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -260,8 +262,21 @@ impl Supervision {
         if self.benefits.is_empty() && self.alone.is_empty() && self.unread.is_empty() {
             return None;
         }
+        let surely = self.benefits.iter().filter(|b| b.worse && b.is_significant()).count();
+        let mut sheet = self.sheet(experiment).unwrap_or_default();
+        let listed = sheet.lines.len().min(surely.max(LISTED));
+        let rest = sheet.lines.split_off(listed);
+        let rest = Sheet { lines: rest, note: String::new(), ..sheet.clone() };
         let body = html! {
-            @if let Some(sheet) = self.sheet(experiment) { (sheet.html()) }
+            @if !sheet.lines.is_empty() { (sheet.html()) }
+            @if !rest.lines.is_empty() {
+                details class="fold" {
+                    summary { (rest.lines.len()) " more, which may be chance" }
+                    "\n"
+                    (rest.html())
+                }
+                "\n"
+            }
             @if let Some(first) = self.alone.first() {
                 p {
                     b { "No twin:" } " " (self.alone.join(", ")) ". Put 0 first among the points under "
