@@ -15,11 +15,20 @@ use mustlink_report::{CANNOT_LINK, MUST_LINK};
 const HALO: &str = "stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"";
 const SIDE: f64 = 250.0;
 const TOP: f64 = 44.0;
+/// Space between the frame and the unit square.
+const MARGIN: f64 = 10.0;
+const BLACK: &str = "#222";
+/// Colours of classes and clusters, by number. Must-links and cannot-links have other colours.
+const CLASSES: [&str; 3] = ["#009e73", "#cc79a7", "#e69f00"];
+/// Distance from which two numbers do not touch each other.
+const APART: f64 = 13.0;
 
 /// One panel: a square with a caption above it.
 struct Panel {
     left: f64,
     svg: String,
+    /// Places of the numbers so far.
+    numbers: Vec<(f64, f64)>,
 }
 
 impl Panel {
@@ -29,12 +38,13 @@ impl Panel {
             "<text x=\"{left}\" y=\"30\">{caption}</text>\n<rect x=\"{left}\" y=\"{TOP}\" \
              width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"#bbb\"/>\n"
         );
-        Panel { left, svg }
+        Panel { left, svg, numbers: Vec::new() }
     }
 
     /// The place of a point of the unit square; the second coordinate grows upwards.
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (self.left + x * SIDE, TOP + (1.0 - y) * SIDE)
+        let side = SIDE - 2.0 * MARGIN;
+        (self.left + MARGIN + x * side, TOP + MARGIN + (1.0 - y) * side)
     }
 
     fn link(&mut self, a: (f64, f64), b: (f64, f64), kind: Kind, dashed: bool) {
@@ -48,34 +58,59 @@ impl Panel {
         );
     }
 
-    fn object(&mut self, p: (f64, f64), name: &str, class: u32) {
+    /// An object of a class, which has a shape and a colour.
+    fn object(&mut self, p: (f64, f64), class: u32) {
         let (x, y) = self.at(p);
         let mark = match class {
-            0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),
-            1 => format!(
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"/>",
-                x - 3.5,
-                y - 3.5
-            ),
-            _ => format!("<path d=\"M{x:.1} {:.1}l4.5 8h-9z\"/>", y - 5.0),
+            0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""),
+            1 => {
+                format!("<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"", x - 3.5, y - 3.5)
+            }
+            _ => format!("<path d=\"M{x:.1} {:.1}l4.5 8h-9z\"", y - 5.0),
         };
-        let _ = writeln!(self.svg, "{mark}");
-        if !name.is_empty() {
-            let _ = writeln!(
-                self.svg,
-                "<text x=\"{:.1}\" y=\"{:.1}\" {HALO}>{name}</text>",
-                x + 7.0,
-                y - 6.0
-            );
-        }
+        let colour = CLASSES[class as usize % CLASSES.len()];
+        let _ =
+            writeln!(self.svg, "{mark} fill=\"{colour}\" stroke=\"#fff\" stroke-width=\"0.6\"/>");
     }
 
-    /// The number of a question, at the middle of its pair.
-    fn number(&mut self, a: (f64, f64), b: (f64, f64), number: usize) {
-        let (x, y) = self.at(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0));
+    /// An object with a name.
+    fn named(&mut self, p: (f64, f64), name: &str) {
+        let (x, y) = self.at(p);
         let _ = writeln!(
             self.svg,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"10\" text-anchor=\"middle\" {HALO}>{number}</text>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{BLACK}\"/>\n<text x=\"{:.1}\" y=\"{:.1}\" \
+             {HALO}>{name}</text>",
+            x + 7.0,
+            y - 6.0
+        );
+    }
+
+    /// The number of a question, near the middle of its pair and apart from the numbers so far.
+    fn number(&mut self, a: (f64, f64), b: (f64, f64), number: usize) {
+        let ((x1, y1), (x2, y2)) = (self.at(a), self.at(b));
+        let length = (x2 - x1).hypot(y2 - y1);
+        let (right, down) = ((y1 - y2) / length, (x2 - x1) / length);
+        let mut places = [0.0, 11.0, -11.0, 22.0, -22.0].into_iter().flat_map(|aside| {
+            [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map(|part| {
+                let (x, y) = (x1 + part * (x2 - x1), y1 + part * (y2 - y1));
+                (x + aside * right, y + aside * down)
+            })
+        });
+        let nearest = |(x, y): (f64, f64)| {
+            let distances = self.numbers.iter().map(|(a, b)| (x - a).hypot(y - b));
+            distances.fold(f64::INFINITY, f64::min)
+        };
+        let is_inside = |(x, y): (f64, f64)| {
+            let (across, below) = (x - self.left, y - TOP);
+            [across, below].iter().all(|v| (6.0..=SIDE - 6.0).contains(v))
+        };
+        let free = places.find(|place| is_inside(*place) && nearest(*place) >= APART);
+        let (x, y) = free.unwrap_or(((x1 + x2) / 2.0, (y1 + y2) / 2.0));
+        self.numbers.push((x, y));
+        let _ = writeln!(
+            self.svg,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"10\" text-anchor=\"middle\" {HALO}>{number}</text>",
+            y + 3.5
         );
     }
 }
@@ -120,7 +155,7 @@ fn closure() -> String {
                 panel.link(a, b, c.kind, dashed);
             }
         }
-        objects.iter().zip(names).for_each(|(p, name)| panel.object(*p, name, 0));
+        objects.iter().zip(names).for_each(|(p, name)| panel.named(*p, name));
         panel
     };
     let n = objects.len();
@@ -182,7 +217,7 @@ fn questions() -> String {
                     _ => {}
                 }
             }
-            classes.iter().enumerate().for_each(|(i, &class)| panel.object(at(i), "", class));
+            classes.iter().enumerate().for_each(|(i, &class)| panel.object(at(i), class));
             pairs.iter().enumerate().for_each(|(t, (a, b))| panel.number(*a, *b, t + 1));
             panel
         })
@@ -220,7 +255,7 @@ fn elongated() -> String {
         .map(|(number, (caption, labels))| {
             let mut panel = Panel::new(number, caption);
             for (p, &label) in objects.iter().zip(labels) {
-                panel.object(((p.0 + 7.0) / 14.0, (p.1 + 3.5) / 14.0), "", label);
+                panel.object(((p.0 + 7.0) / 14.0, (p.1 + 3.5) / 14.0), label);
             }
             panel
         })
