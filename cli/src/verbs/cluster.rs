@@ -33,9 +33,10 @@ use mustlink_experiments::Clustered;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink cluster --data iris --k 3 --out labels.csv
-  mustlink cluster --data my.csv --id name --constraints pairs.csv --method method.toml --out labels.csv
-  mustlink cluster --data iris --selector explore_consolidate --budget 50 --format json
-  mustlink cluster --pairs scored.csv --out labels.csv --violations overruled.csv --questions sheet.csv")]
+  mustlink cluster --data my.csv --id name --constraints pairs.csv \\
+      --method method.toml --out labels.csv
+  mustlink cluster --data iris --selector random_pairs --budget 50 --format json
+  mustlink cluster --pairs scored.csv --out labels.csv --violations broken.csv")]
 #[command(mut_arg("data", without_pairs))]
 #[command(
     override_usage = "mustlink cluster [OPTIONS] --data <DATA>\n       mustlink cluster [OPTIONS] --pairs <FILE>"

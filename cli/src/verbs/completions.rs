@@ -11,7 +11,7 @@ use crate::{complete, term};
 /// The script asks the program, so that names of plugins and data sets are completed, too.
 #[derive(Debug, clap::Args)]
 #[command(
-    before_help = "Example: mustlink completions bash > ~/.local/share/bash-completion/completions/mustlink"
+    before_help = "Example: mustlink completions fish > ~/.config/fish/completions/mustlink.fish"
 )]
 pub(crate) struct Args {
     /// The shell

@@ -32,7 +32,7 @@ use crate::{complete, interrupt, program, term};
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink consensus partitions.csv --k 3 --out labels.csv
-  mustlink consensus partitions.csv --consensus hbgf --k 5 --constraints pairs.csv
+  mustlink consensus partitions.csv --k 5 --constraints pairs.csv
   mustlink consensus partitions.csv --method consensus.toml --format json")]
 pub(crate) struct Args {
     /// CSV with one row per object and one column per partition

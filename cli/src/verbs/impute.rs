@@ -41,8 +41,8 @@ pub(crate) enum Kinds {
 /// Derive constraints from an ensemble
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
-  mustlink impute --data digits --generator '{ type = \"subsample\", members = 200 }'
-  mustlink impute --data bbc --method committee.toml --kappa-must 0.98 --out must.csv")]
+  mustlink impute --data digits --generator subsample
+  mustlink impute --data bbc --method method.toml --kappa-must 0.98 --out m.csv")]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,

@@ -33,10 +33,14 @@ use crate::{interrupt, program, term};
 /// Every answer is kept in --ledger immediately.
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
-  mustlink label --data my.csv --id name --selector cobras --ledger answers.jsonl --out labels.csv
-  mustlink label --data texts.csv --id name --text body --k 4 --budget 60 --ledger answers.jsonl --web
-  mustlink label --data my.csv --id name --import answered.csv --ledger answers.jsonl --out labels.csv
-  mustlink label --data my.csv --id name --selector random_pairs --ledger answers.jsonl --web --annotators anna,ben")]
+  mustlink label --data my.csv --id name --selector cobras \\
+      --ledger answers.jsonl --out labels.csv
+  mustlink label --data texts.csv --id name --text body --k 4 \\
+      --budget 60 --ledger answers.jsonl --web
+  mustlink label --data my.csv --id name --import answered.csv \\
+      --ledger answers.jsonl --out labels.csv
+  mustlink label --data my.csv --id name --selector random_pairs \\
+      --ledger answers.jsonl --web --annotators anna,ben")]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,

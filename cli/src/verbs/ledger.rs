@@ -21,7 +21,7 @@ use crate::term;
 /// Combine the answers of several annotators
 #[derive(Debug, clap::Args)]
 #[command(
-    before_help = "Example: mustlink ledger merge ann.jsonl bob.jsonl --data my.csv --id name --out pairs.csv"
+    before_help = "Example: mustlink ledger merge ann.jsonl bob.jsonl --data my.csv --out pairs.csv"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

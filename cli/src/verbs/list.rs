@@ -1,5 +1,7 @@
 //! The command `list`: plugins and data sets.
 
+use std::io::IsTerminal;
+
 use clap_complete::ArgValueCompleter;
 use mustlink::Error;
 use mustlink::registry::{Catalogue, Descriptor, Role, suggestion};
@@ -16,6 +18,7 @@ use crate::term;
 pub(crate) struct Args {
     /// A role, or "datasets" [default: all roles]
     ///
+    /// On a terminal, all roles are listed by name only.
     /// Roles: base-clusterers, ensemble-generators, consensus-functions, constraint-propagators,
     /// query-selectors, oracles, metrics, transforms.
     #[arg(value_name = "ROLE", add = ArgValueCompleter::new(complete::listed))]
@@ -53,6 +56,16 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let plugins: Vec<Plugin> = all.map(plugin).collect();
     match args.format {
         Listing::Json => term::print_json(&plugins)?,
+        // What each plugin is takes several screens.
+        Listing::Table if args.what.is_none() && std::io::stdout().is_terminal() => {
+            let names = |of_role: &[Plugin]| {
+                let names: Vec<&str> = of_role.iter().map(|p| p.name).collect();
+                (of_role[0].role, names.join(", "))
+            };
+            let roles = plugins.chunk_by(|a, b| a.role == b.role).map(names).collect();
+            let next = Some("mustlink list base-clusterers".into());
+            term::print_styled(&term::summary(&[roles], next))?;
+        }
         Listing::Table => {
             let mut table = term::table(&["name", "what it is"]);
             for (at, p) in plugins.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::term;
 /// Ask questions without clustering, and write the constraints
 #[derive(Debug, clap::Args)]
 #[command(
-    before_help = "Example: mustlink select --data iris --selector min_max_selection --budget 50 --out pairs.csv"
+    before_help = "Example: mustlink select --data iris --selector random_pairs --budget 50 --out pairs.csv"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

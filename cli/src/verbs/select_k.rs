@@ -20,7 +20,7 @@ use crate::{program, term};
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   mustlink select-k --data iris
-  mustlink select-k --data my.csv --from 2 --to 20 --set 'transforms=[\"z_score\"]' --out table.csv
+  mustlink select-k --data my.csv --set 'transforms=[\"z_score\"]' --out k.csv
   mustlink select-k --data my.csv --clusterer gaussian_mixture --to 6
 
 Each criterion has its own idea of a cluster: silhouette (objects nearer to their own than to the next),

@@ -11,9 +11,7 @@ use crate::term;
 
 /// Print the verdicts on the claims of finished experiments
 #[derive(Debug, clap::Args)]
-#[command(
-    before_help = "Example: mustlink verdicts mustlink-results/eaton2005-full mustlink-results/greene2007-fig2"
-)]
+#[command(before_help = "Example: mustlink verdicts mustlink-results/eaton2005-full")]
 pub(crate) struct Args {
     /// Results directories
     #[arg(required = true, num_args = 1.., value_name = "DIR")]

@@ -21,7 +21,7 @@ use crate::term;
 /// A broken law is shown on the smallest problem found that still breaks it.
 #[derive(Debug, clap::Args)]
 #[command(
-    before_help = "Example: mustlink plugin test --set reads_constraints=true -- python3 my_method.py"
+    before_help = "Example: mustlink plugin test --set reads_constraints=true -- python3 my.py"
 )]
 pub(crate) struct Test {
     /// Role of the command [default: what it reports, otherwise clusterer]

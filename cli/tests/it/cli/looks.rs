@@ -17,7 +17,7 @@ fn a_summary_has_three_blocks_and_the_next_step() {
     let (out, err) = shown(&CLUSTER);
     let blocks: Vec<&str> = out.split("\n\n").collect();
     assert_eq!(blocks.len(), 4, "{out}{err}");
-    let begins = ["data         iris: ", "method       kmeans\n", "clusters     3 of ", "next  "];
+    let begins = ["data         iris: ", "method       kmeans\n", "clusters     3 (", "next  "];
     assert!(blocks.iter().zip(begins).all(|(block, begin)| block.starts_with(begin)), "{out}");
     let next = "mustlink cluster --data iris --k 3 --quiet --out labels.csv\n";
     assert!(out.ends_with(next), "{out}");
