@@ -20,16 +20,40 @@ use crate::{interrupt, term};
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINES: Duration = Duration::from_secs(30);
 
-/// The part of the work that is done, and the seconds that were left at that time.
-type Stood = Option<(String, Option<f64>, Instant)>;
+/// Columns of a line before the text of the bar, and one that stays free.
+const BEFORE_TEXT: usize = 24;
 
-/// The steps done after `elapsed`, and the time left.
+/// The progress at one moment.
+struct Step {
+    /// The part of the work that is done.
+    done: String,
+    /// The best result so far, after a comma; empty if it is not known.
+    best: String,
+    /// Seconds to go.
+    left: Option<f64>,
+    at: Instant,
+}
+
+/// The last step, if there was one.
+type Stood = Option<Step>;
+
+/// The steps done after `elapsed`, the time left, and the best so far, which may be long.
 fn line(stood: &Stood, elapsed: Duration) -> String {
     let so_far = duration(elapsed.as_secs_f64());
-    let Some((done, left, at)) = stood else { return format!("at work, {so_far} so far") };
+    let Some(Step { done, best, left, at }) = stood else {
+        return format!("at work, {so_far} so far");
+    };
     let left = left.map(|left| left - at.elapsed().as_secs_f64()).filter(|left| *left > 0.0);
     let left = left.map_or_else(String::new, |left| format!(", about {} left", duration(left)));
-    format!("{done}, {so_far} so far{left}")
+    format!("{done}, {so_far} so far{left}{best}")
+}
+
+/// `text` cut to `most` characters: a bar of several lines flickers.
+fn cut(text: String, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text;
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -56,7 +80,8 @@ impl Meter {
         let bar = (shown && terminal).then(|| {
             let text = move |state: &ProgressState, to: &mut dyn Write| {
                 // A terminal that takes no text has no bar.
-                let _ = to.write_str(&line(&locked(&last), state.elapsed()));
+                let most = usize::from(term::width()).saturating_sub(BEFORE_TEXT);
+                let _ = to.write_str(&cut(line(&locked(&last), state.elapsed()), most));
             };
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
             let style = ProgressStyle::with_template("{spinner} {bar:20} {text}");
@@ -95,8 +120,8 @@ impl Meter {
         }
     }
 
-    fn set(&self, (done, total): (u64, Option<u64>), text: String, left: Option<f64>) {
-        *locked(&self.stood) = Some((text, left, Instant::now()));
+    fn set(&self, (done, total): (u64, Option<u64>), step: Step) {
+        *locked(&self.stood) = Some(step);
         if let Some(bar) = &self.bar {
             total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
             bar.set_position(done);
@@ -153,7 +178,8 @@ impl RunProgress for Meter {
             text += &format!(", {} failed", s.failed);
         }
         let left = s.seconds_left.filter(|_| s.done < s.total);
-        self.set((s.done as u64, Some(s.total as u64)), text, left);
+        let step = Step { done: text, best: String::new(), left, at: Instant::now() };
+        self.set((s.done as u64, Some(s.total as u64)), step);
     }
 }
 
@@ -174,7 +200,8 @@ impl Progress for Meter {
         let left = total.filter(|_| done > first);
         let left = left.map(|total| each * total.saturating_sub(done) as f64);
         let of = total.map_or_else(String::new, |total| format!(" of {total}"));
-        self.set((done, total), format!("{part} {done}{of}{best}"), left);
+        let text = format!("{part} {done}{of}");
+        self.set((done, total), Step { done: text, best: best.into(), left, at: now });
     }
 }
 
@@ -193,6 +220,8 @@ mod tests {
         meter.update(&ProgressSnapshot { done: 9, failed: 0, ..s });
         assert_eq!(text(&meter), "9 of 9 cells, 20 s so far");
         meter.report("auto, best so far kmeans .9", 1, Some(4));
-        assert_eq!(text(&meter), "auto 1 of 4, best so far kmeans .9, 20 s so far");
+        assert_eq!(text(&meter), "auto 1 of 4, 20 s so far, best so far kmeans .9");
+        assert_eq!(cut(text(&meter), 27), "auto 1 of 4, 20 s so far, …");
+        assert_eq!(cut(text(&meter), 47), text(&meter));
     }
 }

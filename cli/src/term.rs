@@ -143,7 +143,7 @@ fn wrapped(text: &str, indent: usize) -> String {
 }
 
 /// Columns of the terminal; 80 without a terminal.
-fn width() -> u16 {
+pub(crate) fn width() -> u16 {
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let measured = || terminal_size::terminal_size().map(|(width, _)| width.0);
     given.or_else(measured).unwrap_or(80)

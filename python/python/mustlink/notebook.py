@@ -88,7 +88,7 @@ class Buttons:
         self.different = button("Different", "warning", lambda: self._tell(False))
         self.unknown = button("Don't know", "", lambda: self._tell(None))
         self.undo = button("Undo", "", self._undo)
-        rows = [[self._bar, self._count], [self.same, self.different, self.unknown, self.undo]]
+        rows = [[self._bar, self._count], [self.different, self.unknown, self.same, self.undo]]
         above = [widgets.HBox(row, layout={"flex_flow": "row wrap"}) for row in rows]
         # Above the card, the buttons stay in their place.
         self.box = widgets.VBox([*above, self._note, self._card])
