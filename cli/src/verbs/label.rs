@@ -91,6 +91,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
     /// CSV id,label to write at the end, one row per object
+    ///
+    /// A file that exists is not changed if there are no answers.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
     /// CSV of each constraint that is violated or overruled, with its source

@@ -1,15 +1,15 @@
 // Sessions of `mustlink label --web` in Chromium: forty answers by touch on a small screen, and by keyboard alone on a
 // large one, each with an undo, a conflict, every panel and the end page; a session about pictures; then two annotators on
-// one server, one on each screen. axe-core must find nothing on any of them, nor on other pages that are given, such as a
-// report and the pages of the manual.
+// one server, one on each screen. axe-core must find nothing on any of them, nor on a report, nor on other pages that are
+// given, such as those of the manual.
 //
 //   npm install -g playwright-core axe-core
-//   node label/tests/browser/session.mjs target/debug/mustlink [results/report.html book/book/*.html]
+//   node label/tests/browser/session.mjs target/debug/mustlink [book/book/*.html]
 //
 // NODE_MODULES is the folder of the two packages [default: that of `npm root -g`], CHROMIUM the browser
 // [default: /usr/bin/chromium], SCREENSHOTS a folder for pictures [default: none].
 import assert from "node:assert/strict";
-import { execSync, spawn } from "node:child_process";
+import { execSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
@@ -340,7 +340,51 @@ async function byPictures(browser) {
   console.log("pictures: passed");
 }
 
-// Other pages: axe-core finds nothing, and the page does not scroll sideways.
+// A study with figures of each kind, tables that are wider than a phone, and a method that fails on one data set.
+const STUDY = `
+[experiment]
+name = "looks"
+title = "How a report looks"
+[split]
+type = "holdout"
+test_fraction = 0.5
+repeats = 3
+[curve]
+points = [0, 20, 40]
+[scoring]
+metrics = ["ari", "nmi_arith"]
+scope = "test"
+[plot]
+baseline = "kmeans"
+labels = { ari = "adjusted Rand index" }
+[[dataset]]
+id = "iris"
+[[dataset]]
+id = "wdbc"
+[[method]]
+id = "kmeans"
+clusterer = "kmeans"
+${["pck_means", "mpck_means", "cop_kmeans", "seeded_kmeans", "lcvqe"].map((name) => `[[method]]
+id = "${name}"
+clusterer = "${name}"
+selector = "random_pairs"
+`).join("")}[[method]]
+id = "large clusters"
+clusterer = { type = "size_constrained_kmeans", min_size = 60 }
+`;
+
+async function byReport(browser) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "report-"));
+  fs.writeFileSync(path.join(folder, "looks.toml"), STUDY);
+  const ran = spawnSync(program, ["run", "looks.toml", "--out", "out", "--quiet"], { cwd: folder, encoding: "utf8" });
+  assert.equal(ran.status, 1, ran.stderr);
+  const file = path.join(folder, "out", "report.html"), page = fs.readFileSync(file, "utf8");
+  for (const part of ["Failed", "large clusters (iris)", "Which features make which cluster"]) assert(page.includes(part), part);
+  await byFile(browser, file);
+  fs.rmSync(folder, { recursive: true });
+}
+
+// Other pages: axe-core finds nothing, folded or not, and the page does not scroll sideways.
 async function byFile(browser, file) {
   for (const [width, height] of [[400, 800], [1400, 900]]) {
     for (const colorScheme of ["light", "dark"]) {
@@ -348,6 +392,9 @@ async function byFile(browser, file) {
       const page = await context.newPage();
       await page.goto(url.pathToFileURL(path.resolve(file)).href);
       assert.deepEqual(await violations(page), [], `${file}, ${width}, ${colorScheme}`);
+      await page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+      await page.waitForTimeout(100);
+      assert.deepEqual(await violations(page), [], `${file}, ${width}, ${colorScheme}, unfolded`);
       assert(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${file}, ${width}: scrolls sideways`);
       await context.close();
     }
@@ -404,6 +451,7 @@ try {
     await byTwo(browser, scheme);
   }
   await byPictures(browser);
+  await byReport(browser);
   for (const file of process.argv.slice(3)) await byFile(browser, file);
 } finally {
   await browser.close();
