@@ -130,6 +130,15 @@ def test_an_error_is_shown_and_the_answer_can_be_taken_back():
     assert buttons.same.disabled and not buttons.undo.disabled
 
 
+def test_numbers_that_are_far_apart_are_marked():
+    frame = pd.DataFrame({"near": np.linspace(0, 1, 40), "far": np.linspace(0, 1, 40)})
+    frame.loc[[0, 1], ["near", "far"]] = [[0.5, 0.1], [0.6, 0.4]]
+    buttons = Buttons(Session(X, {"type": "fixed_list", "pairs": [[0, 1]]}), show=frame)
+    buttons.wait()
+    assert "<b>0.4</b>" in buttons._card.value and "0.6" in buttons._card.value
+    assert Page(buttons._card.value).elements.count("b") == 2
+
+
 def test_texts_columns_and_images_are_shown():
     names = [f"<n{at}>" for at in range(40)]
     texts = [f"<text {at}>" for at in range(40)]

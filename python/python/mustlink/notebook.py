@@ -23,6 +23,8 @@ __all__ = ["Buttons"]
 
 #: Columns shown at most, and characters of a text at most.
 _MOST, _LONGEST = 40, 4000
+#: Share of the range of a column from which two of its numbers are far apart.
+_FAR = 0.2
 #: Kinds of images, by the first bytes of their files.
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8": "jpeg", b"GIF8": "gif", b"RIFF": "webp", b"BM": "bmp"}
 
@@ -207,17 +209,29 @@ def _matrix(given: Any) -> Any:
 
 
 def _cells(given: Any, place: Sequence[int], pair: tuple[int, int]) -> list[tuple[str, ...]]:
-    """The columns of two objects. Values that differ are bold."""
+    """The columns of two objects. Numbers that are far apart in the range of their column are bold, like other words."""
     cells, columns = getattr(given, "iloc", given), getattr(given, "columns", None)
     names = [f"column {at}" for at in range(given.shape[1])] if columns is None else list(columns)
     rows: list[tuple[str, ...]] = []
     for at, name in enumerate(names[:_MOST]):
-        values = [_text(cells[place[row], at]) for row in pair]
-        mark = "{}" if values[0] == values[1] else "<b>{}</b>"
-        rows.append((escaped(name), *map(mark.format, values)))
+        values = [cells[place[row], at] for row in pair]
+        mark = "<b>{}</b>" if _differ(cells[:, at], *values) else "{}"
+        rows.append((escaped(name), *(mark.format(_text(value)) for value in values)))
     if len(names) > _MOST:
         rows.append((f"and {_display.count(len(names) - _MOST, 'more column')}", "", ""))
     return rows
+
+
+def _differ(column: Any, first: Any, second: Any) -> bool:
+    """Return whether two values are different words, or numbers a fifth of their column's range apart."""
+    try:
+        numbers, apart = np.asarray(column, dtype=float), abs(float(first) - float(second))
+    except (TypeError, ValueError):
+        return str(first) != str(second)
+    if np.isnan(apart):
+        # A missing value differs from a number.
+        return str(first) != str(second)
+    return bool(apart > 0 and apart >= _FAR * (np.nanmax(numbers) - np.nanmin(numbers)))
 
 
 def _image(given: Any) -> str:
