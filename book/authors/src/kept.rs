@@ -1,4 +1,4 @@
-//! The verdicts on the claims of a folder of experiments, stored beside their files.
+//! The verdicts on the claims of a folder of experiments, stored in the same folder.
 
 use std::path::Path;
 

@@ -100,7 +100,7 @@ pub struct Opt {
     pub default: Option<fn() -> Option<Value>>,
     /// True if it has to be given.
     pub required: bool,
-    /// True if its own options stand in the table of this one.
+    /// True if its own options are written directly in the parent's table.
     pub flatten: bool,
     /// The plugin that an empty slot means.
     pub slot: Option<&'static str>,

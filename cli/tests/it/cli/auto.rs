@@ -14,7 +14,7 @@ fn what_auto_found_is_a_model() {
     assert_eq!(saved.status, 0, "{}", saved.err);
     assert_eq!(bench.read("labels.csv"), bench.read("plain.csv"));
     assert!(saved.out.contains("\nmodel        m.json\n"), "{}", saved.out);
-    // The methods that vote know their own places: the model has no copy of the rows beside them.
+    // Each voting method stores its own rule for new rows, so the model does not contain a copy of the old rows.
     let model: serde_json::Value = serde_json::from_str(&bench.read("m.json")).expect("JSON");
     assert!(model["place"]["neighbours"].is_null());
     let done = bench.run("predict --model m.json --data iris --out new.csv");
