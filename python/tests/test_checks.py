@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 # As anybody writes them, and with other numbers of clusters too: some only in the long run.
 NUMBERS = (None, 2, 3, 5) if os.environ.get("MUSTLINK_SLOW_TESTS") else (None, 3)
-PAGE = Path(__file__).parents[2] / "book" / "src" / "python.md"
+PAGE = Path(__file__).parents[2] / "book" / "developers" / "src" / "reliability.md"
 
 
 @pytest.mark.filterwarnings("ignore")
