@@ -41,7 +41,7 @@ hard_if_marked | Constraints marked hard hold in the result; others may be viola
 hard_as_soft | May violate constraints marked hard, because an option sets what they cost.
 gives_centers | Returns centres.
 learns_weights | May learn how much each feature counts.
-index_keyed | Makes random choices by object index, so permuting the rows may change the result.
+index_keyed | The result may depend on the order of the rows.
 self_clustering | Clusters the data itself.
 skips_entailed | Never asks about pairs whose answer follows from earlier replies. | May ask about pairs whose answer follows from earlier replies.
 asks_for_evidence | Asks about pairs whose answer follows from earlier replies, to find wrong replies.
