@@ -1,4 +1,5 @@
-// Shows file names above blocks, wraps commands, and keeps the words of inline code whole.
+// Shows file names above blocks, wraps commands, keeps the words of inline code whole, and helps people who use a
+// keyboard or a screen reader.
 (function () {
     "use strict";
     // ```toml,file=method.toml: mdBook makes the words after the language classes of the code element.
@@ -53,4 +54,51 @@
             code.append(span);
         }
     }
+
+    // The switch of the sidebar is a label, which keyboards do not reach and which cannot have the states of a button.
+    const label = document.getElementById("mdbook-sidebar-toggle");
+    const shown = document.getElementById("mdbook-sidebar-toggle-anchor");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = label.className;
+    button.title = label.title;
+    button.setAttribute("aria-label", label.title);
+    button.setAttribute("aria-controls", "mdbook-sidebar");
+    button.append(...label.childNodes);
+    button.addEventListener("click", () => label.click());
+    const showState = () => button.setAttribute("aria-expanded", String(shown.checked));
+    shown.addEventListener("change", showState);
+    showState();
+    label.before(button);
+    label.style.display = "none";
+    document.getElementById("mdbook-menu-bar").setAttribute("role", "banner");
+
+    // Markdown has no table without a cell at the top left; an empty one is not a header.
+    for (const header of document.querySelectorAll(".content th:empty")) {
+        header.replaceWith(document.createElement("td"));
+    }
+
+    // A number stays on one line with its error or its interval.
+    for (const cell of document.querySelectorAll(".content td")) {
+        const isNumber = /^[-−+±–(]?[\d.]([\d\s.,%±×()+−-]| of )*$/.test(cell.textContent);
+        cell.classList.toggle("number", isNumber && cell.textContent.length <= 24);
+    }
+
+    // Tables of many columns get narrow margins.
+    for (const row of document.querySelectorAll(".content thead tr")) {
+        row.closest("table").classList.toggle("wide", row.cells.length > 7);
+    }
+
+    // Blocks that scroll can be scrolled with the arrow keys.
+    const scrolling = () => {
+        for (const block of document.querySelectorAll(".content .table-wrapper, .content pre > code")) {
+            if (block.scrollWidth > block.clientWidth) {
+                block.tabIndex = 0;
+            } else {
+                block.removeAttribute("tabindex");
+            }
+        }
+    };
+    scrolling();
+    window.addEventListener("resize", scrolling);
 })();
