@@ -13,8 +13,8 @@ use crate::parts::adapting;
 /// An object with `min_points` neighbours (including itself) is a core. Cores within the radius of each other share a
 /// cluster. Other objects join the first cluster that reaches them; objects that no cluster reaches are noise.
 /// # Input and output
-/// n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
-/// label, see `noise`; diagnostics: `radius`, `noise_objects`.
+/// n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a label
+/// (see `noise`); diagnostics: `radius`, `noise_objects`.
 /// # Errors
 /// `BadParam`.
 /// # Cost and randomness

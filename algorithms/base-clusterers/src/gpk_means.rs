@@ -26,16 +26,17 @@ pub enum RerunEntail {
 /// Alternates clustering and constraint propagation: clusters determine the reach of constraints.
 ///
 /// # Method
-/// The clusterer runs as configured. Then each round propagates the given constraints with the clusters just found.
-/// The clusterer runs again on the result, from the centres just found. In this run the given constraints are
-/// extended as `rerun_entail` says; propagated constraints are never extended. The loop ends when a clustering
-/// repeats or the objective stops changing. A propagator that needs no clustering propagates once, before a single
-/// run. If it returns distances or affinities instead of constraints, these replace the data.
+/// The clusterer runs as configured. Then each round propagates the given constraints with the clusters just found. The
+/// clusterer runs again on the result, from the centres just found. In this run the given constraints are extended as
+/// `rerun_entail` says; propagated constraints are never extended. The loop ends when a clustering repeats or the
+/// objective stops changing. A propagator that does not need a clustering propagates once, before a single run. If it
+/// returns distances or affinities instead of constraints, these replace the data.
 /// # Input and output
-/// The input of clusterer and propagator; every object counts once. The result is the last clustering. After a cycle
-/// or after `max_rounds`, it is the one of smallest distortion plus broken given constraints. Each of these costs the
-/// weight of the clusterer or, if that is "auto", the mean distortion of an object. Diagnostics: `rounds`;
-/// `propagated`, the pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
+/// The input of clusterer and propagator; every object counts once. The result is the last clustering. After a cycle or
+/// after `max_rounds`, it is the one with the smallest sum of distortion and costs of broken given constraints. Each
+/// broken constraint costs the weight of the clusterer or, if that is "auto", the mean distortion of an object.
+/// Diagnostics: `rounds`; `propagated`, the pairs beyond the given ones in the round returned; `propagated_1` and so on
+/// for every round.
 /// # Errors
 /// The errors of clusterer and propagator, with their slot. `BadParam` when the clusterer does not accept the data
 /// that the propagator returns. `BadParam` also when the clusterer must keep constraints that contradict each other
@@ -50,8 +51,8 @@ pub struct GpkMeans {
     /// Number of clusters. If absent, the k of the problem.
     #[option(min = 1)]
     pub k: Option<usize>,
-    /// Clusterer. One that uses no weights gets every propagated pair with weight 1. Propagated constraints may
-    /// contradict each other; a clusterer that enforces all of them is then rejected.
+    /// Clusterer. If it does not use weights, every propagated pair has weight 1. Propagated constraints may contradict
+    /// each other; a clusterer that enforces all of them is then rejected.
     #[option(slot = "mpck_means")]
     pub clusterer: Option<Box<dyn BaseClusterer>>,
     /// Propagator that spreads the constraints.

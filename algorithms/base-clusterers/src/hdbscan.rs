@@ -18,7 +18,7 @@ use crate::parts::extraction::Extraction;
 /// breaks its must-links.
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
-/// not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with constraints
+/// not used. Every object has a label (see `noise`); diagnostics: `noise_objects`, `stability`, and with constraints
 /// `satisfaction`, the share of their weight that is kept. Every pair of members of a group counts.
 /// # Errors
 /// `BadParam`; `HardNotSupported` for constraints marked hard.

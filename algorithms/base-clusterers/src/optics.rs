@@ -16,8 +16,8 @@ use crate::parts::adapting;
 /// A cluster is a stretch of that order in which every object is reached. An object that follows a gap and is not a
 /// core is noise.
 /// # Input and output
-/// n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
-/// label, see `noise`; diagnostics: `radius`, `noise_objects`.
+/// n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a label
+/// (see `noise`); diagnostics: `radius`, `noise_objects`.
 /// # Errors
 /// `BadParam`.
 /// # Cost and randomness

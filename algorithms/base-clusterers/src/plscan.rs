@@ -18,7 +18,7 @@ use mustlink_kernels::noise::{Noise, with_noise};
 /// noise.
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
-/// not used. Every object has a label, see `noise`. Diagnostics: `noise_objects`; `persistence`, the total, 0 without
+/// not used. Every object has a label (see `noise`). Diagnostics: `noise_objects`; `persistence`, the total, 0 without
 /// leaf clusters; `min_cluster_size`, the t taken, only with leaf clusters. All objects are noise if no two regions of
 /// more than `min_cluster_size` objects join: for example if there is one object, if all distances are equal, or if
 /// `min_cluster_size` is at least n / 2. Objects that are all equal are one cluster. In all other results there are at

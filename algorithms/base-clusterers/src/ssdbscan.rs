@@ -18,10 +18,10 @@ use mustlink_kernels::noise::{Noise, with_noise};
 /// noise. Known classes of some objects are such constraints: two known objects are together or apart.
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters;
-/// neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left
-/// out if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every
-/// pair of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects
-/// are one cluster. Every object has a label, see `noise`; diagnostics: `noise_objects`.
+/// neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left out
+/// if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every pair
+/// of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are one
+/// cluster. Every object has a label (see `noise`); diagnostics: `noise_objects`.
 /// # Errors
 /// `BadParam`; `InconsistentConstraints`.
 /// # Cost and randomness

@@ -30,18 +30,18 @@ pub use links::{Constrain, Part};
 /// Evidence accumulation: hierarchical clustering of the co-associations of all pairs.
 ///
 /// # Method
-/// The distance of two objects is 1 minus the share of members that put them together. With memberships, it is 1
-/// minus the mean inner product of their memberships over the members. Of equally near pairs of clusters the one with
-/// the smallest objects merges first. Objects that all members label alike are joined from the start.
+/// The distance of two objects is 1 minus the share of members that put them together. With memberships, it is 1 minus
+/// the mean inner product of their memberships over the members. Among equally near pairs of clusters, the pair with
+/// the smallest object numbers merges first. Objects that all members label alike are joined from the start.
 ///
 /// Constraints are obeyed, except those marked soft, which are evidence (`constrain`). A constraint of weight w that is
 /// evidence turns the co-association A of its two objects into (A + w)/(1 + w) or A/(1 + w), and may be broken.
 /// Constraints to obey are used without their weights: must-linked objects are one from the start. Cannot-links
 /// separate clusters during merging or afterwards (`part`). During merging, clusters that hold a cannot-link, given or
 /// entailed, never merge. With `cut = "k"`, two clusters also do not merge if this would leave cannot-links that k
-/// clusters cannot hold; so merging always reaches k if that is possible at all. Afterwards, objects that are together
-/// with something they must be apart from change clusters, must-linked objects as one. Only these, and objects that
-/// chains of cannot-links connect with them, may change.
+/// clusters cannot hold; so merging always reaches k if that is possible at all. Afterwards, objects that share a
+/// cluster with an object they must be apart from change clusters; must-linked objects move together. Only these
+/// objects, and objects that chains of cannot-links connect with them, may move.
 /// # Input and output
 /// Any ensemble; with `association = "memberships"` one in which all members have memberships. The result has k
 /// clusters, or the number given by the threshold or the longest lifetime. It has fewer than k if must-links leave
@@ -50,8 +50,9 @@ pub use links::{Constrain, Part};
 /// first merge not made, and the lifetime of the partition.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters` with `cut = "k"`; `BadParam`, also above `max_n` unless the linkage is
-/// `single` without constraints to obey, which needs no table. `InconsistentConstraints`, `InfeasibleConstraints`,
-/// `UndecidedConstraints` for constraints to obey: `constrain = "weigh"` uses them as evidence instead.
+/// `single` without constraints to obey, which does not need a table. `InconsistentConstraints`,
+/// `InfeasibleConstraints`, `UndecidedConstraints` for constraints to obey: `constrain = "weigh"` uses them as evidence
+/// instead.
 /// # Cost and randomness
 /// With g different rows of labels: O(g²τ) time; O(n) memory for `single`, 4 g² bytes otherwise. With memberships in
 /// K clusters of all members: O(n²K) time, 8 n K bytes more. Objects with constraints are rows of their own. Each

@@ -22,15 +22,15 @@ pub struct Part {
 /// Several clusterers, each run several times on all objects.
 ///
 /// # Method
-/// The parts in order, each clusterer `count` times under seed paths of its own. The weight of a member is that of
-/// its part.
+/// Runs the parts in order: each clusterer `count` times, with its own seed paths. A member gets the weight of its
+/// part.
 /// # Input and output
 /// Data that every clusterer accepts. As many partitions as the sum of the counts.
 /// # Errors
 /// `BadParam` for a count of 0, for a negative weight and if no weight is above 0. A member that fails is made again,
 /// `max_failures` times in all; then its error is returned.
 /// # Cost and randomness
-/// One run for each member, in parallel; random as the clusterers are.
+/// One run for each member, in parallel. Random only in the clusterers.
 /// # References
 /// [StrehlGhosh2002] §4.5.
 #[options]

@@ -1850,7 +1850,7 @@ class GPKMeans(Clusterer):
         Start later runs from the last labels, not only from the last centres. The authors' program
         appears to do this.
     clusterer : a base clusterer; default 'mpck_means'
-        Clusterer. One that uses no weights gets every propagated pair with weight 1. Propagated
+        Clusterer. If it does not use weights, every propagated pair has weight 1. Propagated
         constraints may contradict each other; a clusterer that enforces all of them is then
         rejected.
     max_rounds : int, at least 1; default 20
