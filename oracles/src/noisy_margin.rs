@@ -13,8 +13,8 @@ const SAMPLE: usize = 500_000;
 ///
 /// # Method
 /// A pair at Euclidean distance d gets the opposite reply with probability rate · exp(−(d − m)² / (2 s²)). Here m is
-/// the median distance of all pairs and s the median deviation from it; from 1001 objects on, both come from half a
-/// million random pairs. A hash of seed and pair selects the pairs.
+/// the median distance of all pairs and s the median deviation from it; with more than 1000 objects, both are computed
+/// from half a million random pairs. A hash of seed and pair selects the pairs.
 /// # Errors
 /// `UnsupportedData` for affinities; `Usage` without data.
 #[options]

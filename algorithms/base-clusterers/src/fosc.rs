@@ -13,11 +13,11 @@ use crate::parts::linkage::{Linkage, linkage};
 ///
 /// # Method
 /// A cluster of the hierarchy lives until it splits into parts of at least `min_cluster_size` objects, which are
-/// clusters of their own; objects in smaller parts fall out. On each path one of the nested clusters is taken, so
-/// that the total value of the clusters is greatest. The value is the weight of the constraints they keep (ties:
-/// their stability), their stability, or shares of both. The stability of a cluster is a sum over its objects: 1 /
-/// height from the start of the cluster to the place where the object falls out. Objects in no cluster are noise;
-/// such an object keeps its cannot-links and breaks its must-links.
+/// clusters of their own; objects in smaller parts fall out. On each path, one of the nested clusters is chosen, so
+/// that the total value of the chosen clusters is as large as possible. The value is the weight of the constraints they
+/// keep (ties: their stability), their stability, or shares of both. The stability of a cluster is a sum over its
+/// objects: 1 / height from the start of the cluster to the place where the object falls out. Objects outside all
+/// clusters are noise; such an object keeps its cannot-links and breaks its must-links.
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
 /// not used. Every object has a label (see `noise`); diagnostics: `noise_objects`, `stability`, and with constraints

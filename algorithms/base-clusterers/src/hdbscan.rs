@@ -14,8 +14,8 @@ use crate::parts::extraction::Extraction;
 /// clusters of their own. Objects in smaller parts fall out. Of nested clusters, those with the largest sum of
 /// stabilities are taken. The stability of a cluster is a sum over its objects: 1 / distance from the start of the
 /// cluster to the place where the object falls out. If constraints are given, the clusters that keep most of their
-/// weight are taken, ties by stability. Objects in no cluster are noise; such an object keeps its cannot-links and
-/// breaks its must-links.
+/// weight are taken, ties by stability. Objects outside all clusters are noise; such an object keeps its cannot-links
+/// and breaks its must-links.
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
 /// not used. Every object has a label (see `noise`); diagnostics: `noise_objects`, `stability`, and with constraints
@@ -27,11 +27,11 @@ use crate::parts::extraction::Extraction;
 /// more features O(n · (`min_samples` + d)). Constraints and members of groups: O(depth of the hierarchy) each. Not
 /// random.
 /// # References
-/// [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree:
-/// [March2010]. Edges of equal length are cut together, as in the paper. Packages that cut such edges one after the
-/// other give an object between two clusters to either of them. They also let a cluster end when a part splits off
-/// that lives no time; this makes more and smaller clusters if `min_cluster_size` is not above `min_samples`.
-/// Differs: equal objects are not infinitely near, and objects that are all equal are one cluster.
+/// [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree: [March2010].
+/// Edges of equal length are cut together, as in the paper. Packages that cut such edges one after the other give an
+/// object between two clusters to either of them. They also end a cluster when a part with a lifetime of 0 splits off;
+/// this makes more and smaller clusters if `min_cluster_size` is not above `min_samples`. Differs: equal objects are
+/// not infinitely near, and objects that are all equal are one cluster.
 #[options]
 pub struct Hdbscan {
     /// Number of neighbours, including itself, that make an object a core (m_pts). If absent, `min_cluster_size`.

@@ -39,8 +39,8 @@ pub enum Unmarked {
 /// constraints of weight (confidence) w, for all objects together. No hard constraint is broken. Objects without
 /// constraints take their nearest centre. The search by branch and bound covers only objects whose nearest centres
 /// break a constraint, and those that then have to move, part by part. If the search reaches `node_limit`, the
-/// assignment found so far is repaired. The labels of the sweep before replace it if it cannot be repaired or costs no
-/// less. Moves in which an object pushes others out of its way then lower the cost. A warning and the diagnostics
+/// assignment found so far is repaired. If it cannot be repaired, or is not cheaper, the labels of the previous sweep
+/// replace it. Moves in which an object pushes others out of its way then lower the cost. A warning and the diagnostics
 /// report how often this happened (`unproved` of `assignments`; `nodes`). A centre is the mean of its objects; an empty
 /// cluster takes the object, or joined objects, farthest from its centre. The objective never rises. Once nothing
 /// moves, the cheapest cluster moves to an object of the most expensive one. The sweeps then begin again, until such a

@@ -9,13 +9,12 @@ use mustlink_kernels::noise::{Noise, with_noise};
 ///
 /// # Method
 /// The reachability distance of two objects is the largest of their distance and their distances to their
-/// `min_samples`-th nearest objects. Objects joined up to some distance form a dense region. For a size t, only
-/// regions of more than t objects count; smaller ones are ignored. A leaf cluster is a region that joins another region
-/// as the distance grows, but in which no two regions have joined before. As t grows, a leaf cluster is born when the
-/// regions inside it stop counting. It dies when the region itself or the one that it joins stops counting. It is a
-/// leaf cluster if birth ≤ t < death, and its persistence is death − birth. The method takes the t at which the leaf
-/// clusters have the largest total persistence (ties: the smallest t). Objects in none of these leaf clusters are
-/// noise.
+/// `min_samples`-th nearest objects. Objects joined up to some distance form a dense region. For a size t, only regions
+/// of more than t objects count; smaller ones are ignored. A leaf cluster is a region that joins another region as the
+/// distance grows, but in which no two regions have joined before. As t grows, a leaf cluster is born when the regions
+/// inside it stop counting. It dies when the region itself or the one that it joins stops counting. It is a leaf
+/// cluster if birth ≤ t < death, and its persistence is death − birth. The method takes the t at which the leaf
+/// clusters have the largest total persistence (ties: the smallest t). Objects outside these leaf clusters are noise.
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
 /// not used. Every object has a label (see `noise`). Diagnostics: `noise_objects`; `persistence`, the total, 0 without
@@ -47,7 +46,7 @@ pub struct Plscan {
     /// Largest size that is tried; clusters may have more objects. If absent, all sizes are tried.
     #[option(min = 1)]
     pub max_cluster_size: Option<usize>,
-    /// Treatment of objects in no cluster in an ensemble and in a study. In files and in Python they are noise, -1.
+    /// Treatment of objects outside all clusters in ensembles and studies. In files and in Python they are noise, -1.
     pub noise: Noise,
 }
 

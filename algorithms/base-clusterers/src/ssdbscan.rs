@@ -36,7 +36,7 @@ pub struct Ssdbscan {
     /// Number of neighbours, including itself, that make an object a core (MinPts).
     #[option(default = 5, min = 1)]
     pub min_samples: usize,
-    /// Treatment of objects in no cluster in an ensemble and in a study. In files and in Python they are noise, -1.
+    /// Treatment of objects outside all clusters in ensembles and studies. In files and in Python they are noise, -1.
     pub noise: Noise,
 }
 

@@ -16,9 +16,10 @@ use crate::parts::weights::Weights;
 /// WBPA: the graph of objects and all clusters, joined by how probable they are, cut into k parts.
 ///
 /// # Method
-/// In each member the probability of a cluster is (D − d + 1)/(k·D + k − Σd), with d the distance of the object to
-/// the cluster in the member's own geometry and D the largest. The part of an object is its label. In members without
-/// feature weights, the weight of a feature is 1 divided by the number of features. Constraints as in `hbgf`.
+/// In each member the probability of a cluster is (D − d + 1)/(k·D + k − Σd), with d the distance of the object to the
+/// cluster in the member's own geometry and D the largest. The part of an object is its label. In members without
+/// feature weights, the weight of a feature is 1 divided by the number of features. Constraints are treated as in
+/// `hbgf`.
 /// # Input and output
 /// Members with distances, centres or memberships, and a label for every object. At most k clusters, of about the
 /// sizes that the members' clusters have; if all members agree, their partition is returned. With `imbalance` they

@@ -11,7 +11,7 @@ use crate::wbpa::Wbpa;
 ///
 /// # Method
 /// The weights of a part are the mean weights of its clusters, made to sum to 1. A part without a cluster gives all
-/// features the same weight; the diagnostics count such parts. Constraints as in `hbgf`.
+/// features the same weight; the diagnostics count such parts. Constraints are treated as in `hbgf`.
 /// # Input and output
 /// As `wbpa`, with feature weights in every member. The result has weights, clusters × features.
 /// # Errors

@@ -12,8 +12,8 @@ use crate::wbpa::{DistanceUnit, distances, posteriors};
 /// WSPA: the graph of all pairs of objects, weighted by the similarity of cluster probabilities, cut into k parts.
 ///
 /// # Method
-/// In each member the similarity of two objects is the cosine of their rows of cluster probabilities (those of
-/// `wbpa`). The mean over the members is the weight of the edge. Constraints as in `hbgf`.
+/// In each member the similarity of two objects is the cosine of their rows of cluster probabilities (those of `wbpa`).
+/// The mean over the members is the weight of the edge. Constraints are treated as in `hbgf`.
 /// # Input and output
 /// As `wbpa`.
 /// # Errors

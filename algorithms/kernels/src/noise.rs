@@ -3,8 +3,8 @@
 use mustlink_core::clustering::{Clustering, NONE, compact};
 use mustlink_core::prelude::{__mustlink, options};
 
-/// Treatment of objects in no cluster in an ensemble and for metrics. In files, summaries and Python they are noise,
-/// -1.
+/// Treatment of objects outside all clusters in ensembles and for metrics. In files, summaries and Python they are
+/// noise, -1.
 #[options]
 pub enum Noise {
     /// Each is a cluster of its own.

@@ -9,12 +9,12 @@ use crate::parts::pair_pool::{Limits, most_disputed};
 /// Pairs on which the tied candidates of `auto` are evenly divided.
 ///
 /// # Method
-/// `first` random pairs are asked. Then the clusterer of the run clusters with the answers. The candidates that
-/// count in its result are a committee, each with its weight. The score of a pair is p (1 − p), with p the weight of
-/// the candidates that put it together. The `batch` pairs of largest score are asked, ties in random order, with no
-/// object in more than `per_object` pairs of a batch. Then the run clusters again; it does so earlier if no pairs are
-/// left that may be asked. If only one candidate counts, pairs are random. Up to 2000 eligible objects every pair is
-/// scored; with more objects, `pool` random pairs.
+/// `first` random pairs are asked. Then the clusterer of the run clusters with the answers. The candidates that count
+/// in its result are a committee, each with its weight. The score of a pair is p (1 − p), with p the weight of the
+/// candidates that put it together. The `batch` pairs of largest score are asked, ties in random order, with no object
+/// in more than `per_object` pairs of a batch. Then the run clusters again; it does so earlier if no pairs are left
+/// that may be asked. If only one candidate counts, pairs are random. With up to 2000 eligible objects, every pair is
+/// scored; with more, `pool` random pairs are.
 /// # Input and output
 /// The input of the clusterer. A clusterer that does not report its candidates is a committee of one; a warning then
 /// says that the pairs are random.

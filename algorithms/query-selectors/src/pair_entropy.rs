@@ -9,10 +9,10 @@ use crate::parts::pair_pool::{Pool, most_disputed, not_given};
 /// Pairs on which the members of an ensemble are most divided, by entropy.
 ///
 /// # Method
-/// The score is h(A) = −A log A − (1 − A) log(1 − A) of the co-association A of the pair. Up to 2000 eligible objects
-/// every pair is scored; above, `pool` random ones. Pairs are asked by decreasing score, ties in random order, with
-/// no object in more than `per_object` of them. h and the variance A (1 − A) both fall with |A − 1/2|: these are the
-/// pairs of `pair_disagreement` without weights.
+/// The score is h(A) = −A log A − (1 − A) log(1 − A) of the co-association A of the pair. With up to 2000 eligible
+/// objects, every pair is scored; with more, `pool` random pairs are. Pairs are asked by decreasing score, ties in
+/// random order, with no object in more than `per_object` of them. h and the variance A (1 − A) both fall with |A −
+/// 1/2|: these are the pairs of `pair_disagreement` without weights.
 /// # Input and output
 /// The input of the generator, dense or sparse rows. One batch of pairs; replies only change which pairs are
 /// entailed.

@@ -46,7 +46,7 @@ pub struct ExternalClusterer {
     pub options: BTreeMap<String, Value>,
     /// Name of the program in messages. If absent, `external_clusterer`.
     pub name: Option<String>,
-    /// Longest wait for each reply, in seconds; 0 = any time.
+    /// Longest wait for each reply, in seconds. If 0, without limit.
     #[option(min = 0.0, inert = INERT_FACT)]
     pub timeout_seconds: f64,
     /// Kinds of data that the program accepts.

@@ -52,7 +52,7 @@ pub struct ExternalSelector {
     pub options: BTreeMap<String, Value>,
     /// Name of the program in messages. If absent, `external_selector`.
     pub name: Option<String>,
-    /// Longest wait for each reply, in seconds; 0 = any time.
+    /// Longest wait for each reply, in seconds. If 0, without limit.
     #[option(min = 0.0, inert = INERT_FACT)]
     pub timeout_seconds: f64,
     /// True if the program cannot run without k.

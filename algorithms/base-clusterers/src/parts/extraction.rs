@@ -34,7 +34,7 @@ pub struct Extraction {
     pub epsilon: f64,
     /// Allow a result in which all objects are one cluster.
     pub allow_single_cluster: bool,
-    /// Treatment of objects in no cluster in an ensemble and in a study. In files and in Python they are noise, -1.
+    /// Treatment of objects outside all clusters in ensembles and studies. In files and in Python they are noise, -1.
     pub noise: Noise,
 }
 

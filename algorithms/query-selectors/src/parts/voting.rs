@@ -16,7 +16,7 @@ use crate::parts::neighbourhoods::Neighbourhoods;
 /// Options of the committee, shared by all selectors that ask about disputed objects or pairs.
 #[options]
 pub struct Voting {
-    /// Generator that makes the committee. If absent, `subsample`. From 100 000 objects on its k-means then has one
+    /// Generator that makes the committee. If absent, `subsample`. With 100 000 objects or more, its k-means has one
     /// start, as published, and draws 80 000 objects for each member.
     pub generator: Option<Box<dyn EnsembleGenerator>>,
     /// Number of clusters. If absent, the k of the problem.
