@@ -8,7 +8,7 @@ use crate::parts::geometry::{COORDINATES, data};
 /// An overlap up to this share of 1 + the length projected on is rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Coherence: share of must-link and cannot-link pairs that do not overlap when projected on each other.
+/// Coherence: share of must-link and cannot-link pairs that do not overlap when projected onto each other.
 ///
 /// A must-link implies that the distance between its ends matters little, a cannot-link that it matters much. If one
 /// lies along the other, they disagree. Euclidean; dense or sparse data. Constraints between equal objects have no

@@ -152,13 +152,13 @@ macro_rules! of_ensembles {
 }
 
 of_ensembles! {
-    /// Mean NMI (geometric) of the members of the ensemble to the classes.
+    /// Mean NMI (geometric) between the members of the ensemble and the classes.
     ///
     /// # References
     /// "Base NMI" in Table 1 of [Greene2007].
     BaseNmi, "base_nmi", ["Greene2007"], true, |f| f,
         |j| Ok(mean(&with_members(j, &j.classes)?));
-    /// Standard deviation of the members' NMI (geometric) to the classes, n − 1 in the denominator.
+    /// Standard deviation of the NMI (geometric) of members and classes, n − 1 in the denominator.
     ///
     /// Undefined for a single member. A large value indicates a diverse ensemble.
     /// # References
@@ -185,7 +185,7 @@ of_ensembles! {
     DiversityAri, "diversity_ari", ["HubertArabie1985"], false,
         |f| MetricProperties { max: 2.0, ..f },
         |j| Ok(over_pairs(j, ari)?.map(|v| 1.0 - v));
-    /// Mean NMI (geometric) of the labels to the members of the ensemble they come from.
+    /// Mean NMI (geometric) between the labels and the members of the ensemble that they come from.
     ///
     /// # References
     /// ANMI of [StrehlGhosh2002].

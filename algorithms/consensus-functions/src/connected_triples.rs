@@ -13,11 +13,12 @@ use crate::parts::canonical_ensemble::CanonicalEnsemble;
 ///
 /// # Method
 /// Two clusters of any members are linked by the share of their objects that they have in common (Jaccard). Two
-/// clusters of one member share a triple with every cluster that both are linked to; it is worth the smaller of the
-/// two links. The similarity of the two clusters is the sum of their triples, divided by the largest such sum, times
+/// clusters of one member share a triple with every cluster that both are linked to; it is worth the smaller of the two
+/// links. The similarity of the two clusters is the sum of their triples, divided by the largest such sum, times
 /// `decay`. The similarity of two objects is a mean over the members: 1 if they are in one cluster, otherwise the
 /// similarity of their clusters. Average linkage of these similarities merges the objects until there are k clusters.
-/// Constraints as in `evidence_accumulation`: obeyed, except that those marked soft are evidence.
+/// Constraints are treated as in `evidence_accumulation`: they are obeyed, except that constraints marked soft are
+/// evidence.
 /// # Input and output
 /// Any ensemble; a member that misses an object does not count for it. k clusters; fewer if must-links leave fewer.
 /// The diagnostics contain the height of the first merge not made, and the lifetime of the partition.

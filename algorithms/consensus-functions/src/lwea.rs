@@ -10,11 +10,12 @@ use crate::parts::reliability;
 /// LWEA: average linkage of co-associations that give more weight to clusters on which the members agree.
 ///
 /// # Method
-/// H(C), the uncertainty of a cluster, is the sum over all M members of the entropy (in bits) of their labels within
-/// C. Its index is exp(−H / (θ·M)), which is 1 if no member divides the cluster. The co-association of two objects is
-/// the mean over the members of the index of the cluster that holds both, or 0 if no cluster does. Average linkage of
-/// these merges the objects until there are k clusters. Objects that all members label alike are joined from the start.
-/// Constraints as in `evidence_accumulation`: obeyed, except that those marked soft are evidence.
+/// H(C), the uncertainty of a cluster, is the sum over all M members of the entropy (in bits) of their labels within C.
+/// Its index is exp(−H / (θ·M)), which is 1 if no member divides the cluster. The co-association of two objects is the
+/// mean over the members of the index of the cluster that holds both, or 0 if no cluster does. Average linkage of these
+/// merges the objects until there are k clusters. Objects that all members label alike are joined from the start.
+/// Constraints are treated as in `evidence_accumulation`: they are obeyed, except that constraints marked soft are
+/// evidence.
 /// # Input and output
 /// Any ensemble; a member that misses an object does not count for it. k clusters; fewer if must-links leave fewer.
 /// The diagnostics contain the height of the first merge not made, and the lifetime of the partition.

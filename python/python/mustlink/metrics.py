@@ -119,7 +119,7 @@ def ami(labels_true: Any, labels_pred: Any, *, average: Literal["arithmetic", "g
 
 
 def anmi(labels_pred: Any, partitions: Any) -> float:
-    """Mean NMI (geometric) of the labels to the members of the ensemble they come from.
+    """Mean NMI (geometric) between the labels and the members of the ensemble that they come from.
 
     **References**
 
@@ -163,7 +163,7 @@ def ari(labels_true: Any, labels_pred: Any) -> float:
 
 
 def base_nmi(labels_true: Any, labels_pred: Any, partitions: Any) -> float:
-    """Mean NMI (geometric) of the members of the ensemble to the classes.
+    """Mean NMI (geometric) between the members of the ensemble and the classes.
 
     **References**
 
@@ -228,7 +228,7 @@ def closure_gain(labels_pred: Any, constraints: Constraints) -> float:
 
 
 def coherence(X: Any, labels_pred: Any, constraints: Constraints, *, max_pairs: int = 10000000, seed: int = 0) -> float:
-    """Coherence: share of must-link and cannot-link pairs that do not overlap when projected on each other.
+    """Coherence: share of must-link and cannot-link pairs that do not overlap when projected onto each other.
 
     A must-link implies that the distance between its ends matters little, a cannot-link that it matters much. If one
     lies along the other, they disagree. Euclidean; dense or sparse data. Constraints between equal objects have no
@@ -698,7 +698,7 @@ def mean_cosine(X: Any, labels_pred: Any) -> float:
 
 
 def member_spread(labels_true: Any, labels_pred: Any, partitions: Any) -> float:
-    """Standard deviation of the members' NMI (geometric) to the classes, n − 1 in the denominator.
+    """Standard deviation of the NMI (geometric) of members and classes, n − 1 in the denominator.
 
     Undefined for a single member. A large value indicates a diverse ensemble.
 
