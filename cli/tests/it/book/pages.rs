@@ -1,4 +1,4 @@
-//! Every link leads somewhere.
+//! Every link leads somewhere, and pages are short.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,4 +71,30 @@ fn the_summary_names_every_page_once() {
             assert!(set.contains(path.as_path()), "{} is not in SUMMARY.md", path.display());
         }
     }
+}
+
+/// The words of a page that contain a letter, outside blocks.
+fn words(page: &str) -> usize {
+    let mut in_block = false;
+    let mut count = 0;
+    for line in page.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        in_block ^= is_fence;
+        if !in_block && !is_fence {
+            count += line.split_whitespace().filter(|w| w.chars().any(char::is_alphabetic)).count();
+        }
+    }
+    count
+}
+
+#[test]
+fn the_first_page_and_the_pages_for_users_are_short() {
+    let first_page = read(&root().join("README.md")).split_whitespace().count();
+    assert!(first_page <= 500, "README.md has {first_page} words; at most 500");
+    let [users, _] = books();
+    let mut pages = manual();
+    pages.retain(|p| p.starts_with(&users) && !p.starts_with(users.join("reference")));
+    pages.retain(|p| !p.ends_with("SUMMARY.md"));
+    let all: usize = pages.iter().map(|p| words(&read(p))).sum();
+    assert!(all <= 30_000, "the pages for users have {all} words; at most 30 000");
 }
