@@ -18,9 +18,8 @@ use mustlink_core::text::{count, form, visible};
 use mustlink_core::{Error, Problem, Result};
 use mustlink_datasets::FeatureWeights;
 
-use crate::config::{Exclude, Experiment, Scope};
+use crate::config::{Exclude, Experiment, ResolvedMethod, Scope};
 use crate::data::{Prepared, in_file_words};
-use crate::grid::GridMethod;
 use crate::row::{Row, RowStatus};
 use crate::run_env::{RunEnv, Selected, check_no_test_leak, problem};
 
@@ -37,7 +36,7 @@ pub(crate) fn run(
 ) -> Result<Vec<Row>> {
     let cell = &env.grid.cells[at];
     let set = &env.grid.datasets[cell.dataset];
-    let resolved = &env.grid.method_of_cell(at).resolved;
+    let resolved = env.grid.method_of_cell(at);
     let method = &resolved.method;
     let start = Instant::now();
     // What a selection warns of stands in every row of its cell.
@@ -192,8 +191,7 @@ enum Made {
 fn base_row(env: &RunEnv, at: usize) -> Row {
     let cell = &env.grid.cells[at];
     let set = &env.grid.datasets[cell.dataset];
-    let GridMethod { resolved, generator, .. } = env.grid.method_of_cell(at);
-    let method = &resolved.method;
+    let resolved = env.grid.method_of_cell(at);
     let named = |slot: &str| own_name(&resolved.config[slot]).map(str::to_string);
     // A number that a clusterer has of its own is what it is asked for.
     let own_k = resolved.config["clusterer"]["k"].as_u64().and_then(|k| usize::try_from(k).ok());
@@ -209,10 +207,10 @@ fn base_row(env: &RunEnv, at: usize) -> Row {
         clusterer: named("clusterer"),
         selector: named("selector"),
         oracle: named("oracle"),
-        ensemble: generator.as_ref().map(|g| g.typetag_name().into()),
+        ensemble: resolved.generator.as_ref().map(|g| g.typetag_name().into()),
         repeat: cell.repeat,
         fold: cell.fold,
-        view: method.selector.as_ref().map(|_| method.view.name().into()),
+        view: resolved.method.selector.as_ref().map(|_| resolved.method.view.name().into()),
         k: own_k.or(resolved.k),
         version: env!("CARGO_PKG_VERSION").into(),
         scores: env.experiment.columns().iter().map(|c| (c.clone(), None)).collect(),
@@ -350,8 +348,7 @@ pub(crate) fn cluster_and_score(
 ) -> Result<Scored> {
     let cell = &env.grid.cells[at];
     let set = &env.grid.datasets[cell.dataset];
-    let GridMethod { resolved, generator, .. } = env.grid.method_of_cell(at);
-    let method = &resolved.method;
+    let ResolvedMethod { method, generator, .. } = env.grid.method_of_cell(at);
     ctx.check()?;
     let selection = own.and_then(|s| s.selection.as_ref().ok());
     let (input, run) = method

@@ -10,13 +10,13 @@ use mustlink_core::registry::Role;
 use mustlink_core::roles::{BaseClusterer, EnsembleGenerator, cost_of_steps};
 use serde_json::Value;
 
-use crate::config::ResolvedMethod;
 use crate::hash::canonical;
 
 /// Questions that are counted where another method decides how many, and has not run.
 pub(crate) const ASSUMED_QUERIES: usize = 100;
 
 /// An ensemble that others may need as well.
+#[derive(Debug, Clone)]
 pub(crate) struct SharedEnsemble {
     /// Equal for equal ensembles.
     pub key: String,
@@ -25,6 +25,7 @@ pub(crate) struct SharedEnsemble {
 }
 
 /// Cost of a method on a data set.
+#[derive(Debug, Clone)]
 pub(crate) struct Costs {
     /// Operations of one clustering, without the ensembles it shares.
     pub clusterer: f64,
@@ -39,12 +40,22 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Those of a method on data of this shape; `dataset` is its name.
-    pub fn new(dataset: &str, shape: &Shape, resolved: &ResolvedMethod) -> Self {
-        let (method, config) = (&resolved.method, &resolved.config);
+    /// Those of a method, configured so, on data of this shape: its memory is that after as many of `answers` as
+    /// take most. `dataset` is the name of the data.
+    pub fn new(
+        dataset: &str,
+        shape: &Shape,
+        method: &Method,
+        config: &Value,
+        answers: &[usize],
+    ) -> Self {
         let before = cost_of_steps(method.prefix(), shape);
         let after = cost_of_steps(method.suffix(), &before.result);
-        let memory = memory(resolved, shape);
+        // No more are answered than there are pairs.
+        let pairs = shape.n * shape.n.saturating_sub(1) / 2;
+        let answered = answers.iter().map(|p| Shape { constraints: *p.min(&pairs), ..*shape });
+        let memory = answered.map(|shape| memory(method, &shape));
+        let memory = memory.fold(self::memory(method, shape), u64::max);
         let shape = &after.result;
         let ensembles = |slot: &str| {
             let shared = |g: &&Value| SharedEnsemble {
@@ -71,18 +82,6 @@ impl Costs {
         }
     }
 
-    /// The same with the memory of whichever of `numbers` of answered questions takes most.
-    pub fn asking(mut self, numbers: &[usize], shape: &Shape, resolved: &ResolvedMethod) -> Self {
-        // No more are answered than there are pairs.
-        let pairs = shape.n * shape.n.saturating_sub(1) / 2;
-        let of = |&asked: &usize| {
-            let constraints = asked.min(pairs);
-            memory(resolved, &Shape { constraints, ..*shape })
-        };
-        self.memory = numbers.iter().map(of).fold(self.memory, u64::max);
-        self
-    }
-
     /// Every ensemble that it shares.
     pub fn ensembles(&self) -> impl Iterator<Item = &SharedEnsemble> {
         self.selector_ensembles.iter().chain(&self.clusterer_ensembles)
@@ -92,16 +91,13 @@ impl Costs {
 /// Operations and bytes of one clustering by `method` with this configuration, its questions included.
 #[must_use]
 pub fn estimate(method: &Method, config: &Value, shape: &Shape) -> (f64, u64) {
-    let (method, config) = (method.clone(), config.clone());
-    let resolved = ResolvedMethod { id: String::new(), method, k: None, config };
-    let costs = Costs::new("", shape, &resolved);
+    let costs = Costs::new("", shape, method, config, &[]);
     let shared: f64 = costs.ensembles().map(|e| e.effort).sum();
     (costs.clusterer + costs.selector + shared, costs.memory)
 }
 
 /// Bytes that a method takes in addition to data of this shape.
-fn memory(resolved: &ResolvedMethod, shape: &Shape) -> u64 {
-    let method = &resolved.method;
+fn memory(method: &Method, shape: &Shape) -> u64 {
     let before = cost_of_steps(method.prefix(), shape);
     let after = cost_of_steps(method.suffix(), &before.result);
     method.clusterer.as_ref().map_or(0, |c| c.memory(&after.result))

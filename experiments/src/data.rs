@@ -11,7 +11,7 @@ use mustlink_core::constraints::Constraints;
 use mustlink_core::context::Context;
 use mustlink_core::random::SeedPath;
 use mustlink_core::text::{count, form};
-use mustlink_core::{DataKind, Error, Result};
+use mustlink_core::{DataKind, Error, Result, Shape};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,12 @@ impl Prepared {
         let row =
             self.kept.as_ref().and_then(|kept| kept.get(i)).filter(|_| self.set.ids.is_none());
         row.map_or_else(|| self.set.id(i), usize::to_string)
+    }
+
+    /// Its sizes, without k and constraints.
+    pub fn shape(&self) -> Shape {
+        let entries = self.set.data.entries();
+        Shape { n: self.set.n(), d: self.set.d(), k: 1, entries, constraints: 0 }
     }
 
     /// Bytes of its data and its constraints.

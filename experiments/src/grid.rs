@@ -4,18 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use mustlink_config as config;
-use mustlink_config::tree::plugin;
 use mustlink_core::error::Diagnostic;
 use mustlink_core::method::Method;
-use mustlink_core::needs::check_size;
-use mustlink_core::registry::Role;
-use mustlink_core::roles::{ConsensusFunction, EnsembleGenerator};
-use mustlink_core::{Constraints, Context, Error, Result, Shape};
+use mustlink_core::{Constraints, Context, Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Experiment, MethodSpec, ResolvedMethod};
-use crate::costs::{ASSUMED_QUERIES, Costs, first_generator};
+use crate::costs::ASSUMED_QUERIES;
 use crate::data::{self, Facts, Prepared, in_file_words};
 use crate::identity::{self, Build, Common, selection_key};
 use crate::notices;
@@ -73,14 +68,6 @@ impl fmt::Display for PlanLine {
     }
 }
 
-/// A method as it runs on one data set, and what it takes.
-pub(crate) struct GridMethod {
-    pub resolved: ResolvedMethod,
-    /// The first generator in its configuration.
-    pub generator: Option<Box<dyn EnsembleGenerator>>,
-    pub costs: Costs,
-}
-
 /// All cells and selections of an experiment.
 pub(crate) struct Grid {
     /// The data sets that are there.
@@ -88,7 +75,7 @@ pub(crate) struct Grid {
     /// A line for each optional data set that is not.
     pub left_out: Vec<String>,
     /// By data set, then method.
-    pub methods: Vec<Vec<GridMethod>>,
+    pub methods: Vec<Vec<ResolvedMethod>>,
     /// In config order: data set, method, repeat, fold.
     pub cells: Vec<Cell>,
     /// The selection of each cell.
@@ -114,7 +101,7 @@ impl Grid {
         for set in &datasets {
             let mut row = Vec::new();
             for spec in &experiment.methods {
-                match build(spec, set, &numbers) {
+                match spec.on(&set.id, set.shape(), set.set.k(), &numbers) {
                     Ok(method) => row.push(method),
                     Err(d) => out.push(d),
                 }
@@ -167,7 +154,7 @@ impl Grid {
             let own = format!("{}: ", set.set.name);
             let bare = |note: &String| note.strip_prefix(&own).unwrap_or(note).to_string();
             notes.extend(set.notes.iter().map(|note| format!("{}: {}", set.id, bare(note))));
-            let asked = methods.iter().any(|m| m.resolved.method.is_answered_by_classes());
+            let asked = methods.iter().any(|m| m.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);
             notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
             let takes_k = experiment.methods.iter().any(MethodSpec::mentions_classes);
@@ -213,7 +200,7 @@ impl Grid {
             notices::scales(&single, &key)
         };
         let (mut known, mut ids) = (BTreeMap::new(), BTreeMap::<String, Vec<&str>>::new());
-        for m in methods.iter().map(|m| &m.resolved) {
+        for m in methods {
             let Method { transforms, clusterer, .. } = &m.method;
             // Of methods with the same steps one is looked at.
             let steps: Vec<_> = transforms.iter().map(|t| t.typetag_name()).collect();
@@ -233,7 +220,7 @@ impl Grid {
     /// Note about a curve with `last` questions if the data set has fewer pairs.
     fn beyond_all_pairs(&self, dataset: usize, last: usize) -> Option<String> {
         let set = &self.datasets[dataset];
-        let methods = self.methods[dataset].iter().map(|m| &m.resolved.method);
+        let methods = self.methods[dataset].iter().map(|m| &m.method);
         let asking: Vec<&Method> = methods.filter(|m| m.selector.is_some()).collect();
         // Classes answer about some objects, another oracle may answer about all.
         let by_classes = asking.iter().all(|m| m.is_answered_by_classes());
@@ -256,15 +243,14 @@ impl Grid {
     fn beyond_all_objects(&self, dataset: usize) -> Option<String> {
         let set = &self.datasets[dataset];
         let n = set.set.n();
-        let too_many = |m: &&GridMethod| {
-            let ResolvedMethod { method, k, config, .. } = &m.resolved;
+        let too_many = |ResolvedMethod { method, k, config, .. }: &&ResolvedMethod| {
             let wanted = method.clusterer.is_some()
                 || method.selector.as_ref().is_some_and(|s| s.properties().needs_k);
             let of_clusterer = config["clusterer"]["k"].as_u64().map(|k| k as usize);
             k.filter(|_| wanted).max(of_clusterer).is_some_and(|k| k > n)
         };
         let methods = self.methods[dataset].iter().filter(too_many);
-        let ids: Vec<&str> = methods.map(|m| m.resolved.id.as_str()).collect();
+        let ids: Vec<&str> = methods.map(|m| m.id.as_str()).collect();
         (!ids.is_empty()).then(|| {
             format!(
                 "{}: {}: more clusters than the {n} objects, so that every cell of them fails: choose another k",
@@ -275,13 +261,13 @@ impl Grid {
     }
 
     /// The method of a cell.
-    pub fn method_of_cell(&self, cell: usize) -> &GridMethod {
+    pub fn method_of_cell(&self, cell: usize) -> &ResolvedMethod {
         let c = &self.cells[cell];
         &self.methods[c.dataset][c.method]
     }
 
     /// The method of a selection.
-    pub fn method_of_selection(&self, selection: usize) -> &GridMethod {
+    pub fn method_of_selection(&self, selection: usize) -> &ResolvedMethod {
         let s = &self.selections[selection];
         &self.methods[s.dataset][s.method]
     }
@@ -295,13 +281,12 @@ impl Grid {
         let mut by_key: HashMap<String, usize> = HashMap::new();
         for dataset in 0..self.datasets.len() {
             let methods = &self.methods[dataset];
-            let keys: Vec<Option<String>> =
-                methods.iter().map(|m| selection_key(&m.resolved)).collect();
-            let identity = |m: &GridMethod| {
+            let keys: Vec<Option<String>> = methods.iter().map(selection_key).collect();
+            let identity = |m: &ResolvedMethod| {
                 let spec = &experiment.datasets[specs[dataset]];
-                let reference = reference.map(|r| &methods[r].resolved);
+                let reference = reference.map(|r| &methods[r]);
                 let set = &self.datasets[dataset];
-                identity::of_method(experiment, spec, set, &m.resolved, reference)
+                identity::of_method(experiment, spec, set, m, reference)
             };
             let identities: Vec<Common> = methods.iter().map(identity).collect::<Result<_>>()?;
             let builds: Vec<Arc<Build>> =
@@ -364,7 +349,7 @@ impl Grid {
     pub fn plan_lines(&self) -> Vec<PlanLine> {
         let line = |c: &Cell| PlanLine {
             dataset: self.datasets[c.dataset].id.clone(),
-            method: self.methods[c.dataset][c.method].resolved.id.clone(),
+            method: self.methods[c.dataset][c.method].id.clone(),
             repeat: c.repeat,
             fold: c.fold,
             identity: c.identity.clone(),
@@ -379,10 +364,10 @@ impl Grid {
 
     /// Operations of one cell, roughly.
     pub fn cell_effort(&self, cell: usize, points: usize) -> f64 {
-        let GridMethod { resolved, costs, .. } = self.method_of_cell(cell);
+        let ResolvedMethod { method, costs, .. } = self.method_of_cell(cell);
         // Without questions every point of the curve is the same run.
-        let runs = match resolved.method.selector {
-            Some(_) if resolved.method.clusterer.is_some() => points,
+        let runs = match method.selector {
+            Some(_) if method.clusterer.is_some() => points,
             _ => 1,
         };
         costs.clusterer * runs.max(1) as f64
@@ -390,15 +375,15 @@ impl Grid {
 
     /// Operations of one selection, roughly.
     pub fn selection_effort(&self, selection: usize, queries: usize) -> f64 {
-        let GridMethod { resolved, costs, .. } = self.method_of_selection(selection);
+        let ResolvedMethod { method, costs, config, .. } = self.method_of_selection(selection);
         let data = &self.datasets[self.selections[selection].dataset].set.data;
         // No more questions than there are pairs.
         let queries = queries.clamp(1, data.n().saturating_mul(data.n()) / 2 + 1);
         let asks = (queries * data.entries()) as f64;
-        let selector = resolved.method.selector.as_ref();
+        let selector = method.selector.as_ref();
         let between = selector.is_some_and(|s| s.properties().needs_clustering);
         // Where it asks several questions between two clusterings.
-        let batch = resolved.config["selector"]["batch"].as_u64().map_or(1, |b| b.max(1) as usize);
+        let batch = config["selector"]["batch"].as_u64().map_or(1, |b| b.max(1) as usize);
         let runs = queries.div_ceil(batch) as f64;
         // A selector that looks at clusterings learns from them as well, forests for instance.
         let between = if between { runs * costs.clusterer + 100.0 * asks } else { 0.0 };
@@ -463,48 +448,4 @@ fn share(
         selections.push(SelectionTask { dataset, method, repeat, fold, budget });
         selections.len() - 1
     })
-}
-
-/// The method on a data set, asked for these numbers of questions where it asks.
-fn build(spec: &MethodSpec, set: &Prepared, numbers: &[usize]) -> Result<GridMethod, Diagnostic> {
-    let place = format!("method \"{}\" on data set \"{}\"", spec.id, set.id);
-    let complaint = |message: String| Diagnostic::new("", &place, message);
-    let has_classes = set.set.classes.is_some();
-    if !has_classes && spec.mentions_classes() {
-        let message = "k = \"classes\" needs a class column; name it by target under [[dataset]], or give a number \
-                       or \"unknown\"";
-        return Err(complaint(message.into()));
-    }
-    let resolved = spec.resolve(set.set.k()).map_err(complaint)?;
-    if let Some(oracle) = &resolved.method.oracle
-        && oracle.properties().needs_labels
-        && !has_classes
-    {
-        return Err(complaint(format!(
-            "the oracle {} needs a class column; name it by target under [[dataset]], or take an oracle that \
-             needs none (replay, scripted)",
-            oracle.typetag_name()
-        )));
-    }
-    let shape = Shape {
-        n: set.set.n(),
-        d: set.set.d(),
-        // More than there are objects fail before anything is allocated.
-        k: resolved.k.unwrap_or(1).min(set.set.n()),
-        entries: set.set.data.entries(),
-        constraints: 0,
-    };
-    let consensus = &resolved.config["clusterer"]["consensus"];
-    if plugin(consensus).is_some_and(|d| d.role == Role::ConsensusFunction)
-        && let Ok(consensus) = config::instantiate::<Box<dyn ConsensusFunction>>(consensus.clone())
-    {
-        // Before any member is made.
-        check_size(shape.n, &*consensus).map_err(|e| complaint(e.to_string()))?;
-    }
-    let generator = first_generator(&resolved.config).cloned();
-    let generator = generator.map(config::instantiate::<Box<dyn EnsembleGenerator>>).transpose();
-    let generator = generator.map_err(complaint)?;
-    let numbers = resolved.method.selector.as_ref().map_or(&[][..], |_| numbers);
-    let costs = Costs::new(&set.id, &shape, &resolved).asking(numbers, &shape, &resolved);
-    Ok(GridMethod { resolved, generator, costs })
 }

@@ -91,7 +91,7 @@ pub fn plan(experiment: &Experiment, source: &Source, out: Option<&Path>) -> Res
     let costs = costs(experiment, &grid, &left);
     plan.seconds = seconds(costs.iter().filter(|cost| !cost.unknown));
     for cost in costs.iter().filter(|cost| cost.unknown) {
-        let id = &grid.method_of_cell(cost.cell).resolved.id;
+        let id = &grid.method_of_cell(cost.cell).id;
         if !plan.unmeasured.contains(id) {
             plan.unmeasured.push(id.clone());
         }
@@ -143,7 +143,7 @@ pub(crate) fn costs(experiment: &Experiment, grid: &Grid, left: &Left) -> Vec<Co
         let (cell, method) = (&grid.cells[c], grid.method_of_cell(c));
         let lacks = left.todo[&c].as_ref().or(numbers.as_ref()).map_or(1, Vec::len);
         let before = left.seconds.get(&(cell.dataset, cell.method));
-        let program = has_program(&method.resolved.config);
+        let program = has_program(&method.config);
         let seconds = match before {
             Some((sum, count)) if program => sum / *count as f64,
             _ => grid.cell_effort(c, lacks) * each,
@@ -210,7 +210,7 @@ fn largest(grid: &Grid) -> (u64, String) {
         for method in row {
             let memory = method.costs.memory.saturating_add(set.bytes());
             if memory > most.0 {
-                let who = format!("method \"{}\" on data set \"{}\"", method.resolved.id, set.id);
+                let who = format!("method \"{}\" on data set \"{}\"", method.id, set.id);
                 most = (memory, who);
             }
         }

@@ -120,7 +120,7 @@ pub(crate) struct Selected {
 pub(crate) fn select(env: &RunEnv, s: usize, first: Option<&Selected>) -> Selected {
     let task = &env.grid.selections[s];
     let set = &env.grid.datasets[task.dataset];
-    let resolved = &env.grid.method_of_selection(s).resolved;
+    let resolved = env.grid.method_of_selection(s);
     let start = Instant::now();
     let ctx = env.context(set, task.repeat, task.fold, start);
     let test = env.grid.test(task.dataset, task.repeat, task.fold);

@@ -245,7 +245,7 @@ impl Standing {
     fn note_stale(&mut self, grid: &Grid, cell: usize, other: &StaleFile) {
         self.stale += 1;
         let line = &grid.cells[cell];
-        let method = &grid.method_of_cell(cell).resolved.id;
+        let method = &grid.method_of_cell(cell).id;
         self.stale_of.insert((grid.datasets[line.dataset].id.clone(), method.clone()));
         self.changed.extend(other.changed.iter().cloned());
     }

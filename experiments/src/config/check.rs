@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use mustlink_config::Node;
 use mustlink_core::error::Diagnostic;
-use mustlink_core::roles::{Layer, Oracle};
 use mustlink_core::text::count;
 
 use super::criterion;
-use super::experiment::{Experiment, ResolvedMethod, SOME_CLASSES};
+use super::experiment::Experiment;
 use super::file::{MAX_POINTS, Points, Range};
+use super::method::SOME_CLASSES;
 use crate::hash::canonical;
 use crate::verdict::{Names, instead};
 
@@ -77,13 +77,8 @@ fn judge_methods(
     let mut asks = false;
     for (spec, (at, node)) in experiment.methods.iter().zip(methods) {
         unique(&spec.id, node, &format!("method[{at}].id"), &mut seen, out);
-        match spec.resolve(Some(SOME_CLASSES)) {
-            Ok(resolved) => {
-                asks |= resolved.method.selector.is_some();
-                judge_method(&resolved, *at, node, out);
-            }
-            Err(e) => out.push(node.diagnostic(&format!("method[{at}]"), e)),
-        }
+        asks |= spec.asks();
+        spec.judge(*at, node, out);
     }
     asks
 }
@@ -229,84 +224,6 @@ fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<D
                 }));
             }
         },
-    }
-}
-
-fn judge_method(resolved: &ResolvedMethod, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
-    let method = &resolved.method;
-    let mut complain = |key: &str, message: String| {
-        out.push(node.get(key).unwrap_or(node).diagnostic(&format!("method[{at}].{key}"), message));
-    };
-    for (t, step) in
-        method.transforms.iter().enumerate().filter(|(_, s)| s.properties().changes_rows)
-    {
-        let tag = step.typetag_name();
-        complain(
-            "transforms",
-            format!("[{t}] {tag} drops or merges rows; put it under [[dataset]]"),
-        );
-    }
-    match (&method.clusterer, &method.selector) {
-        (None, None) => complain("clusterer", "a method needs a clusterer".into()),
-        (None, Some(s)) if !s.properties().self_clustering => {
-            complain(
-                "clusterer",
-                format!("{} only selects; a clusterer is needed", s.typetag_name()),
-            );
-        }
-        _ => {}
-    }
-    if let Some(clusterer) = method.clusterer.as_ref().filter(|c| c.properties().needs_k)
-        && resolved.k.is_none()
-    {
-        let tag = clusterer.typetag_name();
-        complain(
-            "k",
-            format!(
-                "is \"unknown\", and {tag} needs the number of clusters: a number, \"classes\", or a \
-                 clusterer that finds it"
-            ),
-        );
-    }
-    if let (None, Some(oracle)) = (&method.selector, &method.oracle) {
-        complain(
-            "oracle",
-            format!("{} is never asked: the method has no selector", oracle.typetag_name()),
-        );
-    }
-    if let Some(oracle) = method.oracle.as_ref().filter(|o| o.properties().interactive) {
-        let tag = oracle.typetag_name();
-        complain("oracle", format!("{tag} needs a person; experiments ask simulated oracles only"));
-    }
-    if let Some(oracle) = &method.oracle {
-        judge_wrapping(&**oracle, at, node, out);
-    }
-}
-
-/// An oracle around one that may not stand inside it: it cannot be opened, and every cell would fail.
-fn judge_wrapping(oracle: &dyn Oracle, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
-    let (mut outer, mut path, mut place) = (oracle, format!("method[{at}].oracle"), node);
-    let mut entry = node.get("oracle");
-    while let Some(source) = outer.source() {
-        entry = entry.and_then(|table| table.get("source"));
-        place = entry.unwrap_or(place);
-        path += ".source";
-        let layer = outer.properties().layer;
-        // What does not say that it wraps decides for itself.
-        if layer != Layer::Source && source.properties().layer <= layer {
-            let message = format!(
-                "must be an oracle that is further inside than {} in budget → cost → crowd → dont_know → \
-                 noise → source, got {}",
-                outer.typetag_name(),
-                source.typetag_name()
-            );
-            let complaint = place.diagnostic(&path, message);
-            // The methods of one entry have one oracle.
-            if !out.contains(&complaint) {
-                out.push(complaint);
-            }
-        }
-        outer = source;
     }
 }
 

@@ -1,12 +1,10 @@
-//! A checked experiment: what a run, a plan and a report work on. Its methods stay plain values, with `k`
-//! still open, until they are built for one data set.
+//! A checked experiment: what a run, a plan and a report work on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use mustlink_config::tree::{own_name, plugin, visit_tables};
+use mustlink_config::tree::own_name;
 use mustlink_config::{self as config, without_null};
-use mustlink_core::method::Method;
 use mustlink_core::registry::Catalogue;
 use mustlink_core::roles::{Metric, MetricInput, Transform};
 use mustlink_core::run::guarded;
@@ -14,6 +12,7 @@ use serde_json::Value;
 
 use super::criterion::Criterion;
 use super::file::{DatasetEntry, Exclude, Head, Plot, Points, RunSection, Scope, Scoring, Stats};
+use super::method::MethodSpec;
 use crate::hash::canonical;
 use crate::marked::missing_files;
 use crate::row::{self, is_fixed_column};
@@ -274,113 +273,6 @@ pub(super) fn metric_columns(metrics: &[Box<dyn Metric>]) -> Vec<String> {
         names.push(name);
     }
     names
-}
-
-/// One method, checked, with every default written out.
-///
-/// `k = "classes"` may stand anywhere in it, so its plugins cannot be built before a data set is
-/// open: what is built is a [`ResolvedMethod`].
-#[derive(Debug, Clone)]
-pub struct MethodSpec {
-    /// Its name.
-    pub id: String,
-    /// Its sections as plain values; `k` may still be `"classes"` or `"unknown"`.
-    pub config: Value,
-}
-
-/// A method as it runs on one data set.
-#[derive(Debug, Clone)]
-pub(crate) struct ResolvedMethod {
-    /// Its name.
-    pub id: String,
-    /// Its plugins.
-    pub method: Method,
-    /// Number of clusters; absent where it is not given.
-    pub k: Option<usize>,
-    /// Its sections, `k` among them, as plain values without the name: what results depend on.
-    pub config: Value,
-}
-
-/// A number of classes for what is the same whatever it is: `"classes-3"` is a number with it.
-pub(crate) const SOME_CLASSES: usize = 1000;
-
-impl MethodSpec {
-    /// The method on data of `classes` classes.
-    ///
-    /// # Errors
-    /// The message of the deserialiser.
-    pub(crate) fn resolve(&self, classes: Option<usize>) -> Result<ResolvedMethod, String> {
-        if let Some(message) = classes.and_then(|classes| self.too_few(classes)) {
-            return Err(message);
-        }
-        let mut config = self.config.clone();
-        config::substitute_k(&mut config, classes);
-        let mut sections = config.clone();
-        for (value, keys) in [(&mut config, &["id"][..]), (&mut sections, &["id", "k"])] {
-            if let Some(map) = value.as_object_mut() {
-                keys.iter().for_each(|key| drop(map.remove(*key)));
-            }
-        }
-        let k = config.get("k").cloned().map(config::instantiate).transpose()?;
-        let method = config::instantiate(sections)?;
-        Ok(ResolvedMethod { id: self.id.clone(), method, k, config })
-    }
-
-    /// Error if k counts down from the classes to below 1.
-    fn too_few(&self, classes: usize) -> Option<String> {
-        let mut found = None;
-        visit_tables(&self.config, &mut |table| {
-            if let Some(word) = table.get("k").and_then(Value::as_str)
-                && let Some(k) = config::classes_offset(word).map(|by| classes as i64 + by)
-                && k < 1
-            {
-                found
-                    .get_or_insert_with(|| format!("k = \"{word}\" is {k} with {classes} classes"));
-            }
-            true
-        });
-        found
-    }
-
-    /// True if constraints, given or asked for, make a difference to the method.
-    pub fn reads_constraints(&self) -> bool {
-        self.resolve(Some(SOME_CLASSES)).is_ok_and(|resolved| resolved.method.reads_constraints())
-    }
-
-    /// True if it asks.
-    pub fn asks(&self) -> bool {
-        self.config.get("selector").is_some_and(|s| !s.is_null())
-    }
-
-    /// The option at a path (`selector.super_instances`), with the path by its own name where an alias was
-    /// given; `None` where the method has no such option.
-    pub(crate) fn option(&self, path: &str) -> Option<(String, &Value)> {
-        let (mut own, mut here) = (String::new(), &self.config);
-        for step in config::path_steps(path) {
-            if let Value::Array(items) = here {
-                here = items.get(step.parse::<usize>().ok()?)?;
-                own += &format!("[{step}]");
-                continue;
-            }
-            let aliased = || Some(plugin(here)?.option(&step)?.name.to_string());
-            let name = if here.get(&step).is_some() { step } else { aliased()? };
-            here = here.get(&name)?;
-            own += if own.is_empty() { "" } else { "." };
-            own += &name;
-        }
-        Some((own, here))
-    }
-
-    /// True if it reads the number of classes anywhere.
-    pub(crate) fn mentions_classes(&self) -> bool {
-        let mut found = false;
-        visit_tables(&self.config, &mut |table| {
-            found |=
-                table.get("k").and_then(Value::as_str).and_then(config::classes_offset).is_some();
-            !found
-        });
-        found
-    }
 }
 
 impl DatasetEntry {

@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::axes::expand;
-use super::experiment::{Experiment, MethodSpec, metric_columns};
+use super::experiment::{Experiment, metric_columns};
 use super::file::{Curve, DatasetEntry, ExperimentFile, MethodEntry, Scoring};
+use super::method::MethodSpec;
 use super::{check, stored};
 
 /// Single methods, each with the number of the entry that it was taken from, and the paths of the options
@@ -151,10 +152,7 @@ impl Experiment {
         let mut resolved = config::resolve::<ExperimentFile>(root)?;
         let mut specs = Vec::with_capacity(methods.len());
         for (_, node) in methods {
-            let mut config = config::resolve::<MethodEntry>(node)?;
-            let map = config.as_object_mut().expect("a validated method is a table");
-            let id = map.get("id").and_then(Value::as_str).unwrap_or_default().to_string();
-            specs.push(MethodSpec { id, config });
+            specs.push(MethodSpec::new(config::resolve::<MethodEntry>(node)?));
         }
         // Under their own names, whatever alias a list was given by.
         let own = |path: &String| specs.iter().filter_map(|m| Some(m.option(path)?.0)).collect();
