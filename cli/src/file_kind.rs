@@ -8,7 +8,6 @@ use mustlink::kind::{self, Described};
 use mustlink::{Error, scripts};
 use mustlink_datasets::{data_error, shell_word};
 use mustlink_experiments::Experiment;
-use mustlink_report::check_formats;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -112,8 +111,8 @@ pub(crate) fn method(file: &Path) -> Result<Document, Failure> {
     Ok(document)
 }
 
-/// Reads an experiment file; of a method file it says what that is, and what takes it.
-pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Failure> {
+/// Rejects a method file where an experiment file is needed.
+pub(crate) fn reject_method(file: &Path) -> Result<(), Failure> {
     let document = Document::read(file)?;
     let has = |keys: &[&str]| keys.iter().any(|k| document.root().get(k).is_some());
     if !has(&EXPERIMENT) && has(&["clusterer", "selector", "oracle", "transforms", "view", "k"]) {
@@ -123,7 +122,5 @@ pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Fai
              experiment takes it as [[method]] id = \"mine\", file = \"{file}\""
         )));
     }
-    let experiment = Experiment::load(file, sets)?;
-    check_formats(&experiment.plot.formats).map_err(|e| e.at("plot.formats"))?;
-    Ok(experiment)
+    Ok(())
 }

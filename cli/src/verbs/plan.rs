@@ -6,10 +6,9 @@ use mustlink::Error;
 use mustlink_experiments::{Plan, plan};
 
 use crate::failure::Failure;
-use crate::file_kind;
 use crate::options::{DataDir, bytes};
 use crate::term;
-use crate::verbs::run::default_out;
+use crate::verbs::run::{default_out, experiment};
 
 /// Show data sets, cells, time and memory of an experiment
 #[derive(Debug, clap::Args)]
@@ -31,7 +30,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
-    let experiment = file_kind::experiment(&args.file, &args.sets)?;
+    let experiment = experiment(&args.file, &args.sets)?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let plan = plan(&experiment, &args.data.source(), Some(&out))?;
     term::print(&plan.to_string())?;

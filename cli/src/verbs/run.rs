@@ -9,7 +9,7 @@ use mustlink_experiments::slurm::{self, SlurmOptions};
 use mustlink_experiments::{
     self as experiments, Experiment, Keep, Outcome, RunOptions, Shard, Source, io,
 };
-use mustlink_report::Report;
+use mustlink_report::{Report, check_formats};
 
 use crate::failure::Failure;
 use crate::file_kind;
@@ -202,6 +202,14 @@ fn folder_of(experiment: &Experiment) -> String {
     if name.trim_matches('.').is_empty() { "unnamed".into() } else { name }
 }
 
+/// The experiment in a file, checked.
+pub(crate) fn experiment(file: &Path, sets: &[String]) -> Result<Experiment, Failure> {
+    file_kind::reject_method(file)?;
+    let experiment = Experiment::load(file, sets)?;
+    check_formats(&experiment.plot.formats).map_err(|e| e.at("plot.formats"))?;
+    Ok(experiment)
+}
+
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let options = [
         ("--cell-timeout", "run.cell_timeout_s", args.cell_timeout.is_some()),
@@ -211,7 +219,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     check_set_once(&options, &args.sets)?;
     let limits = limits(args.cell_timeout, args.cell_memory);
     let sets: Vec<String> = args.sets.iter().cloned().chain(limits).collect();
-    let experiment = file_kind::experiment(&args.file, &sets)?;
+    let experiment = experiment(&args.file, &sets)?;
     trust::run(&experiment);
     let out = args.out.clone().unwrap_or_else(|| default_out(&experiment));
     let keep = match (args.keep_stale, args.force) {
