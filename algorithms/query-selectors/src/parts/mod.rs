@@ -15,7 +15,6 @@ pub mod pair_pool;
 pub mod placing;
 pub mod relations;
 pub mod representative_pairs;
-pub mod sampled_starts;
 pub mod super_instances;
 pub mod voting;
 pub mod world_search;
