@@ -6,6 +6,7 @@ mod damage;
 mod distortions;
 mod files;
 mod growth;
+mod identities;
 mod judged_pairs;
 mod merged_rows;
 mod model;
