@@ -9,8 +9,7 @@ use mustlink_core::method::Method;
 use mustlink_core::{Constraints, Context, Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Experiment, MethodSpec, ResolvedMethod};
-use crate::costs::ASSUMED_QUERIES;
+use crate::config::{ASSUMED_QUERIES, Experiment, ResolvedMethod, mentions_classes};
 use crate::data::{self, Facts, Prepared, in_file_words};
 use crate::identity::{self, Build, Common, selection_key};
 use crate::notices;
@@ -157,7 +156,7 @@ impl Grid {
             let asked = methods.iter().any(|m| m.method.is_answered_by_classes());
             let partly = set.set.partly_known().filter(|_| asked);
             notes.extend(partly.map(|partly| format!("{}: {partly}", set.id)));
-            let takes_k = experiment.methods.iter().any(MethodSpec::mentions_classes);
+            let takes_k = experiment.methods.iter().any(|m| mentions_classes(&m.config));
             let part = set.set.part_of_classes().filter(|_| takes_k && set.set.classes.is_some());
             let way = "k under [[method]] sets their number";
             notes.extend(part.map(|part| format!("{}: {part}: {way}", set.id)));

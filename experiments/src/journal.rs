@@ -5,22 +5,20 @@
 //! written. Whether a cell is done depends on nothing else. A lock keeps two runs out of one directory; shards of
 //! one run may share it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use mustlink_core::{Error, Result};
-use mustlink_datasets::{csv_text, data_error};
+use mustlink_datasets::data_error;
 use mustlink_ledger::lock::{Sharing, try_lock};
-use mustlink_ledger::sync_folder_of;
-use serde::Serialize;
 
 use crate::cell_file::{CellFile, Wanted};
 use crate::config::Experiment;
-use crate::config::stored::{self, Stored};
+use crate::config::stored::{self, PLAN, Stored};
 use crate::data::Facts;
+use crate::folder::{Folder, io, remove, write_whole};
 use crate::grid::{Cell, PlanLine};
 use crate::hash::digest;
 use crate::row::Row;
@@ -30,8 +28,6 @@ use crate::shard::Shard;
 const DATA: &str = "data.csv";
 /// Files that a task of an array writes end in this and its numbers until they are complete.
 const TASK_PART: &str = ".part-task-";
-/// The list of cells.
-const PLAN: &str = "cells.csv";
 
 /// Kind of process that opens a directory, and others that may work in it.
 #[derive(Debug, Clone, Copy)]
@@ -50,46 +46,9 @@ pub(crate) enum Who {
 /// A directory with the results of one experiment.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    dir: PathBuf,
-    /// Ends the name of files being written, so that those who share the directory do not meet.
-    part: String,
+    /// Its files.
+    pub folder: Folder,
     _locks: Vec<File>,
-}
-
-/// Converts an error of reading or writing at `place`.
-pub fn io(place: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
-    move |e| data_error(place.display(), e.to_string())
-}
-
-/// Writes a file so that it is either whole or not there.
-pub fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(part);
-    let aside = PathBuf::from(aside);
-    let written =
-        write_aside(&aside, content).and_then(|()| fs::rename(&aside, path).map_err(io(path)));
-    if written.is_err() {
-        // Half a file would take room where there may be none left; the error is what matters.
-        let _ = fs::remove_file(&aside);
-    }
-    written.and_then(|()| sync_folder_of(path))
-}
-
-fn write_aside(aside: &Path, content: &[u8]) -> Result<()> {
-    let mut file = File::create(aside).map_err(io(aside))?;
-    file.write_all(content).map_err(io(aside))?;
-    file.sync_all().map_err(io(aside))
-}
-
-/// Removes a file, if it is there.
-///
-/// # Errors
-/// `Data` when it cannot be removed.
-pub fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io(path)(e)),
-        _ => Ok(()),
-    }
 }
 
 /// The lock at `path`.
@@ -147,10 +106,10 @@ impl Journal {
             }
         };
         check(dir, experiment)?;
-        let journal = Journal { dir: dir.to_path_buf(), part, _locks: locks };
+        let journal = Journal { folder: Folder { dir: dir.to_path_buf(), part }, _locks: locks };
         journal.clean(|name| match who {
             Who::Alone => name.contains(".part"),
-            _ => name.ends_with(&journal.part),
+            _ => name.ends_with(&journal.folder.part),
         })?;
         Ok(journal)
     }
@@ -162,7 +121,7 @@ impl Journal {
 
     /// Removes incomplete files next to the cells, by their names.
     fn clean(&self, left_over: impl Fn(&str) -> bool) -> Result<()> {
-        let cells = self.dir.join("cells");
+        let cells = self.folder.dir.join("cells");
         for entry in fs::read_dir(&cells).map_err(io(&cells))? {
             let path = entry.map_err(io(&cells))?.path();
             if left_over(&path.file_name().unwrap_or_default().to_string_lossy()) {
@@ -173,46 +132,16 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes the experiment and which file belongs to which cell. The configuration comes last: it
-    /// holds the checksum of the list of cells.
-    pub fn write_study(
-        &self,
-        experiment: &Experiment,
-        metrics: &BTreeMap<String, String>,
-        lines: &[PlanLine],
-    ) -> Result<()> {
-        let plan = self.table(PLAN, lines)?;
-        let write =
-            |name: &str, content: &[u8]| write_whole(&self.dir.join(name), &self.part, content);
-        write(PLAN, &plan)?;
-        write(stored::TOML, experiment.resolved_toml().as_bytes())?;
-        let content = stored::content(
-            experiment.base(),
-            experiment.resolved(),
-            &experiment.varied,
-            metrics,
-            &digest(&plan),
-        );
-        write(stored::FILE, content.as_bytes())
-    }
-
     /// Writes down what was read.
     pub fn write_data(&self, sets: &[Facts]) -> Result<()> {
-        write_whole(&self.dir.join(DATA), &self.part, &self.table(DATA, sets)?)
-    }
-
-    /// Content of a CSV of this name.
-    fn table<T: Serialize>(&self, name: &str, lines: &[T]) -> Result<Vec<u8>> {
-        csv_text(self.dir.join(name).display(), |out| {
-            lines.iter().try_for_each(|line| out.serialize(line))
-        })
+        self.folder.write(DATA, &self.folder.table(DATA, sets)?)
     }
 
     /// Writes the file of a cell as it is.
     pub fn put(&self, identity: &str, file: &CellFile) -> Result<()> {
-        let path = cell_path(&self.dir, identity);
+        let path = cell_path(&self.folder.dir, identity);
         let text = file.encode(identity).map_err(|e| data_error(path.display(), e.to_string()))?;
-        write_whole(&path, &self.part, text.as_bytes())
+        write_whole(&path, &self.folder.part, text.as_bytes())
     }
 
     /// Writes the rows of a finished cell; other content of its file stays.
@@ -226,7 +155,7 @@ impl Journal {
         };
         // A damaged file has nothing to keep.
         if wanted.points.is_some()
-            && let Ok(Some(earlier)) = read_cell(&self.dir, identity)
+            && let Ok(Some(earlier)) = read_cell(&self.folder.dir, identity)
         {
             file.keep(earlier);
         }
@@ -306,18 +235,4 @@ pub(crate) fn read_plan(dir: &Path, stored: &Stored) -> Result<Vec<PlanLine>> {
     }
     let mut reader = csv::Reader::from_reader(content.as_slice());
     reader.deserialize().collect::<std::result::Result<_, _>>().map_err(|e| bad(&e))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_whole_or_absent() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x");
-        write_whole(&path, ".part", b"abc").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"abc");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
 }

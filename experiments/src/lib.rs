@@ -10,12 +10,13 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `hash`, `threads` | equal things, files as they were written; work that has threads to itself |
+//! | `hash`, `folder`, `threads` | hashes; files that are whole or absent; work that has threads to itself |
 //! | `statistics`, `split`, `row` | means and intervals; which objects are held back; what is written down |
 //! | `verdict` | the language of claims about results |
-//! | `config` | the file and how it is read |
+//! | `marked` | options that name files |
+//! | `config` | the file and how it is read; a method and what it takes |
 //! | `data` | the data sets, opened |
-//! | `marked`, `identity`, `costs` | options that name files; what results depend on; what methods take |
+//! | `identity` | what results depend on |
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
 //! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
 //! | `standing` | what of an experiment is there already, made by this build or another |
@@ -31,9 +32,9 @@
 mod cell;
 mod cell_file;
 mod config;
-mod costs;
 mod data;
 mod diff;
+mod folder;
 mod grid;
 mod hash;
 mod identity;
@@ -68,14 +69,14 @@ use mustlink as _;
 
 pub use config::{
     Criterion, Curve, DatasetEntry, Exclude, Experiment, ExperimentFile, Format, Head, MethodEntry,
-    MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance, from_here,
+    MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance, estimate,
+    first_generator, from_here,
 };
-pub use costs::{estimate, first_generator};
 pub use data::{Facts, MOST_OF_CLASSES, Source, check_heads};
 pub use diff::{ColumnDiff, Diff, diff};
+pub use folder::{io, remove, write_whole};
 #[doc(hidden)]
 pub use identity::programs;
-pub use journal::{io, remove, write_whole};
 pub use merge::{Merged, merge};
 pub use number_of_clusters::{Criteria, Selected, Tries, select_k};
 pub use outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, RunProgress, failures};

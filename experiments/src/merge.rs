@@ -70,7 +70,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged> {
     for (identity, file) in &cells {
         journal.put(identity, file)?;
     }
-    journal.write_study(&experiment, &first.metrics, &lines)?;
+    stored::write(&journal.folder, &experiment, &first.metrics, &lines)?;
     let mut data: Vec<Facts> = Vec::new();
     for facts in parts.iter().flat_map(|dir| journal::read_data(dir)) {
         // Cells of other data have other identities, and were refused above.

@@ -9,8 +9,7 @@ use mustlink_core::error::bytes;
 use mustlink_core::roles::OPERATIONS_PER_SECOND;
 use mustlink_core::text::count;
 
-use crate::config::{EnsemblePer, Experiment};
-use crate::costs::ASSUMED_QUERIES;
+use crate::config::{ASSUMED_QUERIES, EnsemblePer, Experiment};
 use crate::data::{self, Source};
 use crate::grid::{Grid, left_out};
 use crate::identity::has_program;

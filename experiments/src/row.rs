@@ -3,10 +3,9 @@
 //! A [`Row`]. Rows are JSON lines in the journal and lines of `results.csv`; a missing value is null
 //! there and empty here, never NaN.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use mustlink_core::Result;
-use mustlink_datasets::{FeatureWeights, csv_text};
+use mustlink_datasets::FeatureWeights;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -130,7 +129,7 @@ pub struct Row {
 
 /// Position of a field of a row in `results.csv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// Before the metrics.
     Before,
     /// After the metrics.
@@ -159,10 +158,10 @@ pub enum Kind {
 }
 
 /// A field of a row that is not a score.
-struct Field {
-    name: &'static str,
-    place: Place,
-    kind: Kind,
+pub(crate) struct Field {
+    pub name: &'static str,
+    pub place: Place,
+    pub kind: Kind,
     /// The number that a report can summarise and a formula can name.
     number: Option<fn(&Row) -> Option<f64>>,
 }
@@ -189,7 +188,7 @@ fn count(value: Option<usize>) -> Option<f64> {
 }
 
 /// All fields of a row that are not scores, in the order of the columns.
-const FIELDS: [Field; 43] = [
+pub(crate) const FIELDS: [Field; 43] = [
     text("experiment", Before),
     text("identity", Before),
     text("dataset", Before),
@@ -256,56 +255,6 @@ impl Row {
             None => self.diagnostics.get(column).copied(),
         }
     }
-
-    /// Every column of a table with its value.
-    pub fn cells(&self) -> serde_json::Result<Value> {
-        let mut cells = serde_json::to_value(self)?;
-        if let Value::Object(cells) = &mut cells {
-            cells.extend(self.options.clone());
-        }
-        Ok(cells)
-    }
-}
-
-/// Common type of the values of an option that an experiment varies.
-fn kind_of_option(name: &str, rows: &[Row]) -> Kind {
-    let values = || rows.iter().filter_map(|r| r.options.get(name)).filter(|v| !v.is_null());
-    [
-        (Whole, Value::is_i64 as fn(&Value) -> bool),
-        (Real, Value::is_number),
-        (Flag, Value::is_boolean),
-    ]
-    .into_iter()
-    .find(|(_, holds)| values().all(holds))
-    .map_or(Kind::Text, |(kind, _)| kind)
-}
-
-/// The columns of a table of rows, with what they hold: scores in the middle, then the options that the
-/// experiment varies, times last.
-pub fn columns<'a>(rows: &'a [Row], metrics: &'a [String]) -> Vec<(&'a str, Kind)> {
-    let at = |place| FIELDS.iter().filter(move |f| f.place == place).map(|f| (f.name, f.kind));
-    let metrics = metrics.iter().map(|m| (m.as_str(), Real));
-    let options: BTreeSet<&String> = rows.iter().flat_map(|row| row.options.keys()).collect();
-    let options = options.into_iter().map(|o| (o.as_str(), kind_of_option(o, rows)));
-    at(Before).chain(metrics).chain(at(After)).chain(options).chain(at(Last)).collect()
-}
-
-/// Rows as CSV, in the order given.
-pub fn to_csv(rows: &[Row], metrics: &[String]) -> Result<Vec<u8>> {
-    let columns: Vec<&str> = columns(rows, metrics).into_iter().map(|(name, _)| name).collect();
-    csv_text("results.csv", |out| {
-        out.write_record(&columns)?;
-        for row in rows {
-            let value = row.cells().map_err(std::io::Error::from)?;
-            let cells = columns.iter().map(|c| match value.get(*c) {
-                None | Some(Value::Null) => String::new(),
-                Some(Value::String(s)) => s.clone(),
-                Some(other) => other.to_string(),
-            });
-            out.write_record(cells)?;
-        }
-        Ok(())
-    })
 }
 
 /// Columns that say where a row comes from, not what it says.
@@ -385,28 +334,5 @@ mod tests {
             assert_eq!(row.number(name), value[name].as_f64(), "{name}");
         }
         assert_eq!(counted().count(), 16);
-    }
-
-    #[test]
-    fn json_and_csv_keep_every_digit() {
-        let scores =
-            BTreeMap::from([("ari".to_string(), Some(0.1 + 0.2)), ("vi".to_string(), None)]);
-        let row = Row {
-            dataset: "a, \"b\"".into(),
-            cost: Some(3.0),
-            scores,
-            seeded: Some(true),
-            labels: Some(vec![0, 1]),
-            ..Row::default()
-        };
-        let line = serde_json::to_string(&row).unwrap();
-        assert_eq!(serde_json::from_str::<Row>(&line).unwrap(), row);
-        let csv = to_csv(&[row], &["ari".into(), "vi".into()]).unwrap();
-        let mut reader = csv::Reader::from_reader(&csv[..]);
-        let names = reader.headers().unwrap().clone();
-        let record = reader.records().next().unwrap().unwrap();
-        let get = |name: &str| &record[names.iter().position(|n| n == name).unwrap()];
-        assert_eq!((get("ari"), get("vi"), get("cost")), ("0.30000000000000004", "", "3.0"));
-        assert_eq!(get("dataset"), "a, \"b\"");
     }
 }

@@ -52,7 +52,8 @@ pub(crate) fn run_some(
     left.adopted.iter().for_each(|(cell, other)| grid.adopt(*cell, &other.identity, &other.build));
     // Tasks of an array find the study written; it may have grown since they were submitted.
     if !matches!(who, Who::Task) {
-        journal.write_study(experiment, &left.wanted.metrics, &grid.plan_lines())?;
+        let lines = grid.plan_lines();
+        stored::write(&journal.folder, experiment, &left.wanted.metrics, &lines)?;
         journal.write_data(&grid.facts())?;
     }
     carry_out(experiment, &grid, &journal, &cells, left, options)
@@ -147,7 +148,7 @@ fn retry_some(
     left.adopted.clear();
     left.standing.finished = 0;
     left.todo = failed.iter().map(|&c| (c, None)).collect();
-    journal.write_study(&experiment, &left.wanted.metrics, &grid.plan_lines())?;
+    stored::write(&journal.folder, &experiment, &left.wanted.metrics, &lines)?;
     journal.write_data(&grid.facts())?;
     carry_out(&experiment, &grid, &journal, &failed, left, &options)
 }

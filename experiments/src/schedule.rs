@@ -11,8 +11,7 @@ use std::sync::Mutex;
 use mustlink_core::Result;
 use rayon::ThreadPool;
 
-use crate::config::{EnsemblePer, Experiment};
-use crate::costs::ASSUMED_QUERIES;
+use crate::config::{ASSUMED_QUERIES, EnsemblePer, Experiment};
 use crate::grid::{Budget, Grid};
 use crate::threads::thread_pool;
 

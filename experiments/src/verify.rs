@@ -9,6 +9,7 @@ use mustlink_datasets::data_error;
 
 use crate::cell_file::is_cut_off;
 use crate::config::{Experiment, stored};
+use crate::folder::io;
 use crate::grid::Grid;
 use crate::journal::{self, Who};
 use crate::outcome::RunOptions;
@@ -82,7 +83,7 @@ pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result
     drawn.sort_unstable();
     let drawn: Vec<usize> = drawn.into_iter().map(|at| finished[at]).collect();
     let aside = tempfile::Builder::new().prefix("mustlink-verify-").tempdir();
-    let aside = aside.map_err(journal::io(&std::env::temp_dir()))?;
+    let aside = aside.map_err(io(&std::env::temp_dir()))?;
     let again = RunOptions { keep: Keep::Nothing, out: aside.path().into(), ..options.clone() };
     let outcome = run_some(&experiment, &again, Who::Alone, &|_| drawn.clone())?;
     out.stopped = outcome.stopped;

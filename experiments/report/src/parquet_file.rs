@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use mustlink_core::{Error, Result};
-use mustlink_experiments::results::Finished;
+use mustlink_experiments::results::{Finished, cells, columns};
 use mustlink_experiments::write_whole;
 use serde_json::Value;
 
-use mustlink_experiments::row::{Kind, Row, columns};
+use mustlink_experiments::row::{Kind, Row};
 
 /// Writes every row into `results.parquet` of the directory `dir`.
 ///
@@ -53,7 +53,7 @@ fn to_parquet(rows: &[Row], metrics: &[String]) -> std::result::Result<Vec<u8>, 
     let properties = Arc::new(WriterProperties::builder().build());
     let mut writer =
         SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties).map_err(said)?;
-    let values = rows.iter().map(Row::cells).collect::<std::result::Result<Vec<_>, _>>();
+    let values = rows.iter().map(cells).collect::<std::result::Result<Vec<_>, _>>();
     let values = values.map_err(|e| e.to_string())?;
     let mut group = writer.next_row_group().map_err(said)?;
     for (name, kind) in &columns {
@@ -98,7 +98,7 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
-    use mustlink_experiments::row::to_csv;
+    use mustlink_experiments::results::to_csv;
 
     /// The reader returns the content of the CSV.
     #[test]

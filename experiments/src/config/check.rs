@@ -9,26 +9,28 @@ use mustlink_core::text::count;
 use super::criterion;
 use super::experiment::Experiment;
 use super::file::{MAX_POINTS, Points, Range};
-use super::method::SOME_CLASSES;
+use super::method::{MethodSpec, SOME_CLASSES};
 use crate::hash::canonical;
 use crate::verdict::{Names, instead};
 
 /// More cells than this are refused before they are laid out.
 const MAX_CELLS: usize = 1_000_000;
 
-/// Every complaint, each with its place; `methods` are the entries of `experiment.methods` with the
-/// number of the `[[method]]` they come from.
+/// Every complaint, each with its place, among them those about the methods.
 pub(super) fn complaints(
     experiment: &Experiment,
     root: &Node,
-    methods: &[(usize, Node)],
+    about_methods: Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     judge_datasets(experiment, root, &mut out);
-    let asks = judge_methods(experiment, root, methods, &mut out);
+    if experiment.methods.is_empty() {
+        out.push(root.diagnostic("method", "needs at least one method"));
+    }
+    out.extend(about_methods);
     judge_scores(experiment, root, &mut out);
     judge_size(experiment, root, &mut out);
-    judge_curve(experiment, root, asks, &mut out);
+    judge_curve(experiment, root, &mut out);
     out
 }
 
@@ -61,26 +63,6 @@ fn judge_datasets(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic
             Err(e) => out.push(node.diagnostic(&format!("dataset[{at}].transforms"), e)),
         }
     }
-}
-
-/// Gives whether any method asks.
-fn judge_methods(
-    experiment: &Experiment,
-    root: &Node,
-    methods: &[(usize, Node)],
-    out: &mut Vec<Diagnostic>,
-) -> bool {
-    if experiment.methods.is_empty() {
-        out.push(root.diagnostic("method", "needs at least one method"));
-    }
-    let mut seen = BTreeSet::new();
-    let mut asks = false;
-    for (spec, (at, node)) in experiment.methods.iter().zip(methods) {
-        unique(&spec.id, node, &format!("method[{at}].id"), &mut seen, out);
-        asks |= spec.asks();
-        spec.judge(*at, node, out);
-    }
-    asks
 }
 
 /// Metrics and records, and the names in claims and of methods that others are compared with.
@@ -184,7 +166,7 @@ fn judge_size(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<Diagnostic>) {
+fn judge_curve(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic>) {
     let curve = root.get("curve").unwrap_or(root);
     let complain = |message: String| curve.diagnostic("curve.points", message);
     match experiment.points.numbers() {
@@ -202,7 +184,7 @@ fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<D
             let said: String = falls.map(|w| format!("{} before {}", w[0], w[1])).collect();
             out.push(complain(format!("must ascend, each point once, got {said}")));
         }
-        Ok(_) if asks && root.get("curve").is_none() => {
+        Ok(_) if root.get("curve").is_none() && experiment.methods.iter().any(MethodSpec::asks) => {
             out.push(complain("missing, but methods ask; for example points = [0, 10, 20]".into()));
         }
         Ok(_) => {}
@@ -227,7 +209,8 @@ fn judge_curve(experiment: &Experiment, root: &Node, asks: bool, out: &mut Vec<D
     }
 }
 
-fn unique(
+/// Complains of an id that is empty, has control characters, or comes twice.
+pub(super) fn unique(
     id: &str,
     node: &Node,
     path: &str,

@@ -209,23 +209,6 @@ impl Experiment {
             .collect()
     }
 
-    /// Value in a method of each option that the experiment varies, by column: null if it does not have the option.
-    pub(crate) fn varied_options(&self, method: &str) -> BTreeMap<String, Value> {
-        let method = self.methods.iter().find(|m| m.id == method);
-        fn named(value: &Value) -> Value {
-            match value {
-                Value::Object(table) if table.contains_key("type") => table["type"].clone(),
-                Value::Array(items) => items.iter().map(named).collect(),
-                other => other.clone(),
-            }
-        }
-        let value = |path: &String| match method.and_then(|m| Some(named(m.option(path)?.1))) {
-            Some(nested @ (Value::Object(_) | Value::Array(_))) => nested.to_string().into(),
-            plain => plain.unwrap_or_default(),
-        };
-        self.varied.iter().map(|path| (format!("option.{path}"), value(path))).collect()
-    }
-
     /// Columns of the metrics, then of the other numbers that are summarised.
     pub fn measured(&self) -> Vec<String> {
         self.columns.iter().chain(&self.stats.records).cloned().collect()

@@ -1,16 +1,20 @@
-//! A method of a study: its plugins, built once; what it is on one data set; its mistakes.
+//! A method of a study: its plugins, built once, and their mistakes; the method on one data set, with its costs.
 
-use mustlink_config::tree::{plugin, visit_tables};
+use std::collections::{BTreeMap, BTreeSet};
+
+use mustlink_config::tree::{plugin, visit_plugins, visit_tables};
 use mustlink_config::{self as config, Node};
 use mustlink_core::Shape;
 use mustlink_core::error::Diagnostic;
 use mustlink_core::method::Method;
 use mustlink_core::needs::check_size;
 use mustlink_core::registry::Role;
-use mustlink_core::roles::{ConsensusFunction, EnsembleGenerator, Layer, Oracle};
+use mustlink_core::roles::{
+    BaseClusterer, ConsensusFunction, EnsembleGenerator, Layer, Oracle, cost_of_steps,
+};
 use serde_json::Value;
 
-use crate::costs::{Costs, first_generator};
+use crate::hash::canonical;
 
 /// One method, checked.
 ///
@@ -91,8 +95,11 @@ impl MethodSpec {
         found
     }
 
-    /// The method on a data set of this shape and with so many classes, asked each of `numbers` of questions if it
-    /// asks.
+    /// The method on a data set of this shape with `classes` classes. If it asks, its memory is the largest after
+    /// these numbers of questions.
+    ///
+    /// # Errors
+    /// A message that names the method and the data set, if they do not go together.
     pub(crate) fn on(
         &self,
         dataset: &str,
@@ -102,14 +109,14 @@ impl MethodSpec {
     ) -> Result<ResolvedMethod, Diagnostic> {
         let place = format!("method \"{}\" on data set \"{dataset}\"", self.id);
         let complaint = |message: String| Diagnostic::new("", &place, message);
-        if classes.is_none() && self.mentions_classes() {
+        if classes.is_none() && mentions_classes(&self.config) {
             let message = "k = \"classes\" needs a class column; name it by target under [[dataset]], or give a \
                            number or \"unknown\"";
             return Err(complaint(message.into()));
         }
         let (config, k) = self.sections(classes).map_err(complaint)?;
-        let options = self.config.as_object().into_iter().flat_map(|map| map.values());
-        let method = match options.into_iter().any(mentions_classes) {
+        let mut options = self.config.as_object().into_iter().flat_map(|map| map.values());
+        let method = match options.any(mentions_classes) {
             true => build(config.clone()),
             false => self.plugins.clone(),
         };
@@ -151,11 +158,6 @@ impl MethodSpec {
         self.plugins.as_ref().is_ok_and(|method| method.selector.is_some())
     }
 
-    /// True if it reads the number of classes anywhere.
-    pub(crate) fn mentions_classes(&self) -> bool {
-        mentions_classes(&self.config)
-    }
-
     /// The option at a path (`selector.super_instances`), with the path by its own name where an alias was
     /// given; `None` where the method has no such option.
     pub(crate) fn option(&self, path: &str) -> Option<(String, &Value)> {
@@ -173,6 +175,22 @@ impl MethodSpec {
             own += &name;
         }
         Some((own, here))
+    }
+
+    /// The value of each of these options, by column: null if the method does not have it.
+    pub(crate) fn columns(&self, varied: &BTreeSet<String>) -> BTreeMap<String, Value> {
+        fn named(value: &Value) -> Value {
+            match value {
+                Value::Object(table) if table.contains_key("type") => table["type"].clone(),
+                Value::Array(items) => items.iter().map(named).collect(),
+                other => other.clone(),
+            }
+        }
+        let value = |path: &String| match self.option(path).map(|(_, value)| named(value)) {
+            Some(nested @ (Value::Object(_) | Value::Array(_))) => nested.to_string().into(),
+            plain => plain.unwrap_or_default(),
+        };
+        varied.iter().map(|path| (format!("option.{path}"), value(path))).collect()
     }
 
     /// Adds the mistakes that no table of options can express; `node` is the method in the entry number `at`.
@@ -230,8 +248,8 @@ fn build(mut sections: Value) -> Result<Method, String> {
     config::instantiate(sections)
 }
 
-/// True if `k` is said by the number of classes in a table of a tree.
-fn mentions_classes(tree: &Value) -> bool {
+/// True if a table of a tree gives `k` by the number of classes.
+pub(crate) fn mentions_classes(tree: &Value) -> bool {
     let mut found = false;
     visit_tables(tree, &mut |table| {
         let word = table.get("k").and_then(Value::as_str);
@@ -265,5 +283,190 @@ fn judge_wrapping(oracle: &dyn Oracle, at: usize, node: &Node, out: &mut Vec<Dia
             }
         }
         outer = source;
+    }
+}
+
+/// Questions that are counted where another method decides how many, and has not run.
+pub(crate) const ASSUMED_QUERIES: usize = 100;
+
+/// An ensemble that others may need as well.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedEnsemble {
+    /// Equal for equal ensembles.
+    pub key: String,
+    /// Operations of making it.
+    pub effort: f64,
+}
+
+/// Cost of a method on a data set.
+#[derive(Debug, Clone)]
+pub(crate) struct Costs {
+    /// Operations of one clustering, without the ensembles it shares.
+    pub clusterer: f64,
+    /// The same for what the selector does besides asking.
+    pub selector: f64,
+    /// Bytes of one clustering and its selection, as the plugins declare.
+    pub memory: u64,
+    /// The ensembles that its clusterer shares.
+    pub clusterer_ensembles: Vec<SharedEnsemble>,
+    /// The ensembles that its selector shares.
+    pub selector_ensembles: Vec<SharedEnsemble>,
+}
+
+impl Costs {
+    /// Those of a method with these sections on data of this shape. Its memory is the largest after these numbers of
+    /// answers. `dataset` is the name of the data.
+    pub fn new(
+        dataset: &str,
+        shape: &Shape,
+        method: &Method,
+        sections: &Value,
+        answers: &[usize],
+    ) -> Self {
+        let before = cost_of_steps(method.prefix(), shape);
+        let after = cost_of_steps(method.suffix(), &before.result);
+        // No more are answered than there are pairs.
+        let pairs = shape.n * shape.n.saturating_sub(1) / 2;
+        let answered = answers.iter().map(|p| Shape { constraints: *p.min(&pairs), ..*shape });
+        let memory = answered.chain([*shape]).map(|shape| memory(method, &shape)).max();
+        let shape = &after.result;
+        // What a generator makes that reads no constraints is the same in every fold.
+        let ensembles = |slot: &str| {
+            let mut shared = Vec::new();
+            visit_plugins(&sections[slot], &mut |d, table| {
+                if d.role != Role::EnsembleGenerator {
+                    return true;
+                }
+                let made = config::instantiate::<Box<dyn EnsembleGenerator>>(table.clone());
+                if made.is_ok_and(|g| !g.properties().reads_constraints) {
+                    let key = format!("{dataset}/{}", canonical(table));
+                    shared.push(SharedEnsemble { key, effort: effort(table, None, shape) });
+                }
+                false
+            });
+            shared
+        };
+        // What is shared is made once, whoever needs it.
+        let own = |slot: &str, clusterer: Option<&dyn BaseClusterer>, shared: &[SharedEnsemble]| {
+            let shared: f64 = shared.iter().map(|s| s.effort).sum();
+            (effort(&sections[slot], clusterer, shape) - shared).max(0.0)
+        };
+        let (selector_ensembles, clusterer_ensembles) =
+            (ensembles("selector"), ensembles("clusterer"));
+        Costs {
+            clusterer: own("clusterer", method.clusterer.as_deref(), &clusterer_ensembles)
+                + before.operations
+                + after.operations,
+            selector: own("selector", None, &selector_ensembles),
+            memory: memory.unwrap_or_default(),
+            clusterer_ensembles,
+            selector_ensembles,
+        }
+    }
+
+    /// Every ensemble that it shares.
+    pub fn ensembles(&self) -> impl Iterator<Item = &SharedEnsemble> {
+        self.selector_ensembles.iter().chain(&self.clusterer_ensembles)
+    }
+}
+
+/// Operations and bytes of one clustering by `method` with this configuration, its questions included.
+#[must_use]
+pub fn estimate(method: &Method, config: &Value, shape: &Shape) -> (f64, u64) {
+    let costs = Costs::new("", shape, method, config, &[]);
+    let shared: f64 = costs.ensembles().map(|e| e.effort).sum();
+    (costs.clusterer + costs.selector + shared, costs.memory)
+}
+
+/// Bytes that a method takes in addition to data of this shape.
+fn memory(method: &Method, shape: &Shape) -> u64 {
+    let before = cost_of_steps(method.prefix(), shape);
+    let after = cost_of_steps(method.suffix(), &before.result);
+    method.clusterer.as_ref().map_or(0, |c| c.memory(&after.result))
+        + method.selector.as_ref().map_or(0, |s| s.memory(&before.result))
+        + before.memory.max(after.memory)
+}
+
+/// The configuration of the first ensemble generator in a tree of plugins.
+pub fn first_generator(tree: &Value) -> Option<&Value> {
+    let mut first = None;
+    visit_plugins(tree, &mut |d, table| {
+        if d.role == Role::EnsembleGenerator {
+            first = first.or(Some(table));
+        }
+        first.is_none()
+    });
+    first
+}
+
+/// The operations that a base clusterer declares.
+fn declared(value: &Value, built: Option<&dyn BaseClusterer>, shape: &Shape) -> Option<f64> {
+    match built {
+        Some(clusterer) => clusterer.operations(shape),
+        None => {
+            config::instantiate::<Box<dyn BaseClusterer>>(value.clone()).ok()?.operations(shape)
+        }
+    }
+}
+
+/// Operations of running a tree once, whose root is the clusterer `built`, if there is one: what clusterers declare,
+/// otherwise twenty sweeps for whatever clusters, times restarts and members on the way down. Good enough to start
+/// long cells first.
+fn effort(value: &Value, built: Option<&dyn BaseClusterer>, shape: &Shape) -> f64 {
+    const SWEEPS: f64 = 20.0;
+    /// Making and scoring one clustering of however few objects.
+    const AT_LEAST: f64 = 3e5;
+    /// Per pair of objects: what is propagated grows with these, and is read in every sweep.
+    const PROPAGATED: f64 = 500.0;
+    /// Limit of this estimate, because of many pairs only those near a constraint are propagated.
+    const MOST_PROPAGATED: f64 = 1e9;
+    let count = |key: &str| value.get(key).and_then(Value::as_u64).map_or(1.0, |v| v.max(1) as f64);
+    let inner: f64 = match value {
+        Value::Object(map) => map.values().map(|v| effort(v, None, shape)).sum(),
+        Value::Array(items) => items.iter().map(|v| effort(v, None, shape)).sum(),
+        _ => 0.0,
+    };
+    let Some(d) = plugin(value) else { return inner };
+    let (entries, n) = (shape.entries as f64, shape.n as f64);
+    // Where nobody says how many clusters, it is as many as there are objects.
+    let k = (shape.k as f64).min(n.sqrt()) as usize;
+    let own = match d.role {
+        Role::BaseClusterer => match (declared(value, built, shape), inner == 0.0) {
+            // It counts its starts itself.
+            (Some(operations), _) => return (AT_LEAST + operations + inner) * count("members"),
+            (None, true) => AT_LEAST + SWEEPS * shape.sweep(k),
+            (None, false) => entries,
+        },
+        Role::ConstraintPropagator => (n * n * PROPAGATED).min(MOST_PROPAGATED),
+        Role::Oracle | Role::Metric => 0.0,
+        // What holds one declares it, as it knows how many members there are.
+        Role::ConsensusFunction => return 0.0,
+        _ => entries,
+    };
+    (own + inner) * count("restarts") * count("members")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_consensus_counts_by_its_members_and_the_pairs_it_looks_at() {
+        let of = |n: usize, members: usize, consensus: &str| {
+            let shape = Shape { n, d: 4, k: 3, entries: 4 * n, constraints: 0 };
+            let generator = json!({ "type": "random_init", "members": members });
+            let consensus = json!({ "type": consensus });
+            let config =
+                json!({ "type": "ensemble", "generator": generator, "consensus": consensus });
+            effort(&config, None, &shape) - effort(&generator, None, &shape)
+        };
+        for pairs in ["cspa", "evidence_accumulation"] {
+            assert!(of(4000, 20, pairs) > 3.0 * of(2000, 20, pairs), "{pairs}");
+        }
+        assert!(of(2000, 200, "kcc") > 1.9 * of(2000, 100, "kcc"));
+        // Two hundred members are compared with each other.
+        assert!(of(2000, 200, "voting") > 3.0 * of(2000, 100, "voting"));
     }
 }

@@ -1,12 +1,12 @@
 //! Experiment files: from text to a checked experiment.
 
-mod axes;
 mod check;
 mod criterion;
 mod experiment;
 mod file;
-mod load;
+mod layers;
 mod method;
+mod read;
 pub(crate) mod stored;
 
 pub use criterion::{Criterion, Tolerance};
@@ -15,6 +15,6 @@ pub use file::{
     Curve, DatasetEntry, EnsemblePer, Exclude, ExperimentFile, Format, Head, MethodEntry, Plot,
     Points, Range, RunSection, Scope, Scoring, Stats,
 };
-pub use load::from_here;
-pub use method::MethodSpec;
-pub(crate) use method::ResolvedMethod;
+pub use layers::from_here;
+pub(crate) use method::{ASSUMED_QUERIES, ResolvedMethod, mentions_classes};
+pub use method::{MethodSpec, estimate, first_generator};

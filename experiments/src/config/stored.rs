@@ -9,15 +9,19 @@ use mustlink_core::options::below;
 use mustlink_core::{Error, Result};
 use mustlink_datasets::data_error;
 use mustlink_external::parts::scripts;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::experiment::Experiment;
+use crate::folder::Folder;
 use crate::hash::{canonical, digest};
 
 /// Its name in a results directory.
 pub(crate) const FILE: &str = "config.json";
 /// Name of the configuration for readers, next to the stored one.
 pub(crate) const TOML: &str = "config.toml";
+/// Name of the list of cells.
+pub(crate) const PLAN: &str = "cells.csv";
 
 /// Content of the stored configuration.
 #[derive(Debug, Clone)]
@@ -70,26 +74,29 @@ impl Stored {
     }
 }
 
-/// Its text: where relative paths start, the resolved configuration, the options it varies, if any, what
-/// the columns of scores depend on, and checksums of the configuration and of the list of cells.
-pub(crate) fn content(
-    base: &Path,
-    resolved: &Value,
-    varied: &BTreeSet<String>,
+/// Writes an experiment and the list of its cells, of which each line names a file. The configuration comes last,
+/// because it holds the checksum of the list.
+pub(crate) fn write<T: Serialize>(
+    folder: &Folder,
+    experiment: &Experiment,
     metrics: &BTreeMap<String, String>,
-    plan: &str,
-) -> String {
+    cells: &[T],
+) -> Result<()> {
+    let cells = folder.table(PLAN, cells)?;
+    folder.write(PLAN, &cells)?;
+    folder.write(TOML, experiment.resolved_toml().as_bytes())?;
+    let Experiment { base, resolved, varied, .. } = experiment;
     let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
-    let base = fs::canonicalize(here).unwrap_or_else(|_| base.to_path_buf());
+    let base = fs::canonicalize(here).unwrap_or_else(|_| base.clone());
     let sum = digest(canonical(resolved).as_bytes());
     let mut value = json!({
-        "format": 2, "base": base, "config": resolved, "metrics": metrics, "checksum": sum, "cells": plan,
-        "scripts": hellos(resolved, &base),
+        "format": 2, "base": base, "config": resolved, "metrics": metrics, "checksum": sum,
+        "cells": digest(&cells), "scripts": hellos(resolved, &base),
     });
     if !varied.is_empty() {
         value["varied"] = json!(varied);
     }
-    format!("{value:#}\n")
+    folder.write(FILE, format!("{value:#}\n").as_bytes())
 }
 
 /// Checks that a directory may take the results of an experiment. It may hold no results yet, or results of this

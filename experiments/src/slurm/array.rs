@@ -7,8 +7,8 @@ use mustlink_core::Result;
 use mustlink_datasets::data_error;
 use serde::{Deserialize, Serialize};
 
+use crate::folder::{io, remove, write_whole};
 use crate::hash::digest;
-use crate::journal::{io, remove, write_whole};
 
 /// The folder in a results directory that holds all of it.
 pub(super) const FOLDER: &str = "slurm";

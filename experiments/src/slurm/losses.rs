@@ -9,7 +9,7 @@ use mustlink_datasets::data_error;
 use serde::{Deserialize, Serialize};
 
 use super::array::{FOLDER, PART};
-use crate::journal::{io, remove, write_whole};
+use crate::folder::{io, remove, write_whole};
 
 /// Number of times a cell was lost, and the last reason.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -24,7 +24,8 @@ use self::losses::Losses;
 use self::pack::Size;
 use self::queue::State;
 use crate::cell_file::has_failed;
-use crate::config::Experiment;
+use crate::config::{Experiment, stored};
+use crate::folder::io;
 use crate::grid::Grid;
 use crate::journal::{self, Journal, Who};
 use crate::outcome::{FailedCell, Outcome, ProgressSnapshot, RunOptions, failed_of, seconds_left};
@@ -69,7 +70,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
     let all = grid.distinct(&cells);
     let left = Left::of(experiment, &grid, &all, &options.out, options.keep)?;
     left.adopted.iter().for_each(|(cell, other)| grid.adopt(*cell, &other.identity, &other.build));
-    journal.write_study(experiment, &left.wanted.metrics, &grid.plan_lines())?;
+    stored::write(&journal.folder, experiment, &left.wanted.metrics, &grid.plan_lines())?;
     journal.write_data(&grid.facts())?;
     options.announce(experiment, &grid, !left.todo.is_empty());
     options.progress.start(&left.standing);
@@ -356,5 +357,5 @@ impl Follower<'_> {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(journal::io(path))
+    std::path::absolute(path).map_err(io(path))
 }

@@ -1,23 +1,240 @@
-//! From an entry to single methods: presets, lists and ranges that stand for one value after the other.
+//! From text to an experiment: everything is checked at once, and every default is written out. Lists and ranges
+//! that stand for one value after the other become single methods.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use mustlink_config::{self as config, Node, NodeKind, axis_values};
+use mustlink_config::{self as config, Check, Document, Node, NodeKind, Origin, axis_values};
 use mustlink_core::error::Diagnostic;
 use mustlink_core::options::below;
-use serde_json::Value;
+use mustlink_core::{Error, Result};
+use mustlink_external::parts::scripts;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::file::MethodEntry;
+use super::experiment::{Experiment, metric_columns};
+use super::file::{Curve, DatasetEntry, ExperimentFile, MethodEntry, Scoring};
+use super::layers::{Labels, PRESETS, collect, copy_same, options_of, read_files, with_presets};
+use super::method::MethodSpec;
+use super::{check, stored};
+
+/// Single methods, each with the number of the entry that it was taken from, and the paths of the options
+/// that were varied.
+type Methods = (Vec<(usize, Node)>, BTreeSet<String>);
 
 /// More methods than this from the lists of one entry are taken for a slip.
 const MAX_EXPANDED: usize = 10_000;
-/// The table of named settings of a method.
-const PRESETS: &str = "presets";
+
+/// Axes are expanded before methods are checked.
+const CHECK: Check = Check { classes: true, axes: false };
+
+impl Experiment {
+    /// Reads and checks an experiment file after carrying out `sets` (`a.b[0].c=value`).
+    ///
+    /// # Errors
+    /// `Config` with every complaint, each with its place.
+    pub fn load(path: &Path, sets: &[String]) -> Result<Experiment> {
+        let document = Document::read(path)?;
+        let base = stored::base_of(path, &document);
+        Experiment::from_document(document, &base, sets)
+    }
+
+    /// Checks an experiment given as text; relative paths start at `base`.
+    ///
+    /// # Errors
+    /// As [`Experiment::load`].
+    pub fn parse(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Experiment> {
+        Experiment::from_document(Document::parse(name, text)?, base, sets)
+    }
+
+    /// The data sets of a file that may have other mistakes, without malformed entries, and the folder at which
+    /// relative paths start.
+    pub(crate) fn datasets_of(
+        path: &Path,
+        sets: &[String],
+    ) -> Result<(Vec<DatasetEntry>, PathBuf)> {
+        let mut document = Document::read(path)?;
+        let base = stored::base_of(path, &document);
+        for set in sets {
+            // An assignment that fails is a mistake that [`Experiment::load`] reports.
+            let _ = document.set(set);
+        }
+        let entries = document.root().get("dataset").map(Node::items).unwrap_or_default();
+        let entry = |node: &Node| serde_json::from_value(node.to_value()).ok();
+        Ok((entries.iter().filter_map(entry).collect(), base))
+    }
+
+    /// The experiment a results directory belongs to.
+    ///
+    /// # Errors
+    /// `Data` when it is not a results directory; otherwise as [`Experiment::load`].
+    pub fn from_directory(dir: &Path) -> Result<Experiment> {
+        Experiment::from_directory_with(dir, &[])
+    }
+
+    /// The same after carrying out `sets`.
+    ///
+    /// # Errors
+    /// As [`Experiment::from_directory`].
+    pub(crate) fn from_directory_with(dir: &Path, sets: &[String]) -> Result<Experiment> {
+        let stored = stored::read(dir)?;
+        // Results may be somebody else's: looking at them starts nothing.
+        let _still = scripts::Still::start();
+        stored.declare_scripts();
+        let name = dir.join(stored::FILE).display().to_string();
+        let parsed = Experiment::parse(&name, &stored.config.to_string(), &stored.base, sets)?;
+        Ok(Experiment { varied: stored.varied, ..parsed })
+    }
+
+    /// Every value of an experiment, defaults among them, with the place that it comes from.
+    ///
+    /// # Errors
+    /// As [`Experiment::load`].
+    pub fn origins(path: &Path, sets: &[String]) -> Result<Vec<Origin>> {
+        let document = Document::read(path)?;
+        let base = stored::base_of(path, &document);
+        let (root, methods) = Experiment::tree(document, &base, sets)?;
+        let mut resolved = Experiment::build(&root, &methods, &base)?.resolved;
+        let list = resolved.as_object_mut().and_then(|map| map.remove("method"));
+        let mut out = Vec::new();
+        config::origins(&resolved, Some(&root), "", &mut out);
+        let values = list.as_ref().and_then(Value::as_array).into_iter().flatten();
+        for (at, (value, (_, node))) in values.zip(&methods.0).enumerate() {
+            config::origins(value, Some(node), &format!("method[{at}]"), &mut out);
+        }
+        Ok(out)
+    }
+
+    fn from_document(document: Document, base: &Path, sets: &[String]) -> Result<Experiment> {
+        let (root, methods) = Experiment::tree(document, base, sets)?;
+        Experiment::build(&root, &methods, base)
+    }
+
+    /// The checked tree without its methods, and these one by one, each with the number of its entry.
+    fn tree(mut document: Document, base: &Path, sets: &[String]) -> Result<(Node, Methods)> {
+        let (mut out, mut early) = (Vec::new(), Vec::new());
+        // Before anything is put into them: a bare name is only then known to be a plugin.
+        let first = document.root().get("plugins").map(Node::to_value);
+        scripts::declare(document.root(), base, &mut early);
+        for set in sets {
+            if let Err(e) = document.set(set) {
+                collect(e, &mut out);
+            }
+        }
+        let root = document.root_mut();
+        let mut methods = match root.remove("method") {
+            Some(Node { kind: NodeKind::Array(list), .. }) => list,
+            Some(other) => {
+                let message = "must be a list of tables; write [[method]]";
+                out.push(other.diagnostic("method", message));
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        read_files(&mut methods, root, base, &mut out);
+        if root.get("plugins").map(Node::to_value) == first {
+            out.append(&mut early);
+        } else {
+            scripts::declare(root, base, &mut out);
+        }
+        config::validate::<ExperimentFile>(root, "", CHECK, &mut out);
+        copy_same(&mut methods, &mut out);
+        let (mut expanded, mut varied) = (Vec::new(), BTreeSet::new());
+        for (at, node) in methods.into_iter().enumerate() {
+            expand(node, at, &mut expanded, &mut varied, &mut out);
+        }
+        for (at, node) in &mut expanded {
+            fill(node);
+            let path = format!("method[{at}]");
+            config::validate::<MethodEntry>(node, &path, CHECK, &mut out);
+        }
+        if out.is_empty() {
+            return Ok((root.clone(), (expanded, varied)));
+        }
+        // One slip in a copied section is one complaint.
+        let mut seen = BTreeSet::new();
+        out.retain(|d| {
+            let place =
+                d.position.map(|p| (d.source.clone(), p)).unwrap_or((d.path.clone(), (0, 0)));
+            seen.insert((place, d.message.clone()))
+        });
+        Err(Error::Config(out))
+    }
+
+    fn build(root: &Node, (methods, varied): &Methods, base: &Path) -> Result<Experiment> {
+        let mut resolved = config::resolve::<ExperimentFile>(root)?;
+        let mut specs = Vec::with_capacity(methods.len());
+        let (mut ids, mut about_methods) = (BTreeSet::new(), Vec::new());
+        for (at, node) in methods {
+            let spec = MethodSpec::new(config::resolve::<MethodEntry>(node)?);
+            let path = format!("method[{at}].id");
+            check::unique(&spec.id, node, &path, &mut ids, &mut about_methods);
+            spec.judge(*at, node, &mut about_methods);
+            specs.push(spec);
+        }
+        // Under their own names, whatever alias a list was given by.
+        let own = |path: &String| specs.iter().filter_map(|m| Some(m.option(path)?.0)).collect();
+        let varied: BTreeSet<String> = varied.iter().flat_map::<Vec<String>, _>(own).collect();
+        let list = specs.iter().map(|m| m.config.clone()).collect();
+        resolved["method"] = Value::Array(list);
+        let section = |name: &str| resolved.get(name).cloned().unwrap_or_else(|| json!({}));
+        fn read<T: for<'a> Deserialize<'a>>(root: &Node, name: &str, value: Value) -> Result<T> {
+            config::instantiate(value).map_err(|e| {
+                Error::Config(vec![root.get(name).unwrap_or(root).diagnostic(name, e)])
+            })
+        }
+        let entries = section("dataset");
+        let entries = entries.as_array().into_iter().flatten().enumerate();
+        let datasets = entries
+            .map(|(at, value)| read(root, &format!("dataset[{at}]"), value.clone()))
+            .collect::<Result<Vec<DatasetEntry>>>()?;
+        let mut curve = section("curve");
+        if root.get("curve").is_none() {
+            curve = json!({});
+        }
+        let scoring: Scoring = read(root, "scoring", section("scoring"))?;
+        let experiment = Experiment {
+            columns: metric_columns(&scoring.metrics),
+            head: read(root, "experiment", section("experiment"))?,
+            datasets,
+            methods: specs,
+            split: read(root, "split", section("split"))?,
+            points: read::<Curve>(root, "curve", curve)?.points,
+            scoring,
+            stats: read(root, "stats", section("stats"))?,
+            plot: read(root, "plot", section("plot"))?,
+            run: read(root, "run", section("run"))?,
+            criteria: match resolved.get("criterion") {
+                Some(list) => read(root, "criterion", list.clone())?,
+                None => Vec::new(),
+            },
+            varied,
+            resolved: Value::Null,
+            base: base.to_path_buf(),
+        };
+        let out = check::complaints(&experiment, root, about_methods);
+        if out.is_empty() {
+            Ok(Experiment { resolved, ..experiment })
+        } else {
+            Err(Error::Config(out))
+        }
+    }
+}
+
+/// Fills in what an experiment assumes of a method: k = "classes", and the truth as oracle.
+fn fill(node: &mut Node) {
+    if node.get("k").is_none() {
+        node.insert("k", Node::synthetic(&json!("classes")));
+    }
+    if node.get("selector").is_some() && node.get("oracle").is_none() {
+        node.insert("oracle", Node::synthetic(&json!("truth")));
+    }
+}
 
 /// Turns one entry into one method per combination of its presets and the values that its lists and
 /// ranges name: all of them, but lists under `zip` go together, and what `exclude` names is left out. The
 /// paths of the options that this varies are added to `varied`.
-pub(super) fn expand(
+fn expand(
     mut node: Node,
     at: usize,
     expanded: &mut Vec<(usize, Node)>,
@@ -34,7 +251,7 @@ pub(super) fn expand(
     }
     let Some(mut groups) = groups(zip.as_ref(), &path, out) else { return };
     let mut done: Vec<(Labels, Node)> = Vec::new();
-    let presets = node.remove("presets");
+    let presets = node.remove(PRESETS);
     let Some(mut open) = with_presets(node, presets.as_ref(), &path, varied, out) else { return };
     // Depth first, the last pushed first: the first axis varies slowest.
     while let Some((labels, node)) = open.pop() {
@@ -84,9 +301,8 @@ pub(super) fn expand(
             let mut one = node.clone();
             for ((axis, values), texts) in together.iter().zip(&texts) {
                 labels.push((axis.clone(), texts[value].clone()));
-                if let Some(slot) = at_path_mut(&mut one, axis) {
-                    *slot = values[value].clone();
-                }
+                // The list stands there, so the path is right.
+                let _ = one.set_at(axis, values[value].clone());
             }
             open.push((labels, one));
         }
@@ -128,81 +344,6 @@ fn wrong_ranges(node: &Node, path: &str, out: &mut Vec<Diagnostic>) {
     }
     for (at, item) in node.items().iter().enumerate() {
         wrong_ranges(item, &format!("{path}[{at}]"), out);
-    }
-}
-
-/// The axes that a method was taken from, each with the text of its value.
-type Labels = Vec<(String, String)>;
-
-/// The method once with each preset, the last first; unchanged without presets. `None` when `presets` is not a table of
-/// presets. Invalid parts of a preset are reported and left out, so that the rest is checked, too.
-fn with_presets(
-    node: Node,
-    presets: Option<&Node>,
-    path: &str,
-    varied: &mut BTreeSet<String>,
-    out: &mut Vec<Diagnostic>,
-) -> Option<Vec<(Labels, Node)>> {
-    let Some(presets) = presets else { return Some(vec![(Vec::new(), node)]) };
-    let path = format!("{path}.{PRESETS}");
-    if presets.entries().is_empty() {
-        let message = "must be a table of named tables of options: \
-                       presets = { quick = { \"clusterer.restarts\" = 1 } }";
-        out.push(presets.diagnostic(&path, message));
-        return None;
-    }
-    let mut methods = Vec::new();
-    for preset in presets.entries() {
-        let path = format!("{path}.{}", preset.key);
-        if preset.node.entries().is_empty() {
-            let message = "must be a table of options: { \"clusterer.restarts\" = 1 }";
-            out.push(preset.node.diagnostic(&path, message));
-        }
-        let mut method = node.clone();
-        overlay(&mut method, &preset.node, "", &path, varied, out);
-        methods.push((vec![(PRESETS.to_string(), preset.key.clone())], method));
-    }
-    methods.reverse();
-    Some(methods)
-}
-
-/// Puts what a preset says into a method: tables that name no plugin are joined, everything else
-/// replaces what is there.
-fn overlay(
-    method: &mut Node,
-    preset: &Node,
-    at: &str,
-    path: &str,
-    varied: &mut BTreeSet<String>,
-    out: &mut Vec<Diagnostic>,
-) {
-    for entry in preset.entries() {
-        let at = below(at, &entry.key);
-        let range = axis_values(&entry.node).is_some();
-        if at == "id" || at.split('.').next() == Some(PRESETS) {
-            out.push(
-                entry.node.diagnostic(&format!("{path}.{at}"), "is not an option of a preset"),
-            );
-        } else if matches!(entry.node.kind, NodeKind::Table(_))
-            && entry.node.get("type").is_none()
-            && !range
-        {
-            overlay(method, &entry.node, &at, path, varied, out);
-        } else if let Err(message) = method.set_at(&at, entry.node.clone()) {
-            out.push(entry.node.diagnostic(&format!("{path}.{at}"), message));
-        } else {
-            options_of(&entry.node, &at, varied);
-        }
-    }
-}
-
-/// The options that one value of an axis gives: the one at `path`; of a plugin, those in its table too.
-fn options_of(value: &Node, path: &str, varied: &mut BTreeSet<String>) {
-    varied.insert(path.to_string());
-    if value.get("type").is_some() {
-        for entry in value.entries().iter().filter(|e| e.key != "type") {
-            options_of(&entry.node, &format!("{path}.{}", entry.key), varied);
-        }
     }
 }
 
@@ -343,12 +484,5 @@ fn at_path<'a>(node: &'a Node, path: &str) -> Option<&'a Node> {
     config::path_steps(path).iter().try_fold(node, |n, step| match step.parse::<usize>() {
         Ok(index) => n.items().get(index),
         Err(_) => n.get(step),
-    })
-}
-
-fn at_path_mut<'a>(node: &'a mut Node, path: &str) -> Option<&'a mut Node> {
-    config::path_steps(path).iter().try_fold(node, |n, step| match step.parse::<usize>() {
-        Ok(index) => n.items_mut()?.get_mut(index),
-        Err(_) => n.get_mut(step),
     })
 }
