@@ -8,6 +8,7 @@ mod auto_or;
 pub mod clustering;
 pub mod context;
 pub mod data;
+mod driver;
 pub mod ensemble;
 mod far_origin;
 pub mod features;

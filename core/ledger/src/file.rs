@@ -442,6 +442,10 @@ impl Record for Ledger {
         Ok(())
     }
 
+    fn retract(&mut self, id: QueryId) -> Result<()> {
+        Ledger::retract(self, id, None)
+    }
+
     fn unmet(&self) -> Vec<Recorded> {
         let met = self.state.on_tape();
         self.answers().into_iter().filter(|r| !met.contains(&r.id)).collect()

@@ -1,0 +1,605 @@
+//! A selection without input and output: questions come out, answers go in.
+//!
+//! A driver owns the inquiry of a selector, the record of its questions and answers, the knowledge from them, and the
+//! budget. Its caller gets the answers: from an oracle, or from a person on a page, in a terminal or in Python.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::DerefMut;
+
+use crate::answers::{Selection, answered};
+use crate::clustering::{Clustering, Status, partition_hash};
+use crate::constraints::Constraints;
+use crate::context::Context;
+use crate::data::DataKind;
+use crate::error::{Error, Result};
+use crate::far_origin::FarOrigin;
+use crate::knowledge::{Knowledge, Learned};
+use crate::problem::Problem;
+use crate::roles::{
+    Answer, Event, Inquiry, QueryId, QuerySelector, Question, Reply, RequestId, Step,
+};
+use crate::run;
+
+/// Records a selection as it happens, so that it can be resumed: a ledger. Resuming means
+/// replaying: recorded answers are served again, and a course that differs from the record is an error.
+pub trait Record {
+    /// The answers so far, in the order of their queries.
+    fn answers(&self) -> Vec<Recorded>;
+
+    /// The replay starts again.
+    fn rewind(&mut self);
+
+    /// True if anything recorded is left to serve.
+    fn has_more(&self) -> bool;
+
+    /// True if the question that comes now will be served from the record.
+    fn knows(&self, subject: u32, reference: u32) -> bool;
+
+    /// The selector asks: the number of the query, and the answer where the record has it.
+    ///
+    /// # Errors
+    /// `Data` when it cannot be written, or where another question is recorded here.
+    fn ask(
+        &mut self,
+        subject: u32,
+        reference: u32,
+        purpose: &str,
+    ) -> Result<(QueryId, Option<Answer>)>;
+
+    /// The oracle answered the open question.
+    ///
+    /// # Errors
+    /// As [`Record::ask`].
+    fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()>;
+
+    /// The selector concluded something, asked for a clustering, or is done.
+    ///
+    /// # Errors
+    /// As [`Record::ask`].
+    fn event(&mut self, event: &Event) -> Result<()>;
+
+    /// The annotator takes the answer to a query back.
+    ///
+    /// # Errors
+    /// As [`Record::ask`]; `Oracle` if that query has no answer.
+    fn retract(&mut self, id: QueryId) -> Result<()>;
+
+    /// The replies a replay does not meet: taken back, or answered after one that was.
+    fn unmet(&self) -> Vec<Recorded>;
+
+    /// A session ends. Nothing is written when it ended for the same reason before.
+    ///
+    /// # Errors
+    /// As [`Record::ask`].
+    fn close(&mut self, reason: Option<&str>) -> Result<()>;
+
+    /// Checks that its numbers add up.
+    ///
+    /// # Errors
+    /// `Contract` when they do not, which would be a defect of the program.
+    fn verify(&self) -> Result<()>;
+}
+
+/// One answer of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// Number of the query.
+    pub id: QueryId,
+    /// The object the question was about.
+    pub subject: u32,
+    /// The object it was compared with.
+    pub reference: u32,
+    /// The answer.
+    pub answer: Answer,
+    /// It was taken back.
+    pub retracted: bool,
+    /// The first of the answers given together with it, if it was not asked itself.
+    pub with: Option<QueryId>,
+    /// Line of the answer: of two answers the later one has the larger number.
+    pub line: usize,
+}
+
+impl Recorded {
+    /// The question.
+    pub fn question(&self) -> Question {
+        let (subject, reference) = (self.subject, self.reference);
+        let (i, j) = (subject.min(reference), subject.max(reference));
+        Question { id: self.id, i, j, subject, reference, purpose: "recorded" }
+    }
+}
+
+/// The next thing that a driver needs.
+#[derive(Debug, Clone)]
+pub enum Next {
+    /// The answer to this question, for [`Driver::tell`].
+    Question(Question),
+    /// A clustering of the problem under these constraints, for [`Driver::provide`].
+    Cluster {
+        /// Number of the request.
+        request: RequestId,
+        /// The constraints to cluster under.
+        constraints: Constraints,
+    },
+    /// Nothing: the selection has ended.
+    Done,
+}
+
+/// A selection under way. `R` points to its record, if it has one.
+///
+/// No question comes out after the budget, about an object that is not eligible, about an object and itself, or
+/// twice. Every event is in the record before it has an effect. Recorded answers are served at no cost before
+/// anything is asked, even when the budget is spent.
+///
+/// After an error, and after an answer was taken back, the inquiry starts again and is served the answers so far.
+pub struct Driver<'a, R> {
+    selector: Box<dyn QuerySelector + 'a>,
+    problem: Problem,
+    far: Option<FarOrigin>,
+    budget: Option<usize>,
+    /// Numbers of replies at which an inherently active method is looked at, ascending.
+    points: Vec<usize>,
+    record: Option<R>,
+    /// The answers by pair, without a record.
+    kept: HashMap<(u32, u32), Recorded>,
+    ctx: Context,
+    course: Option<Course>,
+}
+
+/// Everything that a replay makes again.
+struct Course {
+    inquiry: Box<dyn Inquiry>,
+    selection: Selection,
+    /// Number of a query in the log by its number in the inquiry.
+    ids: HashMap<QueryId, QueryId>,
+    /// Knowledge from the given constraints and the answers so far.
+    knowledge: Knowledge,
+    /// The pairs that were asked.
+    asked: HashSet<(u32, u32)>,
+    /// The open question, with its number in the inquiry.
+    open: Option<(QueryId, Question)>,
+    /// Replies so far.
+    told: usize,
+    /// Replies that the budget counts: also those that the record had before.
+    paid: usize,
+    /// Requests for clusterings since the last question.
+    clusterings: usize,
+    /// Points that were reached.
+    passed: usize,
+    is_over: bool,
+}
+
+impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
+    /// A selection with this selector, about to start. A budget counts replies.
+    ///
+    /// # Errors
+    /// Those of a selector that cannot run on the problem within the limits.
+    pub fn new(
+        selector: &(dyn QuerySelector + 'a),
+        problem: &Problem,
+        budget: Option<usize>,
+        record: Option<R>,
+        ctx: &Context,
+    ) -> Result<Self> {
+        admit(selector, problem, ctx)?;
+        Ok(Driver {
+            selector: dyn_clone::clone_box(selector),
+            problem: problem.clone(),
+            far: FarOrigin::of(&problem.data, selector),
+            budget,
+            points: Vec::new(),
+            record,
+            kept: HashMap::new(),
+            ctx: ctx.clone(),
+            course: None,
+        })
+    }
+
+    /// The same, which keeps the clusterings of an inherently active method at these numbers of replies.
+    pub fn at_points(mut self, points: &[usize]) -> Self {
+        self.points = points.to_vec();
+        self.points.sort_unstable();
+        self.points.dedup();
+        self
+    }
+
+    /// The problem that it is about.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The answers so far, in the order of their queries.
+    pub fn answers(&self) -> Vec<Recorded> {
+        if let Some(record) = &self.record {
+            return record.answers();
+        }
+        let mut answers: Vec<Recorded> = self.kept.values().cloned().collect();
+        answers.sort_by_key(|recorded| recorded.id);
+        answers
+    }
+
+    /// The next thing it needs: the same one until it gets it.
+    ///
+    /// # Errors
+    /// `Contract` when the selector breaks the rules; errors of the selector and of the record.
+    pub fn next(&mut self) -> Result<Next> {
+        let mut course = self.course.take().map_or_else(|| self.start(), Ok)?;
+        let next = self.advance(&mut course)?;
+        self.course = Some(course);
+        Ok(next)
+    }
+
+    /// Takes the answer to the open question.
+    ///
+    /// # Errors
+    /// `Oracle` if no question is open; those of the selector and of the record.
+    pub fn tell(&mut self, answer: &Answer) -> Result<()> {
+        let nothing = || Error::Oracle("no question is open".into());
+        let open = self.course.as_mut().and_then(|course| course.open.take());
+        let (id, question) = open.ok_or_else(nothing)?;
+        let mut course = self.course.take().ok_or_else(nothing)?;
+        match &mut self.record {
+            Some(record) => record.tell(question.id, answer)?,
+            None => {
+                let Question { id, i, j, subject, reference, .. } = question;
+                let (answer, line) = (answer.clone(), self.kept.len());
+                let (retracted, with) = (false, None);
+                let recorded = Recorded { id, subject, reference, answer, retracted, with, line };
+                self.kept.insert((i, j), recorded);
+            }
+        }
+        course.paid += 1;
+        self.learn(&mut course, id, &question, answer)?;
+        self.course = Some(course);
+        Ok(())
+    }
+
+    /// Takes the clustering for a request.
+    ///
+    /// # Errors
+    /// `Oracle` if no clustering was asked for; those of the selector and of the record.
+    pub fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
+        let Some(mut course) = self.course.take() else {
+            return Err(Error::Oracle(format!("clustering {request} was not asked for")));
+        };
+        let digest =
+            partition_hash(&clustering.labels).iter().map(|b| format!("{b:02x}")).collect();
+        let seen = self.far.as_ref().map(|origin| origin.seen(clustering));
+        course.inquiry.provide(request, seen.as_ref().unwrap_or(clustering))?;
+        let mut events = vec![Event::Clustered { request, digest }];
+        events.extend(course.inquiry.drain());
+        self.note(&mut course, events)?;
+        self.course = Some(course);
+        Ok(())
+    }
+
+    /// Ends the selection for this reason, unless it has ended: its open question stays without an answer.
+    ///
+    /// # Errors
+    /// Those of the record.
+    pub fn end(&mut self, reason: &'static str) -> Result<()> {
+        let Some(mut course) = self.course.take_if(|course| !course.is_over) else { return Ok(()) };
+        self.close(&mut course, Some(reason))?;
+        self.course = Some(course);
+        Ok(())
+    }
+
+    /// Takes the answer to the last question back, which is put again; false without an answer.
+    ///
+    /// # Errors
+    /// Those of the record.
+    pub fn undo(&mut self) -> Result<bool> {
+        let told = |event: &Event| match event {
+            Event::Told { id, .. } => Some(*id),
+            _ => None,
+        };
+        let events = self.course.iter().flat_map(|course| course.selection.events.iter().rev());
+        let Some(id) = events.filter_map(told).next() else { return Ok(false) };
+        match &mut self.record {
+            Some(record) => record.retract(id)?,
+            None => self.kept.retain(|_, recorded| recorded.id != id),
+        }
+        self.course = None;
+        Ok(true)
+    }
+
+    /// Changes answers in the record, with which the selection goes on.
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub fn rewrite(&mut self, change: impl FnOnce(&mut R::Target) -> Result<()>) -> Result<()> {
+        self.course = None;
+        self.record.as_deref_mut().map_or(Ok(()), change)
+    }
+
+    /// The clustering so far of an inherently active method.
+    pub fn clustering(&self) -> Option<Clustering> {
+        self.shown(&*self.course.as_ref()?.inquiry)
+    }
+
+    /// The selection so far. If it has not ended, the open question is a missing answer.
+    pub fn selection(&self) -> Selection {
+        match &self.course {
+            Some(course) => self.concluded(course, course.selection.clone()),
+            None => Selection { n: self.problem.n(), ..Selection::default() },
+        }
+    }
+
+    /// The same, of a selection that nobody needs any more.
+    pub fn finish(mut self) -> Selection {
+        let selection = self.course.as_mut().map(|course| std::mem::take(&mut course.selection));
+        match (&self.course, selection) {
+            (Some(course), Some(selection)) => self.concluded(course, selection),
+            _ => self.selection(),
+        }
+    }
+
+    fn start(&mut self) -> Result<Course> {
+        if let Some(record) = &mut self.record {
+            record.rewind();
+        }
+        // A question is about two objects, however often they count.
+        let mut read = self.problem.in_pairs(self.selector.typetag_name())?.into_owned();
+        read.data = read.data.unweighted();
+        let inquiry = match &self.far {
+            Some(origin) => self.selector.start(&origin.problem(&read)?, &self.ctx)?,
+            None => self.selector.start(&read, &self.ctx)?,
+        };
+        let n = self.problem.n();
+        let mut course = Course {
+            inquiry,
+            selection: Selection { n, ..Selection::default() },
+            ids: HashMap::new(),
+            knowledge: Knowledge::new(n, &self.problem.constraints),
+            asked: HashSet::new(),
+            open: None,
+            told: 0,
+            paid: self.answers().len(),
+            clusterings: 0,
+            passed: 0,
+            is_over: false,
+        };
+        let events = course.inquiry.drain();
+        self.note(&mut course, events)?;
+        Ok(course)
+    }
+
+    fn advance(&mut self, course: &mut Course) -> Result<Next> {
+        loop {
+            if let Some((_, question)) = &course.open {
+                return Ok(Next::Question(question.clone()));
+            }
+            if course.is_over {
+                return Ok(Next::Done);
+            }
+            self.ctx.check()?;
+            self.look(course);
+            let is_spent = self.budget.is_some_and(|budget| course.paid >= budget);
+            let has_more = || match &self.record {
+                Some(record) => record.has_more(),
+                None => course.told < self.kept.len(),
+            };
+            if is_spent && !has_more() {
+                self.close(course, Some("budget"))?;
+                continue;
+            }
+            match course.inquiry.step()? {
+                Step::Done(reason) => {
+                    let mut events = course.inquiry.drain();
+                    events.push(Event::Done { reason });
+                    self.note(course, events)?;
+                    self.close(course, None)?;
+                }
+                Step::NeedClustering { request, constraints } => {
+                    course.clusterings += 1;
+                    // A selector that asks for more without a question in between never ends.
+                    if course.clusterings > 2 * self.problem.n() + 1 {
+                        return Err(self.broken(format!(
+                            "asked for {} clusterings without a question in between",
+                            course.clusterings
+                        )));
+                    }
+                    return Ok(Next::Cluster { request, constraints });
+                }
+                Step::Ask { id, subject, reference, purpose } => {
+                    if let Some(wrong) = illegal(&self.problem, subject, reference) {
+                        return Err(self.broken(wrong));
+                    }
+                    let (i, j) = (subject.min(reference), subject.max(reference));
+                    if !course.asked.insert((i, j)) {
+                        return Err(self.broken(format!("asked the pair ({i}, {j}) twice")));
+                    }
+                    let knows = || match &self.record {
+                        Some(record) => record.knows(subject, reference),
+                        None => self.kept.contains_key(&(i, j)),
+                    };
+                    if is_spent && !knows() {
+                        self.close(course, Some("budget"))?;
+                        continue;
+                    }
+                    let (query, answer) = match &mut self.record {
+                        Some(record) => record.ask(subject, reference, purpose)?,
+                        None => (id, self.kept.get(&(i, j)).map(|r| r.answer.clone())),
+                    };
+                    let question = Question { id: query, i, j, subject, reference, purpose };
+                    match answer {
+                        Some(answer) => self.learn(course, id, &question, &answer)?,
+                        None => course.open = Some((id, question)),
+                    }
+                }
+            }
+        }
+    }
+
+    fn broken(&self, broken: String) -> Error {
+        Error::Contract { plugin: self.selector.typetag_name().into(), broken }
+    }
+
+    /// Keeps the clustering at this number of replies, if it is one of the points.
+    fn look(&self, course: &mut Course) {
+        if self.points.get(course.passed) != Some(&course.told) {
+            return;
+        }
+        course.passed += 1;
+        if let Some(mut clustering) = self.shown(&*course.inquiry) {
+            // As if the budget were this point; replaced if the inquiry ends here.
+            clustering.status = Status::BudgetExhausted;
+            course.selection.snapshots.push((course.told, clustering));
+        }
+    }
+
+    fn shown(&self, inquiry: &dyn Inquiry) -> Option<Clustering> {
+        let clustering = inquiry.clustering()?;
+        Some(match &self.far {
+            Some(origin) => origin.shown(clustering),
+            None => clustering,
+        })
+    }
+
+    fn close(&mut self, course: &mut Course, reason: Option<&'static str>) -> Result<()> {
+        course.open = None;
+        course.is_over = true;
+        course.selection.closed = reason;
+        if let Some(record) = &mut self.record {
+            record.close(reason)?;
+            record.verify()?;
+        }
+        Ok(())
+    }
+
+    /// Writes events down, with the numbers of queries that the log has.
+    fn note(&mut self, course: &mut Course, events: Vec<Event>) -> Result<()> {
+        for mut event in events {
+            if let Some(record) = &mut self.record {
+                if let Event::Conflict { id }
+                | Event::Corrected { id, .. }
+                | Event::Retracted { id } = &mut event
+                {
+                    *id = course.ids.get(id).copied().unwrap_or(*id);
+                }
+                record.event(&event)?;
+            }
+            course.selection.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// Passes an answer to the selector. A contradiction to given constraints and answers is reported here if the
+    /// selector does not report it.
+    fn learn(
+        &mut self,
+        course: &mut Course,
+        id: QueryId,
+        question: &Question,
+        answer: &Answer,
+    ) -> Result<()> {
+        let Question { id: query, subject, reference, purpose, .. } = *question;
+        let Answer { reply, cost, .. } = *answer;
+        course.ids.insert(id, query);
+        course.selection.events.extend([
+            Event::Asked { id: query, subject, reference, purpose: purpose.into() },
+            Event::Told { id: query, reply, cost },
+        ]);
+        course.inquiry.tell(id, reply)?;
+        course.told += 1;
+        course.clusterings = 0;
+        let mut events = course.inquiry.drain();
+        if events.iter().any(|event| matches!(event, Event::Corrected { .. })) {
+            self.note(course, events)?;
+            self.know_again(course)?;
+        } else {
+            let is_about = |e: &Event| matches!(e, Event::Conflict { id: about } if *about == id);
+            let is_reported = events.iter().any(is_about);
+            if course.knowledge.tell(subject, reference, reply) == Learned::Conflict && !is_reported
+            {
+                events.push(Event::Conflict { id });
+            }
+            self.note(course, events)?;
+        }
+        self.ctx.progress(course.told as u64, self.budget.map(|b| b as u64));
+        Ok(())
+    }
+
+    /// Makes the knowledge from answers after some were corrected, and reports those that still contradict it.
+    fn know_again(&mut self, course: &mut Course) -> Result<()> {
+        course.knowledge = Knowledge::new(self.problem.n(), &self.problem.constraints);
+        let answered = answered(&course.selection.events);
+        let mut contradicting = Vec::new();
+        for event in &course.selection.events {
+            let Event::Asked { id, subject, reference, .. } = event else { continue };
+            let reply = answered.get(id).map_or(Reply::DontKnow, |c| c.kind.into());
+            if course.knowledge.tell(*subject, *reference, reply) == Learned::Conflict {
+                contradicting.push(Event::Conflict { id: *id });
+            }
+        }
+        for event in contradicting {
+            if let Some(record) = &mut self.record {
+                record.event(&event)?;
+            }
+            course.selection.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// The log with its end: replies of the record that the selector did not ask for again, whose constraints stay and
+    /// of which those taken back are counted; and the clustering of an inherently active method.
+    fn concluded(&self, course: &Course, mut selection: Selection) -> Selection {
+        let unmet = self.record.as_ref().map(|record| record.unmet()).unwrap_or_default();
+        let mut knowledge = None;
+        for Recorded { id, subject, reference, answer, retracted, .. } in unmet {
+            let purpose = "recorded".into();
+            selection.events.extend([
+                Event::Asked { id, subject, reference, purpose },
+                Event::Told { id, reply: answer.reply, cost: answer.cost },
+            ]);
+            if retracted {
+                selection.events.push(Event::Retracted { id });
+                continue;
+            }
+            let knowledge = knowledge.get_or_insert_with(|| course.knowledge.clone());
+            if knowledge.tell(subject, reference, answer.reply) == Learned::Conflict {
+                selection.events.push(Event::Conflict { id });
+            }
+        }
+        if !course.is_over {
+            selection.closed = Some("pending");
+        }
+        selection.budget_ended = selection.closed == Some("budget");
+        if let Some(mut clustering) = self.shown(&*course.inquiry) {
+            if selection.budget_ended {
+                clustering.status = Status::BudgetExhausted;
+            }
+            selection.snapshots.retain(|(at, _)| *at < course.told);
+            selection.snapshots.push((course.told, clustering));
+        }
+        selection
+    }
+}
+
+/// Checks that `selector` can run on `problem` within the limits, before anything is asked.
+fn admit(selector: &dyn QuerySelector, problem: &Problem, ctx: &Context) -> Result<()> {
+    problem.check()?;
+    let tag = selector.typetag_name();
+    let properties = selector.properties();
+    if properties.needs_k {
+        problem.require_k(None, tag)?;
+    }
+    let kind = problem.data.kind();
+    if kind == DataKind::Table || (kind == DataKind::Csr && !properties.accepts_sparse) {
+        let accepts = if properties.accepts_sparse { "dense or csr" } else { "dense" };
+        let (kind, accepts) = (kind.name(), accepts.into());
+        return Err(Error::UnsupportedData { plugin: tag.into(), kind, accepts });
+    }
+    run::check_magnitude(&problem.data)?;
+    run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)
+}
+
+/// Error in asking about this pair, if any.
+fn illegal(problem: &Problem, subject: u32, reference: u32) -> Option<String> {
+    let n = problem.n();
+    if subject == reference || subject as usize >= n || reference as usize >= n {
+        return Some(format!("asked the pair ({subject}, {reference}) of {n} objects"));
+    }
+    let left_out = |end: &u32| !problem.is_eligible(*end as usize);
+    let end = [subject, reference].into_iter().find(left_out)?;
+    Some(format!("asked about object {end}, which is not eligible"))
+}
