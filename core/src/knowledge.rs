@@ -29,7 +29,7 @@ pub enum Learned {
 }
 
 /// Knowledge about pairs during a selection.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Knowledge {
     uf: UnionFind,
     apart: Vec<HashSet<u32>>,

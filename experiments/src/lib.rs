@@ -85,7 +85,7 @@ pub use row::{Row, RowStatus};
 pub use run::{retry, retry_cell, run};
 pub use shard::Shard;
 #[doc(hidden)]
-pub use single::{Asked, Clustered, LABEL, Single};
+pub use single::{Asked, Clustered, LABEL, LedgerDriver, Single};
 pub use split::Split;
 pub use standing::{Keep, Standing};
 pub use statistics::{Summary, Unit, critical_t, mean_height};

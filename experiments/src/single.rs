@@ -11,9 +11,9 @@ use mustlink_core::clustering::NONE;
 use mustlink_core::context::{ContextBuilder, EnsembleStore};
 use mustlink_core::ensemble::Ensemble;
 use mustlink_core::method::Method;
-use mustlink_core::roles::{EnsembleGenerator, Oracle, Respondent, Scene};
+use mustlink_core::roles::{Answer, EnsembleGenerator, Oracle, Question, Respondent, Scene};
 use mustlink_core::run::{self, Run, Steps, Transformed, guarded};
-use mustlink_core::selection::{self, Asking, Record, Selection};
+use mustlink_core::selection::{self, Asking, Driver, Next, Record, Selection};
 use mustlink_core::text::count;
 use mustlink_core::{
     AutoOr, Constraint, Constraints, Context, Data, DataKind, Error, Group, Problem, Result,
@@ -95,6 +95,9 @@ fn name_distortions(plugin: &mut Value, kind: DataKind) {
         _ => {}
     }
 }
+
+/// A selection whose questions people answer, with its ledger.
+pub type LedgerDriver = Driver<'static, Box<Ledger>>;
 
 /// Oracle, number of questions, and ledger.
 pub struct Asked<'a> {
@@ -356,16 +359,68 @@ impl Single {
         path: &Path,
         durability: Durability,
     ) -> Result<Ledger> {
-        let Some(selector) = &self.method.selector else {
-            return Err(Error::Usage(
-                "the method has no selector; name one with --selector".into(),
-            ));
-        };
+        let Some(selector) = &self.method.selector else { return Err(without_selector()) };
         let header = Header::new(scene, &**selector, oracle, &self.ctx.child("selector"));
         let begins = |then: &Header| then.is_about(scene) == Some(true);
         let ledger = Ledger::open_grown(path, header, durability, &begins)?;
         ledger.notices().iter().for_each(|notice| self.ctx.warn(notice));
         Ok(ledger)
+    }
+
+    /// A selection about `seen` whose questions people answer. Every answer is in the ledger at `path` before the next
+    /// question.
+    ///
+    /// # Errors
+    /// Those of the selector and of the ledger; `Usage` for a method without a selector.
+    pub fn driver(
+        &self,
+        seen: &Problem,
+        budget: Option<usize>,
+        path: Option<&Path>,
+    ) -> Result<LedgerDriver> {
+        let Some(selector) = &self.method.selector else { return Err(without_selector()) };
+        let scene = self.scene(&seen.data, self.ctx.child("oracle"));
+        let nobody: Box<dyn Oracle> = registry::build_default("none")?;
+        let keep = |path| self.keep(&scene, &*nobody, path, Durability::Every).map(Box::new);
+        let ledger = path.map(keep).transpose()?;
+        let ctx = self.ctx.child("selector").beside(&self.set.data, &seen.data);
+        self.asking(|| Driver::new(&**selector, seen, budget, ledger, &ctx))
+    }
+
+    /// The next question of such a selection; `None` if it has ended.
+    ///
+    /// # Errors
+    /// Those of the selector, of the clusterer that it asks, and of the ledger.
+    pub fn question(&self, driver: &mut LedgerDriver) -> Result<Option<Question>> {
+        self.asking(|| {
+            loop {
+                match driver.next()? {
+                    Next::Question(question) => return Ok(Some(question)),
+                    Next::Done => return Ok(None),
+                    Next::Cluster { request, constraints } => {
+                        let (seen, steps) = (driver.problem(), self.steps);
+                        let clustering =
+                            self.method.between_questions(seen, &constraints, steps, &self.ctx)?;
+                        driver.provide(request, &clustering)?;
+                    }
+                }
+            }
+        })
+    }
+
+    /// Answers the open question of a driver.
+    ///
+    /// # Errors
+    /// Those of the selector and of the ledger.
+    pub fn tell(&self, driver: &mut LedgerDriver, answer: &Answer) -> Result<()> {
+        self.asking(|| driver.tell(answer))
+    }
+
+    /// Does work of the selector, and says whose its errors are.
+    fn asking<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let selector = self.method.selector.as_ref();
+        let tag = selector.map_or("selector", |selector| selector.typetag_name());
+        guarded(tag, work).map_err(|e| e.at("selector"))
     }
 
     /// Asks `respondent` about `seen`; `None` when the method has no selector.
@@ -383,14 +438,10 @@ impl Single {
         let provide = |so_far: &Constraints, _request: u64| {
             self.method.between_questions(seen, so_far, self.steps, &self.ctx)
         };
-        let ask = || {
-            let ledger = ledger.map(|ledger| ledger as &mut dyn Record);
-            let asking =
-                Asking { budget, provide: Some(&provide as &_), ledger, ..Asking::default() };
-            let ctx = self.ctx.child("selector").beside(&self.set.data, &seen.data);
-            selection::run_with(&**selector, seen, respondent, asking, &ctx)
-        };
-        guarded(selector.typetag_name(), ask).map(Some).map_err(|e| e.at("selector"))
+        let ledger = ledger.map(|ledger| ledger as &mut dyn Record);
+        let asking = Asking { budget, provide: Some(&provide as &_), ledger, ..Asking::default() };
+        let ctx = self.ctx.child("selector").beside(&self.set.data, &seen.data);
+        self.asking(|| selection::run_with(&**selector, seen, respondent, asking, &ctx)).map(Some)
     }
 
     /// Clusters under the given and the selected constraints; objects of noise come without a label.
@@ -418,6 +469,10 @@ impl Single {
         let steps = Steps(all.into_iter().flat_map(|steps| steps.0.iter().cloned()).collect());
         Ok(Clustered { run, constraints, weights, steps, input, seen: seen.data.kind() })
     }
+}
+
+fn without_selector() -> Error {
+    Error::Usage("the method has no selector; name one with --selector".into())
 }
 
 /// The number of transforms in front of which the last changes rows.

@@ -24,7 +24,7 @@ pub struct Link {
 }
 
 /// The given constraints and the answers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Statements {
     links: Vec<Link>,
     ends: BTreeMap<u32, Vec<usize>>,

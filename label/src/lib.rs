@@ -1,11 +1,10 @@
 //! Questions "same or different?" for a person, in the terminal or on a page.
 //!
-//! A [`Session`] runs a selector with its driver and its ledger on one thread and hands each question to
-//! whoever holds the session on another. Taking an answer back is a line in the ledger and a replay: there
-//! is no second state. [`converse`] shows a session in a terminal, [`serve`] on a page of this machine.
+//! The driver of a selection asks, and its ledger keeps the answers. It has a thread of its own, [`Work`], so that the
+//! terminal and the page can be used while the next question is being computed. A [`Session`] shows where it is and
+//! passes on what a person wants: [`converse`] in a terminal, [`serve`] on a page of this machine.
 
 mod chain;
-mod desk;
 mod found;
 mod guard;
 mod http;
@@ -36,4 +35,4 @@ pub use sorting::Statement;
 pub use state::{annotator, is_later, is_own};
 pub use terminal::{converse, is_there};
 pub use view::{Clusters, Counts, Entry, Open, Standing, View, Written};
-pub use work::{Imported, Work, open_ledger};
+pub use work::{Imported, Work, open_driver};

@@ -1,7 +1,6 @@
 //! A labelling session: one selector, one ledger, one person.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use mustlink_core::Problem;
@@ -11,10 +10,9 @@ use mustlink_core::nearest::{around, nearest};
 use mustlink_core::roles::{QueryId, Reply};
 
 use crate::chain::Link;
-use crate::desk::{Change, Command, Said};
 use crate::found::Cluster;
 use crate::sorting::{self, Statement};
-use crate::state::{Shared, State};
+use crate::state::{Change, Command, Judgement, Shared, State};
 use crate::view::{Clusters, Open, View, Written};
 use crate::work::Work;
 
@@ -88,8 +86,13 @@ impl Trouble {
 /// A session under way: cheap to share between threads.
 pub struct Session {
     shared: Arc<Shared>,
-    commands: Sender<Command>,
     data: Data,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.shared.leave();
+    }
 }
 
 impl Session {
@@ -100,11 +103,10 @@ impl Session {
             let mut state = shared.lock();
             // Until the first question is there nothing is taken.
             (state.n, state.budget, state.busy) = (seen.n(), budget, true);
-            state.given = (*seen.constraints).clone();
+            state.given = seen.constraints.clone();
         }
-        let (send, commands) = channel();
-        let session = Session { shared: shared.clone(), commands: send, data: seen.data.clone() };
-        (session, Work { shared, commands, budget })
+        let session = Session { shared: shared.clone(), data: seen.data.clone() };
+        (session, Work { shared })
     }
 
     /// The session as it stands; waits up to `patience` for a turn other than `since`.
@@ -129,7 +131,7 @@ impl Session {
 
     /// Why the relation of two objects is known, if it is.
     pub fn why(&self, i: u32, j: u32) -> Option<(Kind, Vec<Link>)> {
-        self.shared.lock().statements(None).why(i, j)
+        self.shared.lock().known.why(i, j)
     }
 
     /// The clusters as they stand, once the method was run. They show the guess about the open question, so that its
@@ -186,7 +188,7 @@ impl Session {
         let state = self.shared.lock();
         let Some(open) = &state.view.open else { return Vec::new() };
         let pair = (open.subject, open.reference);
-        let mut known = state.statements(None);
+        let mut known = state.known.clone();
         drop(state);
         let together = |a, b| known.relation(a, b) == Some(Kind::MustLink);
         around(&self.data, pair, most.min(sorting::MOST), together)
@@ -198,12 +200,13 @@ impl Session {
     /// See [`Trouble`]; nothing is changed then.
     pub fn act(&self, turn: u64, act: Act) -> Result<(), Trouble> {
         let mut state = self.shared.lock();
-        if state.busy || state.view.turn != turn {
+        if state.busy || state.closed || state.view.turn != turn {
             return Err(Trouble::Stale);
         }
-        let command = command(&state, act)?;
+        state.command = Some(command(&state, act)?);
         state.busy = true;
-        self.commands.send(command).map_err(|_| Trouble::Stale)
+        self.shared.changed.notify_all();
+        Ok(())
     }
 }
 
@@ -218,10 +221,10 @@ fn command(state: &State, act: Act) -> Result<Command, Trouble> {
         Act::Quit => Ok(Command::Quit),
         Act::Reply { reply, note } => {
             open.ok_or(Trouble::Nothing)?;
-            Ok(Command::Reply(Said { reply, note, later: false }))
+            Ok(Command::Reply(Judgement { reply, note, later: false }))
         }
         Act::Later if open.is_some() => {
-            Ok(Command::Reply(Said { reply: Reply::DontKnow, note: None, later: true }))
+            Ok(Command::Reply(Judgement { reply: Reply::DontKnow, note: None, later: true }))
         }
         Act::Later => {
             let aside = state.view.entries.iter().filter(|e| e.later).map(|e| e.id).min();
@@ -235,7 +238,7 @@ fn command(state: &State, act: Act) -> Result<Command, Trouble> {
             let old = state.view.entries.iter().find(|e| e.id == id).ok_or(Trouble::Nothing)?;
             let new = Statement { i: old.subject, j: old.reference, reply };
             let free = !old.later;
-            let known = &mut state.statements(Some(id));
+            let known = &mut state.without(id);
             sorting::fresh(known, &[new]).map_err(|(_, chain)| Trouble::Conflict(chain))?;
             let (new, note) = (vec![new], old.note.clone());
             let change = Change { purpose: "change", new, note, free, ..Change::default() };
@@ -258,7 +261,7 @@ fn stated(state: &State, purpose: &'static str, said: Vec<Statement>) -> Result<
     if said.iter().any(|s| s.i == s.j || s.i.max(s.j) as usize >= state.n) {
         return Err(Trouble::Objects);
     }
-    let known = &mut state.statements(None);
+    let known = &mut state.known.clone();
     let mut new = sorting::fresh(known, &said).map_err(|(_, chain)| Trouble::Conflict(chain))?;
     if new.is_empty() {
         return Err(Trouble::Nothing);
@@ -271,7 +274,7 @@ fn stated(state: &State, purpose: &'static str, said: Vec<Statement>) -> Result<
     };
     let open = state.view.open.as_ref();
     let at = open.and_then(|q| new.iter().position(|s| of(s, q)));
-    let reply = at.map(|at| Said { reply: new.remove(at).reply, note: None, later: false });
+    let reply = at.map(|at| Judgement { reply: new.remove(at).reply, note: None, later: false });
     let change = Change { purpose, new, ..Change::default() };
     Ok(Command::Rewrite { reply, change })
 }

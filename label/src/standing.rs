@@ -3,9 +3,8 @@
 //! It is run beside the session whenever answers have changed, on a thread of its own; a person waits for
 //! nothing. It shows what it would say of the next pair and what its clusters are, and changes no result.
 
-use mustlink_core::knowledge::Knowledge;
-use mustlink_core::roles::{Answer, Outcome, Question, Reply, Respondent};
-use mustlink_core::{Constraint, Constraints, Problem, Result};
+use mustlink_core::roles::Reply;
+use mustlink_core::{Clustering, Constraint, Constraints, Problem, Result};
 use mustlink_experiments::{Single, thread_pool};
 
 use crate::found::Found;
@@ -27,11 +26,12 @@ pub(crate) fn follow(shared: &Shared, single: &Single, seen: &Problem) {
             return;
         }
         let answers = said(&state);
+        let own = state.clustering.take();
         drop(state);
         // A method that cannot say anything yet may with the next answer.
         let made = match &alone {
-            Ok(pool) => pool.install(|| found(single, seen, &answers)),
-            Err(_) => found(single, seen, &answers),
+            Ok(pool) => pool.install(|| found(single, seen, &answers, own)),
+            Err(_) => found(single, seen, &answers, own),
         };
         if let Ok(Some(found)) = made {
             shared.found(found);
@@ -48,7 +48,13 @@ fn said(state: &State) -> Vec<Said> {
     entries.map(|e| (sorting::pair(e.subject, e.reference), e.reply)).collect()
 }
 
-fn found(single: &Single, seen: &Problem, answers: &[Said]) -> Result<Option<Found>> {
+/// The result of the clusterer, or else the selector's `own` clustering.
+fn found(
+    single: &Single,
+    seen: &Problem,
+    answers: &[Said],
+    own: Option<Clustering>,
+) -> Result<Option<Found>> {
     let clustering = if single.method.clusterer.is_some() {
         let pair = |&((i, j), reply): &Said| {
             reply.kind().map(|kind| Constraint::new(i as usize, j as usize, kind))
@@ -56,32 +62,8 @@ fn found(single: &Single, seen: &Problem, answers: &[Said]) -> Result<Option<Fou
         let so_far = Constraints::new(seen.n(), answers.iter().filter_map(pair))?;
         single.method.between_questions(seen, &so_far, single.steps, single.context())?
     } else {
-        let mut knowledge = Knowledge::new(seen.n(), &seen.constraints);
-        answers.iter().for_each(|&((i, j), reply)| {
-            knowledge.tell(i, j, reply);
-        });
-        let selection = single.ask(seen, &mut Known { knowledge }, None, None)?;
-        let Some((_, clustering)) = selection.and_then(|mut s| s.snapshots.pop()) else {
-            return Ok(None);
-        };
-        clustering
+        let Some(own) = own else { return Ok(None) };
+        own
     };
     Ok(Some(Found::new(&seen.data, clustering.shown().labels, answers.len())))
-}
-
-/// Answers what is known.
-struct Known {
-    knowledge: Knowledge,
-}
-
-impl Respondent for Known {
-    fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        let (i, j) = (question.i, question.j);
-        let reply = match self.knowledge.relation(i, j) {
-            Some(kind) => kind.into(),
-            None if self.knowledge.was_asked(i, j) => Reply::DontKnow,
-            None => return Ok(Outcome::Pending),
-        };
-        Ok(Outcome::Answered(Answer::of(reply)))
-    }
 }

@@ -1,37 +1,83 @@
 //! A session as it stands: what was answered, what is open, what follows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard};
-use std::time::Instant;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
-use mustlink_core::Constraint;
 use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::constraints::Constraints;
+use mustlink_core::constraints::{Constraint, Constraints};
 use mustlink_core::knowledge::{ENTAILED, Knowledge};
 use mustlink_core::roles::{Answer, QueryId, Question, Reply};
 use mustlink_core::selection::Recorded;
+use mustlink_core::{Clustering, Context};
 
 use crate::chain::Statements;
 use crate::found::Found;
-use crate::sorting::pair;
+use crate::sorting::{Statement, pair};
 use crate::view::{Counts, Entry, Open, Standing, View, Written};
 
 /// The annotator of questions that were set aside.
 pub(crate) const LATER: &str = "later";
+/// Time between two looks for an interrupt.
+const LOOK: Duration = Duration::from_millis(100);
 /// Number of last answers that pace and advice look at.
 const LAST: usize = 10;
+
+/// A command to the work of a session.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// The answer to the open question.
+    Reply(Judgement),
+    /// The answer to the open question, if there is one, and further changes of the ledger.
+    Rewrite { reply: Option<Judgement>, change: Change },
+    /// Everything is saved; no more questions.
+    Quit,
+}
+
+/// The answer of a person to the open question.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    pub reply: Reply,
+    pub note: Option<String>,
+    /// It is to be asked once more.
+    pub later: bool,
+}
+
+/// Answers taken back, and new ones without a question. Earlier answers about the pairs of the new ones are taken
+/// back too.
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    pub back: Vec<QueryId>,
+    pub purpose: &'static str,
+    pub new: Vec<Statement>,
+    pub note: Option<String>,
+    /// Answers by pair that another ledger recorded, whose annotators and times stay.
+    pub recorded: BTreeMap<(u32, u32), Answer>,
+    /// In the place of what was paid for already.
+    pub free: bool,
+    /// The answer to the open question that was given with them.
+    pub with: Option<QueryId>,
+}
 
 #[derive(Default)]
 pub(crate) struct State {
     pub view: View,
-    pub given: Constraints,
+    pub given: Arc<Constraints>,
+    /// The given constraints and the answers.
+    pub known: Statements,
     pub n: usize,
     pub budget: Option<usize>,
     /// The time when the annotator first opened the session.
     pub begun: Option<Instant>,
+    /// The time when the open question was shown.
+    opened: Option<Instant>,
     /// The act of this turn is under way, or the first question.
     pub busy: bool,
+    /// The act of this turn, before the work begins with it.
+    pub command: Option<Command>,
+    /// The clustering so far of a selector that clusters by itself.
+    pub clustering: Option<Clustering>,
     /// The result of the method with the answers so far.
     pub found: Option<Found>,
     similarity: Option<f64>,
@@ -44,19 +90,29 @@ pub(crate) struct State {
     guesses: HashMap<QueryId, bool>,
     /// Pairs whose guess was shown, before or after an answer. If it is taken back, the next answer does not count.
     revealed: HashSet<(u32, u32)>,
-    /// No more clusterings are wanted.
+    /// The work has ended: no more clusterings are wanted.
     pub closed: bool,
+    /// The session was dropped.
+    is_left: bool,
 }
 
 impl State {
-    pub fn statements(&self, without: Option<QueryId>) -> Statements {
-        let mut all = Statements::new(self.n, &self.given);
-        for e in self.view.entries.iter().filter(|e| Some(e.id) != without) {
-            if let Some(kind) = e.reply.kind() {
-                all.add(e.subject, e.reference, kind, Some(e.id));
-            }
-        }
-        all
+    /// The given constraints and all answers but this one.
+    pub fn without(&self, id: QueryId) -> Statements {
+        let entries = self.view.entries.iter().filter(|e| e.id != id);
+        let answers = entries.map(|e| (e.id, e.subject, e.reference, e.reply));
+        statements(self.n, &self.given, answers)
+    }
+
+    /// Time since the question was opened. The person cannot have read it before the page was.
+    pub fn elapsed_ms(&self) -> Option<u64> {
+        let start = self.opened.max(self.begun)?;
+        u64::try_from(start.elapsed().as_millis()).ok()
+    }
+
+    /// True if the person has given as many answers as the budget allows.
+    pub fn is_spent(&self) -> bool {
+        self.budget.is_some_and(|budget| self.view.counts.answered >= budget)
     }
 
     /// The last event: an answer, or all those that were given with it.
@@ -99,26 +155,9 @@ impl State {
             left: self.budget.map(|budget| budget.saturating_sub(answered)),
             retracted: (answered + later).saturating_sub(entries.len()),
             answered,
-            free: self.free(),
+            free: self.view.counts.free,
             pace_ms: times.get(times.len() / 2).copied(),
         };
-    }
-
-    /// Pairs that follow and were neither given nor answered.
-    fn free(&self) -> u64 {
-        let answers = self.view.entries.iter().filter_map(|e| {
-            Some(Constraint::new(e.subject as usize, e.reference as usize, e.reply.kind()?))
-        });
-        let all =
-            Constraints::new(self.n, answers).and_then(|c| self.given.facts().union(&c, self.n));
-        let closed = all.and_then(|all| {
-            let said = all.len() as u64;
-            Ok((said, Closure::new(&all, self.n, OnConflict::DropCl)?))
-        });
-        closed.map_or(0, |(said, closure)| {
-            let (must, cannot) = closure.pair_counts();
-            (must + cannot).saturating_sub(said)
-        })
     }
 
     /// Updates the shown part of the method's result.
@@ -158,6 +197,21 @@ impl Shared {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// The next command. An interrupt counts as a quit, and so does a session that was dropped.
+    pub fn command(&self, ctx: &Context) -> Command {
+        let mut state = self.lock();
+        loop {
+            if let Some(command) = state.command.take() {
+                return command;
+            }
+            if state.is_left || ctx.check().is_err() {
+                return Command::Quit;
+            }
+            let waited = self.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(|e| e.into_inner()).0;
+        }
+    }
+
     fn change(&self, f: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         f(&mut state);
@@ -169,17 +223,18 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    pub fn open(&self, open: Open) {
+    pub fn open(&self, open: Open, clustering: Option<Clustering>) {
         self.change(|state| {
             state.view.open = Some(open);
+            state.opened = Some(Instant::now());
             state.guess_is_seen = state.shows_guess;
+            state.clustering = clustering;
         });
     }
 
-    pub fn answered(&self, question: &Question, answer: &Answer) {
+    /// Compares an answer with the guess about its question.
+    pub fn judged(&self, question: &Question, answer: &Answer) {
         let mut state = self.lock();
-        state.view.open = None;
-        state.view.counts.answered += usize::from(answer.is_paid());
         let guess = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
         let (is_seen, is_judged) = (state.guess_is_seen, answer.reply.kind().is_some());
         if let Some(guess) = guess.filter(|_| is_seen || is_judged) {
@@ -188,36 +243,33 @@ impl Shared {
                 state.guesses.insert(question.id, guess);
             }
         }
-        let recorded = Recorded {
-            id: question.id,
-            subject: question.subject,
-            reference: question.reference,
-            answer: answer.clone(),
-            retracted: false,
-            with: None,
-            line: usize::MAX,
-        };
-        let entry = state.entry(&recorded);
-        state.view.entries.push(entry);
     }
 
-    /// Takes the answers that the ledger holds before a run.
-    pub fn begin(&self, answers: &[Recorded]) {
+    /// Takes the answers that the driver has now.
+    pub fn answers(&self, answers: &[Recorded]) {
+        let (n, given) = {
+            let state = self.lock();
+            (state.n, state.given.clone())
+        };
+        let mut own: Vec<&Recorded> = standing(answers).collect();
+        // A question that was open has a smaller number than what was stated before it was answered.
+        own.sort_by_key(|r| r.line);
+        let said = own.iter().map(|r| (r.id, r.subject, r.reference, r.answer.reply));
+        let (known, free) = (statements(n, &given, said), free(n, &given, &own));
+        let paid = answers.iter().filter(|r| is_own(&r.answer) && r.answer.is_paid()).count();
         let mut state = self.lock();
         state.view.open = None;
         state.view.ended = None;
-        let own = answers.iter().filter(|r| is_own(&r.answer));
-        state.view.counts.answered = own.clone().filter(|r| r.answer.is_paid()).count();
-        let mut standing: Vec<&Recorded> = own.filter(|r| !r.retracted).collect();
-        // A question that was open has a smaller number than what was stated before it was answered.
-        standing.sort_by_key(|r| r.line);
-        state.view.entries = standing.into_iter().map(|r| state.entry(r)).collect();
+        (state.view.counts.answered, state.view.counts.free) = (paid, free);
+        state.view.entries = own.into_iter().map(|r| state.entry(r)).collect();
+        state.known = known;
     }
 
-    pub fn ended(&self, why: String) {
+    pub fn ended(&self, why: String, clustering: Option<Clustering>) {
         self.change(|state| {
             state.view.open = None;
             state.view.ended = Some(why);
+            state.clustering = clustering;
         });
     }
 
@@ -243,10 +295,49 @@ impl Shared {
         self.changed.notify_all();
     }
 
+    /// The work has ended.
     pub fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
+
+    /// The session was dropped.
+    pub fn leave(&self) {
+        self.lock().is_left = true;
+        self.changed.notify_all();
+    }
+}
+
+/// The given constraints and answers, as statements.
+fn statements(
+    n: usize,
+    given: &Constraints,
+    answers: impl Iterator<Item = (QueryId, u32, u32, Reply)>,
+) -> Statements {
+    let mut all = Statements::new(n, given);
+    for (id, i, j, reply) in answers {
+        if let Some(kind) = reply.kind() {
+            all.add(i, j, kind, Some(id));
+        }
+    }
+    all
+}
+
+/// Number of pairs that follow and were neither given nor answered.
+fn free(n: usize, given: &Constraints, answers: &[&Recorded]) -> u64 {
+    let answers = answers.iter().filter_map(|r| {
+        let kind = r.answer.reply.kind()?;
+        Some(Constraint::new(r.subject as usize, r.reference as usize, kind))
+    });
+    let all = Constraints::new(n, answers).and_then(|c| given.facts().union(&c, n));
+    let closed = all.and_then(|all| {
+        let stated = all.len() as u64;
+        Ok((stated, Closure::new(&all, n, OnConflict::DropCl)?))
+    });
+    closed.map_or(0, |(stated, closure)| {
+        let (must, cannot) = closure.pair_counts();
+        (must + cannot).saturating_sub(stated)
+    })
 }
 
 /// True if a person gave the answer: entailed questions are answered automatically.
@@ -285,6 +376,8 @@ pub(crate) fn known<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use mustlink_core::Data;
 
     use super::*;
@@ -297,10 +390,19 @@ mod tests {
         let data = Data::dense(mustlink::ndarray::Array2::zeros((4, 1))).unwrap();
         shared.lock().n = 4;
         shared.found(Found::new(&data, vec![0, 0, 1, 1], 0));
-        move |id, (i, j), reply| {
-            let question = Question { id, i, j, subject: i, reference: j, purpose: "test" };
-            shared.answered(&question, &Answer::of(reply));
-            shared.open(Open { id: id + 1, subject: 0, reference: 3, purpose: "test" });
+        let answers = RefCell::new(Vec::new());
+        move |id, (subject, reference), reply| {
+            let (answer, retracted, with, line) = (Answer::of(reply), false, None, id as usize);
+            let recorded = Recorded { id, subject, reference, answer, retracted, with, line };
+            shared.judged(&recorded.question(), &recorded.answer);
+            // All before it were taken back.
+            let mut answers = answers.borrow_mut();
+            if shared.lock().view.entries.is_empty() {
+                answers.clear();
+            }
+            answers.push(recorded);
+            shared.answers(&answers);
+            shared.open(Open { id: id + 1, subject: 0, reference: 3, purpose: "test" }, None);
             let standing = shared.lock().view.standing.clone().unwrap();
             (standing.agreed, standing.says)
         }
@@ -317,7 +419,7 @@ mod tests {
             shared.lock().view.entries.iter().map(|e| e.guess).collect()
         };
         assert_eq!(guesses(&shared), [Some(true), Some(false)]);
-        shared.begin(&[]);
+        shared.answers(&[]);
         assert_eq!(answer(2, (1, 0), Reply::MustLink), ((0, 0), None));
         assert_eq!(guesses(&shared), [None]);
         assert_eq!(answer(3, (1, 3), Reply::CannotLink), ((1, 1), None));
@@ -336,10 +438,20 @@ mod tests {
         assert_eq!(answer(3, (1, 2), Reply::CannotLink), ((2, 2), None));
         let shared = Shared::default();
         shared.lock().shows_guess = true;
-        shared.open(Open { id: 0, subject: 0, reference: 1, purpose: "test" });
+        shared.open(Open { id: 0, subject: 0, reference: 1, purpose: "test" }, None);
         let answer = answering(&shared);
         assert_eq!(answer(0, (0, 1), Reply::MustLink), ((0, 0), Some(false)));
         assert_eq!(shared.lock().view.entries[0].guess, None);
+    }
+
+    #[test]
+    fn a_question_takes_no_time_before_somebody_looks() {
+        let shared = Shared::default();
+        shared.open(Open { id: 0, subject: 0, reference: 1, purpose: "test" }, None);
+        let mut state = shared.lock();
+        // An hour from now is later than the question, however slow this machine is.
+        state.begun = Some(Instant::now() + Duration::from_secs(3600));
+        assert_eq!(state.elapsed_ms(), Some(0));
     }
 
     #[test]

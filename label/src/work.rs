@@ -4,27 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::time::SystemTime;
 
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::knowledge::ENTAILED;
-use mustlink_core::roles::{Answer, Oracle, QueryId};
+use mustlink_core::roles::{Answer, QueryId, Question};
 use mustlink_core::selection::{Record, Recorded, Selection};
 use mustlink_core::{Context, Error, Problem, Result};
-use mustlink_experiments::Single;
-use mustlink_ledger::{Durability, Ledger};
+use mustlink_experiments::{LedgerDriver, Single};
+use mustlink_ledger::{Ledger, utc};
 
 use crate::chain::{Link, Statements};
-use crate::desk::{Change, Command, Desk, next, now};
 use crate::sorting::{self, Statement, pair};
 use crate::standing::follow;
-use crate::state::{Shared, is_later, is_own, known, standing};
+use crate::state::{Change, Command, Judgement, LATER, Shared, is_later, is_own, known, standing};
+use crate::view::Open;
 
 /// The other end of a session: what runs the selector.
 pub struct Work {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) commands: Receiver<Command>,
-    pub(crate) budget: Option<usize>,
 }
 
 /// Ends the threads that run together with a session, however the session ends.
@@ -43,31 +41,31 @@ impl Drop for Closes<'_> {
 /// A statement of a file, with its place there, and with the answer if the file is a ledger.
 pub type Imported = (String, Statement, Option<Answer>);
 
-/// Opens the ledger of a session about `seen`, or begins one. Statements `imported` from a file are taken first.
+/// Opens the ledger of a session about `seen`, or begins one, and the selection that it records. Statements `imported`
+/// from a file are taken first.
 ///
 /// # Errors
-/// Those of the ledger; one that another process holds names it. `Data` for an imported statement that contradicts
-/// earlier ones.
-pub fn open_ledger(
+/// Those of the selector and of the ledger; one that another process holds names it. `Data` for an imported statement
+/// that contradicts earlier ones.
+pub fn open_driver(
     single: &Single,
     seen: &Problem,
     path: &Path,
     imported: &[Imported],
-) -> Result<Ledger> {
-    let scene = single.scene(&seen.data, single.context().child("oracle"));
-    let nobody: Box<dyn Oracle> = mustlink_core::registry::build_default("none")?;
-    let mut ledger = single.keep(&scene, &*nobody, path, Durability::Every)?;
-    import(&mut ledger, &seen.constraints, imported, &|o| single.called(o as usize))?;
-    Ok(ledger)
+) -> Result<LedgerDriver> {
+    let mut driver = single.driver(seen, None, Some(path))?;
+    let name = |object| single.called(object as usize);
+    driver.rewrite(|ledger| import(ledger, &seen.constraints, imported, &name))?;
+    Ok(driver)
 }
 
 impl Work {
-    /// Runs the selector of `single` until the person quits, and gives what was selected. Every answer is in
-    /// `ledger`, and on disk, before the next question.
+    /// Asks the questions of `driver` until the person quits, and gives what was selected. Every answer is on disk
+    /// before the next question.
     ///
     /// # Errors
     /// Those of the selector and of the ledger.
-    pub fn run(mut self, single: &Single, seen: &Problem, ledger: Ledger) -> Result<Selection> {
+    pub fn run(self, single: &Single, seen: &Problem, driver: LedgerDriver) -> Result<Selection> {
         // Whoever quits waits for no clustering.
         let stop = Arc::new(AtomicBool::new(false));
         let limit = single.context().memory_limit();
@@ -78,73 +76,118 @@ impl Work {
         let done = std::thread::scope(|scope| {
             let _closes = Closes { shared: &shared, stop: &stop };
             scope.spawn(|| follow(&shared, &beside, seen));
-            self.carry_out(single, seen, ledger)
+            self.carry_out(single, seen, driver)
         });
         if let Err(e) = &done {
-            self.shared.ended(e.render(&|i| single.called(i)));
+            self.shared.ended(e.render(&|i| single.called(i)), None);
         }
         done
     }
 
     fn carry_out(
-        &mut self,
+        &self,
         single: &Single,
         seen: &Problem,
-        mut ledger: Ledger,
+        mut driver: LedgerDriver,
     ) -> Result<Selection> {
         let given = &seen.constraints;
+        self.shared.answers(&driver.answers());
+        // A change that was given together with an answer waits for the question after that.
+        let mut waiting: Option<Change> = None;
         loop {
-            let answers = ledger.answers();
-            self.shared.begin(&answers);
-            let ctx = single.context();
-            let mut desk = self.desk(seen, &answers, single);
-            let selection = single.ask(seen, &mut desk, None, Some(&mut ledger))?;
-            let selection = selection.unwrap_or_default();
-            let then = match desk.then.take() {
-                Some(command) => command,
+            let mut question = self.question(single, &mut driver)?;
+            let command = match waiting.take() {
+                Some(change) => Command::Rewrite { reply: None, change },
                 None => {
-                    self.shared.ended(ending(selection.closed).into());
-                    next(&self.commands, ctx)
+                    let is_spent = question.is_some() && self.shared.lock().is_spent();
+                    if is_spent {
+                        driver.end("budget")?;
+                        question = None;
+                    }
+                    self.show(single, &driver, question.as_ref(), is_spent);
+                    self.shared.command(single.context())
                 }
             };
-            match then {
-                Command::Quit => {
-                    self.shared.ended("saved".into());
-                    return Ok(selection);
+            match (command, question) {
+                (Command::Quit, _) => {
+                    driver.end("pending")?;
+                    self.shared.ended("saved".into(), None);
+                    return Ok(driver.finish());
                 }
-                Command::Rewrite { change, .. } => rewrite(&mut ledger, given, &change)?,
-                // Nothing is open any more: it was for a question before the end.
-                Command::Reply(_) => {}
+                (Command::Reply(judgement), Some(question)) => {
+                    self.take(single, &mut driver, &question, judgement)?;
+                }
+                (Command::Rewrite { reply: Some(judgement), change }, Some(question)) => {
+                    self.take(single, &mut driver, &question, judgement)?;
+                    waiting = Some(Change { with: Some(question.id), ..change });
+                }
+                (Command::Rewrite { change, .. }, _) => {
+                    driver.end("pending")?;
+                    driver.rewrite(|ledger| rewrite(ledger, given, &change))?;
+                    self.shared.answers(&driver.answers());
+                }
+                (Command::Reply(_), None) => {}
             }
         }
     }
 
-    fn desk<'a>(
-        &'a mut self,
-        seen: &Problem,
-        answers: &[Recorded],
-        single: &'a Single,
-    ) -> Desk<'a> {
+    /// The next question for the person. To ask what is known would only invite a slip: it is answered here, at no cost,
+    /// unless the selector tests answers by others.
+    fn question(&self, single: &Single, driver: &mut LedgerDriver) -> Result<Option<Question>> {
         let selector = single.method.selector.as_ref();
-        Desk {
-            shared: self.shared.clone(),
-            commands: &mut self.commands,
-            ctx: single.context(),
-            evidence: selector.is_some_and(|s| s.properties().asks_for_evidence),
-            knowledge: known(seen.n(), &seen.constraints, standing(answers)),
-            paid: answers.iter().filter(|r| r.answer.is_paid()).count(),
-            budget: self.budget,
-            then: None,
+        let tests_answers = selector.is_some_and(|s| s.properties().asks_for_evidence);
+        while let Some(question) = single.question(driver)? {
+            let known = self.shared.lock().known.relation(question.i, question.j);
+            let Some(kind) = known.filter(|_| !tests_answers) else { return Ok(Some(question)) };
+            let annotator = Some(ENTAILED.to_string());
+            let answer = Answer { cost: 0.0, annotator, ..Answer::of(kind.into()) };
+            single.tell(driver, &answer)?;
         }
+        Ok(None)
+    }
+
+    /// Shows the question, or why there is none.
+    fn show(
+        &self,
+        single: &Single,
+        driver: &LedgerDriver,
+        open: Option<&Question>,
+        is_spent: bool,
+    ) {
+        let by_itself = single.method.clusterer.is_none();
+        let clustering = by_itself.then(|| driver.clustering()).flatten();
+        match open {
+            Some(&Question { id, subject, reference, purpose, .. }) => {
+                self.shared.open(Open { id, subject, reference, purpose }, clustering);
+            }
+            None => {
+                let why = if is_spent { "the budget is spent" } else { "nothing is left to ask" };
+                self.shared.ended(why.into(), clustering);
+            }
+        }
+    }
+
+    fn take(
+        &self,
+        single: &Single,
+        driver: &mut LedgerDriver,
+        question: &Question,
+        judgement: Judgement,
+    ) -> Result<()> {
+        let Judgement { reply, note, later } = judgement;
+        let (cost, annotator) = if later { (0.0, Some(LATER.to_string())) } else { (1.0, None) };
+        let elapsed_ms = self.shared.lock().elapsed_ms();
+        let answer = Answer { cost, annotator, note, elapsed_ms, at: now(), ..Answer::of(reply) };
+        single.tell(driver, &answer)?;
+        self.shared.judged(question, &answer);
+        self.shared.answers(&driver.answers());
+        Ok(())
     }
 }
 
-fn ending(closed: Option<&str>) -> &'static str {
-    match closed {
-        None => "nothing is left to ask",
-        Some("budget") => "the budget is spent",
-        Some(_) => "there are no more questions",
-    }
+/// Now, as ledgers have it.
+fn now() -> Option<String> {
+    Some(utc(SystemTime::now()))
 }
 
 /// Takes the statements of a file, all or none.

@@ -11,7 +11,7 @@ use mustlink_core::selection::Selection;
 use mustlink_core::{Constraints, Kind};
 use mustlink_datasets::{Dataset, OpenOptions, open};
 use mustlink_experiments::{Asked, Single};
-use mustlink_label::{Act, Cluster, Imported, Session, Statement, Trouble, View, open_ledger};
+use mustlink_label::{Act, Cluster, Imported, Session, Statement, Trouble, View, open_driver};
 use serde_json::json;
 
 const BUDGET: usize = 20;
@@ -85,12 +85,12 @@ fn session_of(
     person: impl FnOnce(&Session),
 ) -> Selection {
     let seen = single.seen().unwrap().problem;
-    let ledger = open_ledger(single, &seen, path, &[]).unwrap();
+    let driver = open_driver(single, &seen, path, &[]).unwrap();
     let (session, work) = Session::new(&seen, budget);
     std::thread::scope(|scope| {
         // Dropped where the person fails, which ends the work that is waited for.
         let session = session;
-        let working = scope.spawn(|| work.run(single, &seen, ledger));
+        let working = scope.spawn(|| work.run(single, &seen, driver));
         person(&session);
         act(&session, Act::Quit);
         working.join().unwrap().unwrap()
@@ -243,7 +243,7 @@ fn a_second_session_is_told_who_holds_the_ledger() {
     session(&single, &path, |s| {
         standing(s);
         let seen = single.seen().unwrap().problem;
-        let told = open_ledger(&single, &seen, &path, &[]).unwrap_err().to_string();
+        let told = open_driver(&single, &seen, &path, &[]).unwrap_err().to_string();
         assert!(
             told.contains(&format!("is being written by process {}", std::process::id())),
             "{told}"
@@ -403,10 +403,10 @@ fn what_nobody_was_asked_is_known_and_served() {
         .collect();
     let import = |more: &[Imported]| {
         let all = [&imported[..], more].concat();
-        let ledger = open_ledger(&single, &seen, &path, &all)?;
+        let driver = open_driver(&single, &seen, &path, &all)?;
         let (session, work) = Session::new(&seen, Some(8));
         std::thread::scope(|scope| {
-            let working = scope.spawn(|| work.run(&single, &seen, ledger));
+            let working = scope.spawn(|| work.run(&single, &seen, driver));
             let view = standing(&session);
             if view.open.is_some() {
                 assert_eq!(view.counts.answered, imported.len());

@@ -13,12 +13,11 @@ use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
 use mustlink::{Error, Kind, Problem};
 use mustlink_datasets::{FileAnswer, shell_word};
-use mustlink_experiments::{Single, io};
+use mustlink_experiments::{LedgerDriver, Single, io};
 use mustlink_label::{
     Entry, Imported, Keys, Looks, Objects, Server, Session, Share, Statement, Work, Written,
-    annotator, called, converse, find, is_later, is_own, is_there, open_ledger, serve, shown,
+    annotator, called, converse, find, is_later, is_own, is_there, open_driver, serve, shown,
 };
-use mustlink_ledger::Ledger;
 
 use crate::broken;
 use crate::failure::Failure;
@@ -202,11 +201,11 @@ fn parts<'a>(args: &Args, job: &'a Job, path: &Path) -> mustlink::Result<Vec<Par
 fn carry_out(
     args: &Args,
     parts: &[Part<'_>],
-    works: Vec<(Work, Ledger)>,
+    works: Vec<(Work, LedgerDriver)>,
     seen: &Problem,
 ) -> mustlink::Result<Vec<Selection>> {
-    let one = |(single, _): &Part<'_>, (work, ledger): (Work, Ledger)| {
-        let done = in_pool(args.job.threads, || work.run(single, seen, ledger)).flatten();
+    let one = |(single, _): &Part<'_>, (work, driver): (Work, LedgerDriver)| {
+        let done = in_pool(args.job.threads, || work.run(single, seen, driver)).flatten();
         if done.is_err() {
             // Ends the other sessions as Ctrl-C does, which loses nothing.
             interrupt::flag().store(true, Ordering::Relaxed);
@@ -267,12 +266,12 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         folder: folder.unwrap_or(Path::new(".")),
     };
     // Nobody is asked to answer before every ledger is open.
-    let ledgers = || -> mustlink::Result<Vec<Ledger>> {
-        let open = |(single, path): &Part<'_>| open_ledger(single, &seen.problem, path, &imported);
+    let drivers = || -> mustlink::Result<Vec<LedgerDriver>> {
+        let open = |(single, path): &Part<'_>| open_driver(single, &seen.problem, path, &imported);
         parts.iter().map(|part| open(part).map_err(|e| job.about_features(&seen, e))).collect()
     };
-    let run = |ledgers: Vec<Ledger>| {
-        let works = works.into_iter().zip(ledgers).collect();
+    let run = |drivers: Vec<LedgerDriver>| {
+        let works = works.into_iter().zip(drivers).collect();
         let done = carry_out(args, &parts, works, &seen.problem);
         done.map_err(|e| job.about_features(&seen, e))
     };
@@ -286,7 +285,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     };
     let (ended, written) = if args.web {
         let server = Server::bind(args.port, keys, &args.annotators)?;
-        let ledgers = ledgers()?;
+        let drivers = drivers()?;
         std::thread::scope(|scope| {
             scope.spawn(|| serve(&server, &sessions, &objects));
             for (at, address) in server.addresses().iter().enumerate() {
@@ -294,7 +293,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
                 let name = name.unwrap_or_default();
                 term::tell(&format!("answer at {address}{name} (Ctrl-C ends; nothing is lost)"));
             }
-            let done = run(ledgers).and_then(finish).map(|ended| {
+            let done = run(drivers).and_then(finish).map(|ended| {
                 let mut written = written(args, &parts, ended.is_written);
                 if ended.is_complete {
                     written.agreement = agreements(&args.annotators, &sessions);
@@ -306,14 +305,14 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
             done
         })?
     } else {
-        let ledgers = ledgers()?;
+        let drivers = drivers()?;
         let ended = std::thread::scope(|scope| {
             // The session is dropped where the terminal fails or nobody is there, which ends the work.
             let face = scope.spawn(|| {
                 let sessions = sessions;
                 if is_there() { converse(&sessions[0], &objects, &keys) } else { Ok(()) }
             });
-            let done = run(ledgers);
+            let done = run(drivers);
             face.join().unwrap_or(Ok(())).and(done)
         });
         let ended = ended.and_then(finish)?;

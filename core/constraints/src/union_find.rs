@@ -1,7 +1,7 @@
 //! Disjoint sets.
 
 /// Disjoint sets over `0..n`, by size, with path halving: no recursion.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct UnionFind {
     parent: Vec<u32>,
     size: Vec<u32>,

@@ -373,9 +373,9 @@ mod tests {
     use mustlink_core::{Data, Problem};
 
     use super::*;
-    use crate::desk::Command;
     use crate::found::Cluster;
     use crate::show::Shown;
+    use crate::state::Command;
     use crate::view::Open;
 
     /// Otherwise all questions would be answered in a second.
@@ -396,11 +396,11 @@ mod tests {
                 *at = Instant::now() + 1000 * HELD;
             }
             let open = Open { id: 0, subject: 0, reference: 1, purpose: "test" };
-            work.shared.open(open);
+            work.shared.open(open, None);
             let view = session.view(None, Duration::ZERO);
             let key = KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE);
             face.press(&key, &view, &session, &objects, &Keys::default());
-            let answered = matches!(work.commands.try_recv(), Ok(Command::Reply(_)));
+            let answered = matches!(work.shared.lock().command.take(), Some(Command::Reply(_)));
             assert_eq!(answered, face.message.is_empty(), "{}", face.message);
             answered
         };
@@ -415,7 +415,7 @@ mod tests {
     fn numbers_are_those_of_the_clusters_on_the_screen() {
         let seen = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap());
         let (session, work) = Session::new(&seen, None);
-        work.shared.ended("nothing is left to ask".into());
+        work.shared.ended("nothing is left to ask".into(), None);
         let view = session.view(None, Duration::ZERO);
         let cluster = |members: [u32; 3]| {
             let (medoid, typical, border) = (members[0], vec![members[0]], vec![members[2]]);
@@ -433,7 +433,7 @@ mod tests {
             let key = KeyEvent::new(code, KeyModifiers::NONE);
             face.press(&key, &view, &session, &objects, &Keys::default());
         }
-        let Ok(Command::Rewrite { change, .. }) = work.commands.try_recv() else {
+        let Some(Command::Rewrite { change, .. }) = work.shared.lock().command.take() else {
             panic!("{}", face.message)
         };
         assert_eq!(change.new, [Statement { i: 0, j: 3, reply: Reply::MustLink }]);
