@@ -58,6 +58,9 @@ pub trait Record {
     /// As [`Record::ask`].
     fn event(&mut self, event: &Event) -> Result<()>;
 
+    /// The query whose answer came last, of those that the selector asked.
+    fn last(&self) -> Option<QueryId>;
+
     /// The annotator takes the answer to a query back.
     ///
     /// # Errors
@@ -228,6 +231,11 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         Ok(next)
     }
 
+    /// The open question, if there is one.
+    pub fn open(&self) -> Option<&Question> {
+        self.course.as_ref()?.open.as_ref().map(|(_, question)| question)
+    }
+
     /// Takes the answer to the open question.
     ///
     /// # Errors
@@ -288,12 +296,12 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
     /// # Errors
     /// Those of the record.
     pub fn undo(&mut self) -> Result<bool> {
-        let told = |event: &Event| match event {
-            Event::Told { id, .. } => Some(*id),
-            _ => None,
+        let last = match &self.record {
+            Some(record) => record.last(),
+            None => self.kept.values().max_by_key(|r| r.line).map(|r| r.id),
         };
-        let events = self.course.iter().flat_map(|course| course.selection.events.iter().rev());
-        let Some(id) = events.filter_map(told).next() else { return Ok(false) };
+        let Some(id) = last else { return Ok(false) };
+        self.end("closed")?;
         match &mut self.record {
             Some(record) => record.retract(id)?,
             None => self.kept.retain(|_, recorded| recorded.id != id),

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use mustlink::constraints::Constraints;
-use mustlink::run::Run;
+use mustlink::run::{Run, Transformed};
 use mustlink::selection::{Counts, Selection};
 use mustlink::{AutoOr, DataKind, Error, Result};
 use mustlink_datasets::FeatureWeights;
@@ -73,15 +73,16 @@ impl Found {
 }
 
 /// Asks, clusters, and keeps the parts of the result that Python shows.
-pub(crate) fn carry_out(job: &Job, asked: Option<Asking>) -> Result<Ended> {
+fn carry_out(job: &Job, asked: Option<Asking>) -> Result<Ended> {
     let seen = job.admitted()?;
     let selection = job.select(&seen.problem, asked).map_err(|e| job.about_features(&seen, e))?;
-    finish(job, &seen, selection.as_ref())
+    conclude(job, &seen, selection.as_ref())
 }
 
-fn finish(
+/// Clusters after a selection, if there was one, and keeps the parts of the result that Python shows.
+pub(crate) fn conclude(
     job: &Job,
-    seen: &mustlink::run::Transformed,
+    seen: &Transformed,
     selection: Option<&Selection>,
 ) -> Result<Ended> {
     let clustered = job.cluster(seen, selection)?;

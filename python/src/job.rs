@@ -10,13 +10,12 @@ use mustlink::datasets::{Classes, Dataset};
 use mustlink::method::Method;
 use mustlink::prelude::{Data, Respondent};
 use mustlink::registry;
-use mustlink::roles::{Outcome, Question, Reply};
+use mustlink::roles::{Outcome, Question};
 use mustlink::run::Transformed;
-use mustlink::selection::{Recorded, Selection};
+use mustlink::selection::Selection;
 use mustlink::{Error, Problem, Result};
 use mustlink_cli::Sources;
-use mustlink_experiments::{Asked, Clustered, MOST_OF_CLASSES, Single, notices};
-use mustlink_ledger::Durability;
+use mustlink_experiments::{Asked, Clustered, LedgerDriver, MOST_OF_CLASSES, Single, notices};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -82,6 +81,7 @@ impl Respondent for OfRows {
 const EXAMPLE: &str = "clusterer = \"pck_means\"";
 
 /// One method on one data set.
+#[derive(Clone)]
 pub(crate) struct Job {
     single: Single,
     budget: Option<usize>,
@@ -175,28 +175,20 @@ impl Job {
         self.single.select(seen, Asked { oracle, respondent: asked, ctx, budget, ledger })
     }
 
-    /// The answers in the ledger that were not retracted: two rows and the reply.
-    pub fn answers(&self) -> Result<Vec<(u32, u32, Reply)>> {
-        let Some(path) = self.ledger.as_deref().filter(|path| path.exists()) else {
-            return Ok(Vec::new());
-        };
-        let scene = self.scene(&self.set.data, self.context().child("oracle"));
-        let (standing, _) = mustlink_ledger::answers(path, &scene)?;
-        let of_rows = |r: Recorded| (self.row(r.subject), self.row(r.reference), r.answer.reply);
-        Ok(standing.into_iter().map(of_rows).collect())
+    /// The driver of a session about `seen`, with the ledger.
+    pub fn driver(&self, seen: &Transformed) -> Result<LedgerDriver> {
+        let driver = self.single.driver(&seen.problem, self.budget, self.ledger.as_deref());
+        driver.map_err(|e| self.about_features(seen, e))
     }
 
-    /// Retracts the last answer in the ledger, if there is a ledger.
-    pub fn take_back(&self) -> Result<()> {
-        let Some(path) = &self.ledger else { return Ok(()) };
-        let seen = self.seen()?.problem;
-        let scene = self.scene(&seen.data, self.context().child("oracle"));
-        let nobody = registry::build_default("none")?;
-        let mut ledger = self.keep(&scene, &*nobody, path, Durability::Every)?;
-        let last = ledger
-            .last()
-            .ok_or_else(|| Error::Oracle("no question has been answered yet".into()))?;
-        ledger.retract(last, None)
+    /// True if a ledger keeps the answers.
+    pub fn has_ledger(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// This job without warnings.
+    pub fn unheard(&self) -> Self {
+        Job { single: self.single.in_context(self.context().for_trial()), ..self.clone() }
     }
 
     /// Clusters under the given and the selected constraints.

@@ -74,21 +74,20 @@ impl Desk {
     }
 }
 
-/// The answer for a number.
-pub(crate) fn answered(reply: i8) -> Outcome {
-    let reply = match reply {
+/// The reply of a number.
+pub(crate) fn reply_of(number: i8) -> Reply {
+    match number {
         1.. => Reply::MustLink,
         0 => Reply::DontKnow,
         _ => Reply::CannotLink,
-    };
-    Outcome::Answered(Answer::of(reply))
+    }
 }
 
 impl Respondent for Callable {
     fn ask(&mut self, question: &Question) -> Result<Outcome> {
         let asked = self.questions.send((question.subject, question.reference)).is_ok();
         match self.answers.recv() {
-            Ok(reply) if asked => Ok(answered(reply)),
+            Ok(reply) if asked => Ok(Outcome::Answered(Answer::of(reply_of(reply)))),
             // Whoever asked for the work has what was raised.
             _ => Err(Error::Oracle("the callable raised an exception".into())),
         }

@@ -442,6 +442,10 @@ impl Record for Ledger {
         Ok(())
     }
 
+    fn last(&self) -> Option<QueryId> {
+        Ledger::last(self)
+    }
+
     fn retract(&mut self, id: QueryId) -> Result<()> {
         Ledger::retract(self, id, None)
     }

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -258,7 +256,7 @@ class Session:
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The clusters for the answers so far. The first reading after each answer runs the selector and the clusterer.
+        The clusters for the answers so far. The first reading after each answer runs the clusterer.
     constraints_ : Constraints
         The constraints given and answered so far.
     answers_ : list of Answer
@@ -308,14 +306,14 @@ class Session:
             raise DataError(f"texts: must hold one text per row, {self.n}, got {len(texts)}")
         clusters = clusterer is not None or _clusters_itself(request["method"]["selector"])
         pairs = columns(constraints, self.n, names)[0]
-        self._session = _mustlink.Session(_config.text(request), x, pairs, clusters)
+        with _own_ledger():
+            self._session = _mustlink.Session(_config.text(request), x, pairs, clusters)
         self._process = os.getpid()
         _OPEN.add(self)
         self._clusters = clusters
         own = ids_of_result(constraints, X, names)
         self._ids = None if own is None else list(own)
         self._texts = None if texts is None else list(texts)
-        self._ledger = request["ledger"]
         self._method, self._budget = request["method"], budget
         self._given = None if pairs is None else Constraints._of(pairs, self.n, own)
         self._looked: dict[bool, Any] = {}
@@ -340,7 +338,12 @@ class Session:
         if self._found is not None or self._failed is not None:
             return None
         self._here()
-        asked = self._session.question()
+        try:
+            with _own_ledger():
+                asked = self._session.question()
+        except MustlinkError as failed:
+            self._failed = failed
+            raise
         if asked is None:
             self._finish()
             return None
@@ -409,11 +412,7 @@ class Session:
             return self._found
         self._here()
         if clustering not in self._looked:
-            with TemporaryDirectory() as folder:
-                # The session is writing to its ledger, so a copy is read. The ledger may not exist yet.
-                begun = self._ledger is not None and os.path.exists(self._ledger)
-                copy = shutil.copy(self._ledger, folder) if begun else None
-                self._looked[clustering] = self._session.so_far(clustering, copy)
+            self._looked[clustering] = self._session.so_far(clustering)
         return self._looked[clustering]
 
     def _here(self) -> None:
@@ -425,7 +424,7 @@ class Session:
 
     def _leave(self) -> None:
         if os.getpid() == self._process:
-            # A thread that is still running may hold the session.
+            # Another thread may be inside a call.
             with suppress(RuntimeError):
                 self._session.leave()
 
@@ -500,7 +499,7 @@ class Session:
         return self._now(True).labels
 
 
-#: Sessions that may have to be ended before the interpreter ends.
+#: Sessions whose ledgers are closed before the interpreter ends.
 _OPEN: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
