@@ -4,13 +4,13 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mustlink_core::knowledge::{Knowledge, Learned};
 use mustlink_core::prelude::*;
 use mustlink_core::selection::{
-    Asking, ConstraintView, Contradicting, Counts, Record, Selection, run_with,
+    Asking, ConstraintView, Contradicting, Counts, Driver, Next, Record, Selection, run_with,
 };
 use mustlink_ledger::{Durability, Header, Ledger};
 use ndarray::Array2;
@@ -441,22 +441,26 @@ struct Both {
     model: Model,
 }
 
+fn opened(path: &Path) -> Ledger {
+    let header = Header {
+        dataset: "six".into(),
+        fingerprint: "f".into(),
+        n: N as usize,
+        values: None,
+        created: "2026-01-31T00:00:00Z".into(),
+        seed: None,
+        selector: json!({ "type": "passing" }),
+        oracle: json!({ "type": "truth" }),
+        ids: None,
+    };
+    Ledger::open(path, header, Durability::None).unwrap()
+}
+
 impl Both {
     fn open(&mut self) {
         // The ledger before lets go of its lock first.
         self.ledger = None;
-        let header = Header {
-            dataset: "six".into(),
-            fingerprint: "f".into(),
-            n: N as usize,
-            values: None,
-            created: "2026-01-31T00:00:00Z".into(),
-            seed: None,
-            selector: json!({ "type": "passing" }),
-            oracle: json!({ "type": "truth" }),
-            ids: None,
-        };
-        self.ledger = Some(Ledger::open(&self.path, header, Durability::None).unwrap());
+        self.ledger = Some(opened(&self.path));
     }
 
     fn take(&mut self, op: &Op, ctx: &Context) {
@@ -538,7 +542,63 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// Answers or, for `None`, takes the last answer back, as far as there is something to do it to.
+fn drive(mut driver: Driver<'_, Box<Ledger>>, acts: &[Option<Reply>]) -> (Selection, Vec<Reply>) {
+    let mut replies = Vec::new();
+    for act in acts {
+        match (act, driver.next().unwrap()) {
+            (None, _) => assert_eq!(driver.undo().unwrap(), replies.pop().is_some()),
+            (Some(reply), Next::Question(question)) => {
+                assert_eq!(driver.open(), Some(&question));
+                driver.tell(&Answer::of(*reply)).unwrap();
+                replies.push(*reply);
+            }
+            _ => assert!(driver.tell(&Answer::of(Reply::DontKnow)).is_err()),
+        }
+    }
+    driver.next().unwrap();
+    let so_far = driver.selection();
+    driver.end("pending").unwrap();
+    let selection = driver.finish();
+    assert_eq!((&so_far.events, so_far.closed), (&selection.events, selection.closed));
+    (selection, replies)
+}
+
 proptest! {
+    #[test]
+    fn answers_taken_back_leave_no_trace(
+        seed in any::<u64>(),
+        (passes, corrects) in any::<(bool, bool)>(),
+        acts in prop::collection::vec(prop::option::weighted(0.7, reply()), 1..30),
+    ) {
+        let (selector, ctx) = (Passing { passes, corrects }, Context::new(seed));
+        let data = Data::dense(Array2::zeros((N as usize, 1))).unwrap();
+        let problem = Problem::new(data);
+        let plain = |replies: Vec<Reply>, budget| {
+            let mut oracle = Listed { replies, asked: Vec::new(), recalled: Vec::new() };
+            let asking = Asking { budget, ..Asking::default() };
+            run_with(&selector, &problem, &mut oracle, asking, &ctx).unwrap()
+        };
+        let driver = Driver::new(&selector, &problem, Some(9), None, &ctx).unwrap();
+        let (selection, replies) = drive(driver, &acts);
+        let expected = plain(replies, Some(9));
+        prop_assert_eq!(selection.events, expected.events);
+        prop_assert_eq!(selection.closed, expected.closed);
+        // A ledger counts them, so that a budget would end the selection sooner.
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Box::new(opened(&folder.path().join("asked.jsonl")));
+        let driver = Driver::new(&selector, &problem, None, Some(ledger), &ctx).unwrap();
+        let (selection, replies) = drive(driver, &acts);
+        let undone = acts.iter().filter(|act| act.is_none()).count();
+        let asked = selection.asked();
+        prop_assert!(selection.counts(asked).retracted <= undone);
+        let expected = plain(replies, None);
+        let pairs = |s: &Selection| sorted(s.at(s.asked(), ConstraintView::Queried).unwrap().pairs());
+        prop_assert_eq!(asked - selection.counts(asked).retracted, expected.asked());
+        prop_assert_eq!(pairs(&selection), pairs(&expected));
+        prop_assert_eq!(selection.closed, expected.closed);
+    }
+
     #[test]
     fn a_selection_says_what_its_answers_say(
         seed in any::<u64>(),
