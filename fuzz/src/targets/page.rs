@@ -10,7 +10,7 @@ use mustlink::roles::QuerySelector;
 use mustlink::{Constraints, registry};
 use mustlink_datasets::{OpenOptions, open};
 use mustlink_experiments::Single;
-use mustlink_label::{Keys, Objects, Server, Session, Shown, serve};
+use mustlink_label::{Keys, Objects, Server, Session, Shown, open_driver, serve};
 
 use super::harness::Harness;
 
@@ -86,6 +86,7 @@ impl Page {
             let seen = single.seen().expect("data").problem;
             let folder = tempfile::tempdir().expect("a folder");
             let ledger = folder.path().join("answers.jsonl");
+            let driver = open_driver(&single, &seen, &ledger, &[]).expect("a new ledger");
             let (session, work) = Session::new(&seen, Some(400));
             let server = Server::bind(0, Keys::default(), &[]).expect("a port");
             let shown = |o: u32| Shown { id: format!("o{o}"), ..Shown::default() };
@@ -99,7 +100,7 @@ impl Page {
             std::thread::scope(|scope| {
                 // Dropped before the work is waited for, which ends it.
                 let sessions = [session];
-                scope.spawn(|| work.run(&single, &seen, &ledger, &[]));
+                scope.spawn(|| work.run(&single, &seen, driver));
                 sessions[0].view(Some(0), Duration::from_secs(2));
                 std::thread::scope(|scope| {
                     scope.spawn(|| serve(&server, &sessions, &objects));
