@@ -42,19 +42,18 @@ pub fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(part);
     let aside = PathBuf::from(aside);
-    let written =
-        write_aside(&aside, content).and_then(|()| fs::rename(&aside, path).map_err(io(path)));
+    let write_aside = || {
+        let mut file = File::create(&aside)?;
+        file.write_all(content)?;
+        file.sync_all()
+    };
+    let written = write_aside().map_err(io(&aside));
+    let written = written.and_then(|()| fs::rename(&aside, path).map_err(io(path)));
     if written.is_err() {
         // Half a file would take room where there may be none left; the error is what matters.
         let _ = fs::remove_file(&aside);
     }
     written.and_then(|()| sync_folder_of(path))
-}
-
-fn write_aside(aside: &Path, content: &[u8]) -> Result<()> {
-    let mut file = File::create(aside).map_err(io(aside))?;
-    file.write_all(content).map_err(io(aside))?;
-    file.sync_all().map_err(io(aside))
 }
 
 /// Removes a file, if it is there.

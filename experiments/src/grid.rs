@@ -93,7 +93,7 @@ impl Grid {
     /// # Errors
     /// Data sets that cannot be read, all of them; methods that do not fit a data set.
     pub fn new(experiment: &Experiment, source: &data::Source) -> Result<Grid> {
-        let Opened { datasets, specs, left_out } = Opened::of(experiment, source)?;
+        let (datasets, specs, left_out) = open(experiment, source)?;
         let mut out = Vec::new();
         let mut methods = Vec::new();
         let numbers = experiment.points.numbers().unwrap_or_else(|_| vec![ASSUMED_QUERIES]);
@@ -390,40 +390,29 @@ impl Grid {
     }
 }
 
-/// The data sets of an experiment.
-#[derive(Default)]
-struct Opened {
-    /// Those that are there.
-    datasets: Vec<Prepared>,
-    /// Their places in the experiment.
-    specs: Vec<usize>,
-    /// A line for each optional one that is not.
-    left_out: Vec<String>,
-}
-
-impl Opened {
-    fn of(experiment: &Experiment, source: &data::Source) -> Result<Self> {
-        let mut opened = Opened::default();
-        let mut failed = Vec::new();
-        for (at, spec) in experiment.datasets.iter().enumerate() {
-            match data::prepare(experiment, spec, source) {
-                Ok(prepared) => {
-                    opened.datasets.push(prepared);
-                    opened.specs.push(at);
-                }
-                Err(e) if spec.optional => {
-                    opened.left_out.push(left_out(&spec.id, &e.to_string()));
-                }
-                Err(e) => failed.push(e),
+/// The data sets of an experiment that are there, their places in it, and a line for each optional one that is not.
+fn open(
+    experiment: &Experiment,
+    source: &data::Source,
+) -> Result<(Vec<Prepared>, Vec<usize>, Vec<String>)> {
+    let (mut datasets, mut places) = (Vec::new(), Vec::new());
+    let (mut missing, mut failed) = (Vec::new(), Vec::new());
+    for (at, spec) in experiment.datasets.iter().enumerate() {
+        match data::prepare(experiment, spec, source) {
+            Ok(prepared) => {
+                datasets.push(prepared);
+                places.push(at);
             }
+            Err(e) if spec.optional => missing.push(left_out(&spec.id, &e.to_string())),
+            Err(e) => failed.push(e),
         }
-        match failed.len() {
-            0 => Ok(opened),
-            1 => Err(failed.remove(0)),
-            _ => {
-                let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
-                Err(Error::Data { place: "data sets".into(), message: lines.join("\n") })
-            }
+    }
+    match failed.len() {
+        0 => Ok((datasets, places, missing)),
+        1 => Err(failed.remove(0)),
+        _ => {
+            let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
+            Err(Error::Data { place: "data sets".into(), message: lines.join("\n") })
         }
     }
 }

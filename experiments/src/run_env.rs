@@ -31,11 +31,6 @@ pub(crate) struct RunEnv<'a> {
 }
 
 impl RunEnv<'_> {
-    /// Bytes that the whole run leaves to a cell, in addition to the data sets of others.
-    fn run_limit(&self, others: u64) -> Option<u64> {
-        self.memory_limit.map(|limit| limit.saturating_sub(others))
-    }
-
     /// Bytes that a cell may take at most.
     pub fn cell_limit(&self) -> Option<u64> {
         self.experiment.run.cell_memory_bytes
@@ -51,10 +46,11 @@ impl RunEnv<'_> {
             EnsemblePer::Repeat => dataset.index(repeat),
         };
         let others = self.data - set.set.data.bytes();
+        let run_limit = self.memory_limit.map(|limit| limit.saturating_sub(others));
         Context::builder(dataset.index(repeat).index(fold))
             .cancel(self.cancel.clone())
             .time_limit(left)
-            .memory_limit(self.run_limit(others).into_iter().chain(self.cell_limit()).min())
+            .memory_limit(run_limit.into_iter().chain(self.cell_limit()).min())
             .base(self.experiment.base())
             .ensembles(self.ensembles.clone(), ensembles)
             .build()

@@ -163,14 +163,10 @@ fn underlay(over: &mut Node, key: &str, under: &Node) {
 /// Replaces `"same:<method id>"` by that method's section of the same name.
 pub(super) fn copy_same(methods: &mut [Node], out: &mut Vec<Diagnostic>) {
     let snapshot: Vec<Node> = methods.to_vec();
-    let ids: Vec<String> = snapshot
-        .iter()
-        .map(|m| m.get("id").and_then(Node::as_str).unwrap_or_default().to_string())
-        .collect();
     for (at, method) in methods.iter_mut().enumerate() {
         let path = format!("method[{at}]");
         let mut trail = Vec::new();
-        same_inside(method, "", &path, &snapshot, &ids, &mut trail, out);
+        same_inside(method, "", &path, &snapshot, &mut trail, out);
     }
 }
 
@@ -181,7 +177,6 @@ fn same_inside(
     key: &str,
     path: &str,
     methods: &[Node],
-    ids: &[String],
     trail: &mut Vec<(usize, String)>,
     out: &mut Vec<Diagnostic>,
 ) -> bool {
@@ -190,8 +185,9 @@ fn same_inside(
             out.push(node.diagnostic(path, message));
             false
         };
-        let Some(at) = ids.iter().position(|i| *i == id) else {
-            let near = registry::suggestion(&id, ids.iter().map(String::as_str));
+        let ids = || methods.iter().map(|m| m.get("id").and_then(Node::as_str).unwrap_or_default());
+        let Some(at) = ids().position(|i| i == id) else {
+            let near = registry::suggestion(&id, ids());
             return fail(format!("same:{id}: no method has this id{near}"));
         };
         let Some(section) = methods[at].get(key) else {
@@ -203,7 +199,7 @@ fn same_inside(
         }
         let mut copy = section.clone();
         trail.push(step);
-        let good = same_inside(&mut copy, key, path, methods, ids, trail, out);
+        let good = same_inside(&mut copy, key, path, methods, trail, out);
         trail.pop();
         *node = copy;
         return good;
@@ -212,13 +208,13 @@ fn same_inside(
         NodeKind::Table(entries) => entries.retain_mut(|entry| {
             let here = format!("{path}.{}", entry.key);
             let key = entry.key.clone();
-            key == "id" || same_inside(&mut entry.node, &key, &here, methods, ids, trail, out)
+            key == "id" || same_inside(&mut entry.node, &key, &here, methods, trail, out)
         }),
         NodeKind::Array(items) => {
             let mut at = 0;
             items.retain_mut(|item| {
                 at += 1;
-                same_inside(item, key, &format!("{path}[{}]", at - 1), methods, ids, trail, out)
+                same_inside(item, key, &format!("{path}[{}]", at - 1), methods, trail, out)
             });
         }
         NodeKind::Value(_) => {}

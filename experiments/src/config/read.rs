@@ -175,8 +175,7 @@ impl Experiment {
         // Under their own names, whatever alias a list was given by.
         let own = |path: &String| specs.iter().filter_map(|m| Some(m.option(path)?.0)).collect();
         let varied: BTreeSet<String> = varied.iter().flat_map::<Vec<String>, _>(own).collect();
-        let list = specs.iter().map(|m| m.config.clone()).collect();
-        resolved["method"] = Value::Array(list);
+        resolved["method"] = specs.iter().map(|m| m.config.clone()).collect();
         let section = |name: &str| resolved.get(name).cloned().unwrap_or_else(|| json!({}));
         fn read<T: for<'a> Deserialize<'a>>(root: &Node, name: &str, value: Value) -> Result<T> {
             config::instantiate(value).map_err(|e| {
@@ -188,10 +187,6 @@ impl Experiment {
         let datasets = entries
             .map(|(at, value)| read(root, &format!("dataset[{at}]"), value.clone()))
             .collect::<Result<Vec<DatasetEntry>>>()?;
-        let mut curve = section("curve");
-        if root.get("curve").is_none() {
-            curve = json!({});
-        }
         let scoring: Scoring = read(root, "scoring", section("scoring"))?;
         let experiment = Experiment {
             columns: metric_columns(&scoring.metrics),
@@ -199,7 +194,7 @@ impl Experiment {
             datasets,
             methods: specs,
             split: read(root, "split", section("split"))?,
-            points: read::<Curve>(root, "curve", curve)?.points,
+            points: read::<Curve>(root, "curve", section("curve"))?.points,
             scoring,
             stats: read(root, "stats", section("stats"))?,
             plot: read(root, "plot", section("plot"))?,

@@ -41,12 +41,6 @@ pub(crate) struct Stored {
     pub plan: String,
 }
 
-/// Descriptions that the plugins in other languages gave of themselves, by position. With them a report can be made
-/// after the plugins were removed.
-fn hellos(resolved: &Value, base: &Path) -> Vec<Option<&'static Value>> {
-    sources(resolved).iter().map(|source| scripts::hello(source, base)).collect()
-}
-
 fn sources(config: &Value) -> Vec<scripts::Source> {
     serde_json::from_value(config["plugins"].clone()).unwrap_or_default()
 }
@@ -89,9 +83,11 @@ pub(crate) fn write<T: Serialize>(
     let here = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let base = fs::canonicalize(here).unwrap_or_else(|_| base.clone());
     let sum = digest(canonical(resolved).as_bytes());
+    // With these a report can be made after the plugins were removed.
+    let hellos: Vec<_> = sources(resolved).iter().map(|s| scripts::hello(s, &base)).collect();
     let mut value = json!({
         "format": 2, "base": base, "config": resolved, "metrics": metrics, "checksum": sum,
-        "cells": digest(&cells), "scripts": hellos(resolved, &base),
+        "cells": digest(&cells), "scripts": hellos,
     });
     if !varied.is_empty() {
         value["varied"] = json!(varied);

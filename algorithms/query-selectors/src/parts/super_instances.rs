@@ -218,7 +218,6 @@ fn medoid(data: &Data, candidates: &[u32], reference: &[u32], by: Medoid) -> Opt
 
 /// K-means under squared Euclidean distance for callers that need many small clusters rather than the
 /// best possible ones.
-#[derive(Debug, Clone, Copy)]
 struct SampledStarts {
     /// Clusters, `1..=n`.
     k: usize,
