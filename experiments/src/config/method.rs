@@ -45,7 +45,7 @@ pub(crate) struct ResolvedMethod {
     pub config: Value,
     /// The first generator in its configuration.
     pub generator: Option<Box<dyn EnsembleGenerator>>,
-    /// What it takes.
+    /// Its time and memory.
     pub costs: Costs,
 }
 
