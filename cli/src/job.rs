@@ -286,7 +286,7 @@ impl Job {
             ctx => ctx,
         };
         let (budget, ledger) = (self.budget, self.ledger.as_deref());
-        self.single.select(seen, Asked { oracle, respondent: None, ctx, budget, ledger })
+        self.single.select(seen, Asked { oracle, ctx, budget, ledger })
     }
 
     /// Number of questions to ask, if it is limited.

@@ -3,7 +3,7 @@
 //! A driver owns the inquiry of a selector, the record of its questions and answers, the knowledge from them, and the
 //! budget. Its caller gets the answers: from an oracle, or from a person on a page, in a terminal or in Python.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::DerefMut;
 
 use crate::answers::{Selection, answered};
@@ -172,7 +172,8 @@ struct Course {
 }
 
 impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
-    /// A selection with this selector, about to start. A budget counts replies.
+    /// A selection with this selector, about to start. A budget counts replies. The clusterings of an inherently
+    /// active method are kept at these `points`, which are numbers of replies.
     ///
     /// # Errors
     /// Those of a selector that cannot run on the problem within the limits.
@@ -180,29 +181,23 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         selector: &(dyn QuerySelector + 'a),
         problem: &Problem,
         budget: Option<usize>,
+        points: &[usize],
         record: Option<R>,
         ctx: &Context,
     ) -> Result<Self> {
         admit(selector, problem, ctx)?;
+        let points = BTreeSet::from_iter(points).into_iter().copied().collect();
         Ok(Driver {
             selector: dyn_clone::clone_box(selector),
             problem: problem.clone(),
             far: FarOrigin::of(&problem.data, selector),
             budget,
-            points: Vec::new(),
+            points,
             record,
             kept: HashMap::new(),
             ctx: ctx.clone(),
             course: None,
         })
-    }
-
-    /// The same, which keeps the clusterings of an inherently active method at these numbers of replies.
-    pub fn at_points(mut self, points: &[usize]) -> Self {
-        self.points = points.to_vec();
-        self.points.sort_unstable();
-        self.points.dedup();
-        self
     }
 
     /// The problem that it is about.
@@ -319,26 +314,54 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         self.record.as_deref_mut().map_or(Ok(()), change)
     }
 
+    /// The reason for the end, if it was not the selector.
+    pub fn closed(&self) -> Option<&'static str> {
+        self.course.as_ref()?.selection.closed
+    }
+
     /// The clustering so far of an inherently active method.
     pub fn clustering(&self) -> Option<Clustering> {
         self.shown(&*self.course.as_ref()?.inquiry)
     }
 
     /// The selection so far. If it has not ended, the open question is a missing answer.
+    ///
+    /// Replies of the record that the selector did not ask for again are at the end of its log: their constraints stay,
+    /// and those taken back are counted.
     pub fn selection(&self) -> Selection {
-        match &self.course {
-            Some(course) => self.concluded(course, course.selection.clone()),
-            None => Selection { n: self.problem.n(), ..Selection::default() },
+        let Some(course) = &self.course else {
+            return Selection::from_events(self.problem.n(), vec![]);
+        };
+        let mut selection = course.selection.clone();
+        let unmet = self.record.as_ref().map(|record| record.unmet()).unwrap_or_default();
+        let mut knowledge = None;
+        for Recorded { id, subject, reference, answer, retracted, .. } in unmet {
+            let purpose = "recorded".into();
+            selection.events.extend([
+                Event::Asked { id, subject, reference, purpose },
+                Event::Told { id, reply: answer.reply, cost: answer.cost },
+            ]);
+            if retracted {
+                selection.events.push(Event::Retracted { id });
+                continue;
+            }
+            let knowledge = knowledge.get_or_insert_with(|| course.knowledge.clone());
+            if knowledge.tell(subject, reference, answer.reply) == Learned::Conflict {
+                selection.events.push(Event::Conflict { id });
+            }
         }
-    }
-
-    /// The same, of a selection that nobody needs any more.
-    pub fn finish(mut self) -> Selection {
-        let selection = self.course.as_mut().map(|course| std::mem::take(&mut course.selection));
-        match (&self.course, selection) {
-            (Some(course), Some(selection)) => self.concluded(course, selection),
-            _ => self.selection(),
+        if !course.is_over {
+            selection.closed = Some("pending");
         }
+        selection.budget_ended = selection.closed == Some("budget");
+        if let Some(mut clustering) = self.clustering() {
+            if selection.budget_ended {
+                clustering.status = Status::BudgetExhausted;
+            }
+            selection.snapshots.retain(|(at, _)| *at < course.told);
+            selection.snapshots.push((course.told, clustering));
+        }
+        selection
     }
 
     fn start(&mut self) -> Result<Course> {
@@ -355,7 +378,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         let n = self.problem.n();
         let mut course = Course {
             inquiry,
-            selection: Selection { n, ..Selection::default() },
+            selection: Selection::from_events(n, Vec::new()),
             ids: HashMap::new(),
             knowledge: Knowledge::new(n, &self.problem.constraints),
             asked: HashSet::new(),
@@ -511,17 +534,16 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         course.told += 1;
         course.clusterings = 0;
         let mut events = course.inquiry.drain();
-        if events.iter().any(|event| matches!(event, Event::Corrected { .. })) {
-            self.note(course, events)?;
+        let are_corrected = events.iter().any(|event| matches!(event, Event::Corrected { .. }));
+        if !are_corrected
+            && course.knowledge.tell(subject, reference, reply) == Learned::Conflict
+            && !events.contains(&Event::Conflict { id })
+        {
+            events.push(Event::Conflict { id });
+        }
+        self.note(course, events)?;
+        if are_corrected {
             self.know_again(course)?;
-        } else {
-            let is_about = |e: &Event| matches!(e, Event::Conflict { id: about } if *about == id);
-            let is_reported = events.iter().any(is_about);
-            if course.knowledge.tell(subject, reference, reply) == Learned::Conflict && !is_reported
-            {
-                events.push(Event::Conflict { id });
-            }
-            self.note(course, events)?;
         }
         self.ctx.progress(course.told as u64, self.budget.map(|b| b as u64));
         Ok(())
@@ -546,40 +568,6 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
             course.selection.events.push(event);
         }
         Ok(())
-    }
-
-    /// The log with its end: replies of the record that the selector did not ask for again, whose constraints stay and
-    /// of which those taken back are counted; and the clustering of an inherently active method.
-    fn concluded(&self, course: &Course, mut selection: Selection) -> Selection {
-        let unmet = self.record.as_ref().map(|record| record.unmet()).unwrap_or_default();
-        let mut knowledge = None;
-        for Recorded { id, subject, reference, answer, retracted, .. } in unmet {
-            let purpose = "recorded".into();
-            selection.events.extend([
-                Event::Asked { id, subject, reference, purpose },
-                Event::Told { id, reply: answer.reply, cost: answer.cost },
-            ]);
-            if retracted {
-                selection.events.push(Event::Retracted { id });
-                continue;
-            }
-            let knowledge = knowledge.get_or_insert_with(|| course.knowledge.clone());
-            if knowledge.tell(subject, reference, answer.reply) == Learned::Conflict {
-                selection.events.push(Event::Conflict { id });
-            }
-        }
-        if !course.is_over {
-            selection.closed = Some("pending");
-        }
-        selection.budget_ended = selection.closed == Some("budget");
-        if let Some(mut clustering) = self.shown(&*course.inquiry) {
-            if selection.budget_ended {
-                clustering.status = Status::BudgetExhausted;
-            }
-            selection.snapshots.retain(|(at, _)| *at < course.told);
-            selection.snapshots.push((course.told, clustering));
-        }
-        selection
     }
 }
 

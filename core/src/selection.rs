@@ -68,7 +68,7 @@ pub fn run_with(
     ctx: &Context,
 ) -> Result<Selection> {
     let Asking { budget, points, provide, ledger } = asking;
-    let mut driver = Driver::new(selector, problem, budget, ledger, ctx)?.at_points(points);
+    let mut driver = Driver::new(selector, problem, budget, points, ledger, ctx)?;
     for recorded in driver.answers() {
         oracle.recall(&recorded.question(), &recorded.answer);
     }
@@ -86,7 +86,7 @@ pub fn run_with(
                 let provide = provide.ok_or_else(|| without_clusterer(tag))?;
                 driver.provide(request, &provide(&constraints, request)?)?;
             }
-            Next::Done => return Ok(driver.finish()),
+            Next::Done => return Ok(driver.selection()),
         }
     }
 }

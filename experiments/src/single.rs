@@ -103,8 +103,6 @@ pub type LedgerDriver = Driver<'static, Box<Ledger>>;
 pub struct Asked<'a> {
     /// Oracle that answers; the head of the ledger contains it.
     pub oracle: Box<dyn Oracle>,
-    /// One that is open already, and answers in its place.
-    pub respondent: Option<Box<dyn Respondent>>,
     /// The context in which the oracle is opened.
     pub ctx: Context,
     /// Most questions.
@@ -324,8 +322,8 @@ impl Single {
         if self.method.selector.is_none() {
             return Ok(None);
         }
-        let Asked { oracle, respondent, ctx, budget, ledger } = asked;
-        let by_classes = respondent.is_none() && self.method.is_answered_by_classes();
+        let Asked { oracle, ctx, budget, ledger } = asked;
+        let by_classes = self.method.is_answered_by_classes();
         let known = self.set.answerable().filter(|_| by_classes);
         let seen = &match &known {
             Some(known) => seen.clone().asking_about(known),
@@ -334,16 +332,13 @@ impl Single {
         if let Some(partly) = self.set.partly_known().filter(|_| by_classes) {
             self.ctx.warn(partly);
         }
-        // Where somebody is waited for no answer is lost.
-        let every = respondent.is_some() || oracle.properties().interactive;
+        // No answer of a person is lost.
+        let every = oracle.properties().interactive;
         let durability = if every { Durability::Every } else { Durability::Batch(64) };
         let scene = self.scene(&seen.data, ctx);
         let keep = |path| self.keep(&scene, &*oracle, path, durability);
         let mut ledger = ledger.map(keep).transpose()?;
-        let mut respondent = match respondent {
-            Some(respondent) => respondent,
-            None => oracle.open(&scene).map_err(|e| e.at("oracle"))?,
-        };
+        let mut respondent = oracle.open(&scene).map_err(|e| e.at("oracle"))?;
         self.ask(seen, &mut *respondent, budget, ledger.as_mut())
     }
 
@@ -352,7 +347,7 @@ impl Single {
     ///
     /// # Errors
     /// Those of [`Ledger::open`]; `Usage` for a method without a selector.
-    pub fn keep(
+    fn keep(
         &self,
         scene: &Scene,
         oracle: &(dyn Oracle + 'static),
@@ -384,7 +379,7 @@ impl Single {
         let keep = |path| self.keep(&scene, &*nobody, path, Durability::Every).map(Box::new);
         let ledger = path.map(keep).transpose()?;
         let ctx = self.ctx.child("selector").beside(&self.set.data, &seen.data);
-        self.asking(|| Driver::new(&**selector, seen, budget, ledger, &ctx))
+        self.asking(|| Driver::new(&**selector, seen, budget, &[], ledger, &ctx))
     }
 
     /// The next question of such a selection; `None` if it has ended.

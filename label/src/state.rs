@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::{Constraint, Constraints};
-use mustlink_core::knowledge::{ENTAILED, Knowledge};
+use mustlink_core::knowledge::ENTAILED;
 use mustlink_core::roles::{Answer, QueryId, Question, Reply};
 use mustlink_core::selection::Recorded;
 use mustlink_core::{Clustering, Context};
@@ -99,9 +99,13 @@ pub(crate) struct State {
 impl State {
     /// The given constraints and all answers but this one.
     pub fn without(&self, id: QueryId) -> Statements {
-        let entries = self.view.entries.iter().filter(|e| e.id != id);
-        let answers = entries.map(|e| (e.id, e.subject, e.reference, e.reply));
-        statements(self.n, &self.given, answers)
+        let mut all = Statements::new(self.n, &self.given);
+        for e in self.view.entries.iter().filter(|e| e.id != id) {
+            if let Some(kind) = e.reply.kind() {
+                all.add(e.subject, e.reference, kind, Some(e.id));
+            }
+        }
+        all
     }
 
     /// Time since the question was opened. The person cannot have read it before the page was.
@@ -254,8 +258,8 @@ impl Shared {
         let mut own: Vec<&Recorded> = standing(answers).collect();
         // A question that was open has a smaller number than what was stated before it was answered.
         own.sort_by_key(|r| r.line);
-        let said = own.iter().map(|r| (r.id, r.subject, r.reference, r.answer.reply));
-        let (known, free) = (statements(n, &given, said), free(n, &given, &own));
+        let known = statements(n, &given, own.iter().copied());
+        let free = free(n, &given, &own);
         let paid = answers.iter().filter(|r| is_own(&r.answer) && r.answer.is_paid()).count();
         let mut state = self.lock();
         state.view.open = None;
@@ -309,15 +313,15 @@ impl Shared {
 }
 
 /// The given constraints and answers, as statements.
-fn statements(
+pub(crate) fn statements<'a>(
     n: usize,
     given: &Constraints,
-    answers: impl Iterator<Item = (QueryId, u32, u32, Reply)>,
+    answers: impl IntoIterator<Item = &'a Recorded>,
 ) -> Statements {
     let mut all = Statements::new(n, given);
-    for (id, i, j, reply) in answers {
-        if let Some(kind) = reply.kind() {
-            all.add(i, j, kind, Some(id));
+    for r in answers {
+        if let Some(kind) = r.answer.reply.kind() {
+            all.add(r.subject, r.reference, kind, Some(r.id));
         }
     }
     all
@@ -359,19 +363,6 @@ pub fn is_later(answer: &Answer) -> bool {
 /// Those of these answers that a person gave and did not take back.
 pub(crate) fn standing(answers: &[Recorded]) -> impl Iterator<Item = &Recorded> {
     answers.iter().filter(|r| !r.retracted && is_own(&r.answer))
-}
-
-/// The knowledge from `given` constraints on `n` objects and from answers.
-pub(crate) fn known<'a>(
-    n: usize,
-    given: &Constraints,
-    answers: impl IntoIterator<Item = &'a Recorded>,
-) -> Knowledge {
-    let mut knowledge = Knowledge::new(n, given);
-    for r in answers {
-        knowledge.tell(r.subject, r.reference, r.answer.reply);
-    }
-    knowledge
 }
 
 #[cfg(test)]

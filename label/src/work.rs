@@ -14,10 +14,12 @@ use mustlink_core::{Context, Error, Problem, Result};
 use mustlink_experiments::{LedgerDriver, Single};
 use mustlink_ledger::{Ledger, utc};
 
-use crate::chain::{Link, Statements};
+use crate::chain::Link;
 use crate::sorting::{self, Statement, pair};
 use crate::standing::follow;
-use crate::state::{Change, Command, Judgement, LATER, Shared, is_later, is_own, known, standing};
+use crate::state::{
+    Change, Command, Judgement, LATER, Shared, is_later, is_own, standing, statements,
+};
 use crate::view::Open;
 
 /// The other end of a session: what runs the selector.
@@ -76,55 +78,55 @@ impl Work {
         let done = std::thread::scope(|scope| {
             let _closes = Closes { shared: &shared, stop: &stop };
             scope.spawn(|| follow(&shared, &beside, seen));
-            self.carry_out(single, seen, driver)
+            Running { shared: &shared, single, driver }.carry_out(&seen.constraints)
         });
         if let Err(e) = &done {
             self.shared.ended(e.render(&|i| single.called(i)), None);
         }
         done
     }
+}
 
-    fn carry_out(
-        &self,
-        single: &Single,
-        seen: &Problem,
-        mut driver: LedgerDriver,
-    ) -> Result<Selection> {
-        let given = &seen.constraints;
-        self.shared.answers(&driver.answers());
+/// A session that runs.
+struct Running<'a> {
+    shared: &'a Shared,
+    single: &'a Single,
+    driver: LedgerDriver,
+}
+
+impl Running<'_> {
+    fn carry_out(mut self, given: &Constraints) -> Result<Selection> {
+        self.shared.answers(&self.driver.answers());
         // A change that was given together with an answer waits for the question after that.
         let mut waiting: Option<Change> = None;
         loop {
-            let mut question = self.question(single, &mut driver)?;
+            let mut question = self.question()?;
             let command = match waiting.take() {
                 Some(change) => Command::Rewrite { reply: None, change },
                 None => {
-                    let is_spent = question.is_some() && self.shared.lock().is_spent();
-                    if is_spent {
-                        driver.end("budget")?;
+                    if question.is_some() && self.shared.lock().is_spent() {
+                        self.driver.end("budget")?;
                         question = None;
                     }
-                    self.show(single, &driver, question.as_ref(), is_spent);
-                    self.shared.command(single.context())
+                    self.show(question.as_ref());
+                    self.shared.command(self.single.context())
                 }
             };
             match (command, question) {
                 (Command::Quit, _) => {
-                    driver.end("pending")?;
+                    self.driver.end("pending")?;
                     self.shared.ended("saved".into(), None);
-                    return Ok(driver.finish());
+                    return Ok(self.driver.selection());
                 }
-                (Command::Reply(judgement), Some(question)) => {
-                    self.take(single, &mut driver, &question, judgement)?;
-                }
+                (Command::Reply(judgement), Some(question)) => self.take(&question, judgement)?,
                 (Command::Rewrite { reply: Some(judgement), change }, Some(question)) => {
-                    self.take(single, &mut driver, &question, judgement)?;
+                    self.take(&question, judgement)?;
                     waiting = Some(Change { with: Some(question.id), ..change });
                 }
                 (Command::Rewrite { change, .. }, _) => {
-                    driver.end("pending")?;
-                    driver.rewrite(|ledger| rewrite(ledger, given, &change))?;
-                    self.shared.answers(&driver.answers());
+                    self.driver.end("pending")?;
+                    self.driver.rewrite(|ledger| rewrite(ledger, given, &change))?;
+                    self.shared.answers(&self.driver.answers());
                 }
                 (Command::Reply(_), None) => {}
             }
@@ -133,54 +135,43 @@ impl Work {
 
     /// The next question for the person. To ask what is known would only invite a slip: it is answered here, at no cost,
     /// unless the selector tests answers by others.
-    fn question(&self, single: &Single, driver: &mut LedgerDriver) -> Result<Option<Question>> {
-        let selector = single.method.selector.as_ref();
+    fn question(&mut self) -> Result<Option<Question>> {
+        let selector = self.single.method.selector.as_ref();
         let tests_answers = selector.is_some_and(|s| s.properties().asks_for_evidence);
-        while let Some(question) = single.question(driver)? {
+        while let Some(question) = self.single.question(&mut self.driver)? {
             let known = self.shared.lock().known.relation(question.i, question.j);
             let Some(kind) = known.filter(|_| !tests_answers) else { return Ok(Some(question)) };
             let annotator = Some(ENTAILED.to_string());
             let answer = Answer { cost: 0.0, annotator, ..Answer::of(kind.into()) };
-            single.tell(driver, &answer)?;
+            self.single.tell(&mut self.driver, &answer)?;
         }
         Ok(None)
     }
 
     /// Shows the question, or why there is none.
-    fn show(
-        &self,
-        single: &Single,
-        driver: &LedgerDriver,
-        open: Option<&Question>,
-        is_spent: bool,
-    ) {
-        let by_itself = single.method.clusterer.is_none();
-        let clustering = by_itself.then(|| driver.clustering()).flatten();
-        match open {
+    fn show(&self, question: Option<&Question>) {
+        let by_itself = self.single.method.clusterer.is_none();
+        let clustering = by_itself.then(|| self.driver.clustering()).flatten();
+        match question {
             Some(&Question { id, subject, reference, purpose, .. }) => {
                 self.shared.open(Open { id, subject, reference, purpose }, clustering);
             }
             None => {
+                let is_spent = self.driver.closed().is_some();
                 let why = if is_spent { "the budget is spent" } else { "nothing is left to ask" };
                 self.shared.ended(why.into(), clustering);
             }
         }
     }
 
-    fn take(
-        &self,
-        single: &Single,
-        driver: &mut LedgerDriver,
-        question: &Question,
-        judgement: Judgement,
-    ) -> Result<()> {
+    fn take(&mut self, question: &Question, judgement: Judgement) -> Result<()> {
         let Judgement { reply, note, later } = judgement;
         let (cost, annotator) = if later { (0.0, Some(LATER.to_string())) } else { (1.0, None) };
         let elapsed_ms = self.shared.lock().elapsed_ms();
         let answer = Answer { cost, annotator, note, elapsed_ms, at: now(), ..Answer::of(reply) };
-        single.tell(driver, &answer)?;
+        self.single.tell(&mut self.driver, &answer)?;
         self.shared.judged(question, &answer);
-        self.shared.answers(&driver.answers());
+        self.shared.answers(&self.driver.answers());
         Ok(())
     }
 }
@@ -198,12 +189,7 @@ fn import(
     name: &dyn Fn(u32) -> String,
 ) -> Result<()> {
     let answers = ledger.answers();
-    let mut known = Statements::new(ledger.header().n, given);
-    for r in standing(&answers) {
-        if let Some(kind) = r.answer.reply.kind() {
-            known.add(r.subject, r.reference, kind, Some(r.id));
-        }
-    }
+    let mut known = statements(ledger.header().n, given, standing(&answers));
     // An answer is taken back where it was given, not by another that says nothing. What a file says of a pair
     // twice it says once surely.
     let answered: BTreeMap<(u32, u32), Kind> = standing(&answers)
@@ -260,7 +246,7 @@ fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<
         new.push(((s.i, s.j), Answer { cost, note, annotator, at, ..Answer::of(s.reply) }));
     }
     let left = standing(&answers).filter(|r| !back.contains(&r.id));
-    let mut left = known(ledger.header().n, given, left);
+    let mut left = statements(ledger.header().n, given, left);
     ledger.at_once(|ledger| {
         let entailed = |r: &&Recorded| !r.retracted && !is_own(&r.answer) && !back.contains(&r.id);
         for r in answers.iter().filter(entailed) {

@@ -143,7 +143,6 @@ fn the_classes_and_who_answers_like_them_get_the_same() {
         let seen = single.seen().unwrap();
         let asked = Asked {
             oracle: registry::build_default("truth").unwrap(),
-            respondent: None,
             ctx: single.context().child("oracle"),
             budget: Some(by_hand.asked()),
             ledger: None,
@@ -243,7 +242,7 @@ fn a_second_session_is_told_who_holds_the_ledger() {
     session(&single, &path, |s| {
         standing(s);
         let seen = single.seen().unwrap().problem;
-        let told = open_driver(&single, &seen, &path, &[]).unwrap_err().to_string();
+        let told = open_driver(&single, &seen, &path, &[]).err().unwrap().to_string();
         assert!(
             told.contains(&format!("is being written by process {}", std::process::id())),
             "{told}"

@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 
 use crate::data::{Matrix, Pairs, classes, constraints, kind, table};
 use crate::errors::{of_given, raised, with_text};
-use crate::interrupt::answering;
-use crate::job::{Asking, Broken, Job, Known, Request};
+use crate::interrupt::interruptible;
+use crate::job::{Broken, Job, Known, Request};
 use crate::model::Model;
-use crate::oracle::asking;
+use crate::oracle::selection;
 
 /// A clustering with the record of its run.
 #[pyclass(frozen, module = "mustlink._mustlink")]
@@ -70,13 +70,6 @@ impl Found {
             core_seconds,
         })
     }
-}
-
-/// Asks, clusters, and keeps the parts of the result that Python shows.
-fn carry_out(job: &Job, asked: Option<Asking>) -> Result<Ended> {
-    let seen = job.admitted()?;
-    let selection = job.select(&seen.problem, asked).map_err(|e| job.about_features(&seen, e))?;
-    conclude(job, &seen, selection.as_ref())
 }
 
 /// Clusters after a selection, if there was one, and keeps the parts of the result that Python shows.
@@ -156,21 +149,15 @@ pub(crate) fn cluster<'py>(
     };
     let known = known(data.n(), pairs.as_ref(), y.as_ref(), y_true.as_ref()).map_err(of_rows)?;
     let flag: Arc<AtomicBool> = Arc::default();
-    let (asked, desk) = oracle.map(asking).unzip();
-    let done = answering(py, request.threads, &flag, desk, || {
-        let start = Instant::now();
-        let job = Job::new(&request, data, known, &flag).map_err(|e| (e, None))?;
-        let ended = carry_out(&job, asked);
-        ended.map(|ended| (ended, start.elapsed().as_secs_f64())).map_err(|e| {
-            let text = e.render(&|i| job.id(i));
-            (e, Some(text))
-        })
-    })?;
-    match done {
-        Ok((ended, core_seconds)) => Ok(Found { core_seconds, ..Found::new(py, ended)? }),
-        Err((e, Some(text))) => Err(with_text(py, &e, text)),
-        Err((e, None)) => Err(of_rows(e)),
-    }
+    let (start, threads) = (Instant::now(), request.threads);
+    let job = interruptible(py, threads, &flag, || Job::new(&request, data, known, &flag))?;
+    let job = job.map_err(of_rows)?;
+    let raised = |e: Error| job.raised(py, &e);
+    let seen = interruptible(py, threads, &flag, || job.admitted())?.map_err(raised)?;
+    let selection = selection(py, &job, &seen, oracle.as_ref(), threads, &flag)?;
+    let ended = interruptible(py, threads, &flag, || conclude(&job, &seen, selection.as_ref()))?;
+    let core_seconds = start.elapsed().as_secs_f64();
+    Ok(Found { core_seconds, ..Found::new(py, ended.map_err(raised)?)? })
 }
 
 /// Names of features, and the weight of each.

@@ -1,7 +1,7 @@
 //! A whole study from its file.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::AtomicBool;
 
 use mustlink::Error;
@@ -14,7 +14,22 @@ use serde::Deserialize;
 
 use crate::errors::raised;
 use crate::interrupt::interruptible;
-use crate::oracle::Raised;
+
+/// An exception that a callable raised while methods ran.
+#[derive(Clone, Default)]
+struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Keeps an exception for the caller of the work.
+    fn put(&self, error: PyErr) {
+        *self.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(error);
+    }
+
+    /// The exception, if there was one.
+    fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).take()
+    }
+}
 
 /// Options for running an experiment.
 #[derive(Deserialize)]

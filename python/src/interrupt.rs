@@ -8,13 +8,15 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use mustlink::Result;
 use mustlink_experiments::thread_pool;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
-use crate::oracle::{Desk, LOOK};
+/// Time between two checks for signals.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The pools of this process by their number of threads, 0 for one per core. A forked process has none of its
 /// parent's threads, so it makes its own pools.
@@ -53,21 +55,10 @@ pub(crate) fn interruptible<T: Send>(
     flag: &AtomicBool,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    answering(py, threads, flag, None, work)
-}
-
-/// The same, but this thread answers the questions of the work at `desk`. An exception there ends the work, too.
-pub(crate) fn answering<T: Send>(
-    py: Python<'_>,
-    threads: Option<usize>,
-    flag: &AtomicBool,
-    desk: Option<Desk>,
-    work: impl FnOnce() -> T + Send,
-) -> PyResult<T> {
     // What a function of Python calls waits for no thread of the pool that waits for the function.
-    let pool = match (rayon::current_thread_index(), &desk) {
-        (None, None) => pool(threads),
-        _ => thread_pool(threads).map(Arc::new),
+    let pool = match rayon::current_thread_index() {
+        None => pool(threads),
+        Some(_) => thread_pool(threads).map(Arc::new),
     };
     let pool = pool.map_err(|e| crate::errors::raised(py, &e))?;
     let (send, receive) = sync_channel(1);
@@ -77,10 +68,7 @@ pub(crate) fn answering<T: Send>(
             // Whoever waits cannot be gone.
             let _ = send.send(pool.install(work));
         });
-        let mut interrupted = desk.and_then(|desk| desk.answer(py).err());
-        if interrupted.is_some() {
-            flag.store(true, Ordering::Relaxed);
-        }
+        let mut interrupted = None;
         loop {
             let got = py.detach(|| {
                 let receive = receive.lock().unwrap_or_else(|e| e.into_inner());

@@ -8,18 +8,19 @@ use std::sync::atomic::AtomicBool;
 use mustlink::constraints::{Constraint, Constraints};
 use mustlink::datasets::{Classes, Dataset};
 use mustlink::method::Method;
-use mustlink::prelude::{Data, Respondent};
-use mustlink::registry;
-use mustlink::roles::{Outcome, Question};
+use mustlink::prelude::Data;
+use mustlink::roles::{Answer, Question, Reply};
 use mustlink::run::Transformed;
 use mustlink::selection::Selection;
-use mustlink::{Error, Problem, Result};
+use mustlink::{Error, Result};
 use mustlink_cli::Sources;
 use mustlink_experiments::{Asked, Clustered, LedgerDriver, MOST_OF_CLASSES, Single, notices};
+use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::catalogue;
+use crate::errors::with_text;
 
 /// A request, in addition to arrays.
 #[derive(Clone, Default, Deserialize)]
@@ -51,30 +52,6 @@ pub(crate) struct Known {
     pub known: Option<Classes>,
     /// Classes that only oracles use.
     pub classes: Option<Classes>,
-}
-
-/// Source of answers if the method has no oracle.
-pub(crate) type Asking = Box<dyn Respondent>;
-
-/// Translates questions about objects to questions about their original rows.
-struct OfRows {
-    asking: Asking,
-    rows: Vec<u32>,
-}
-
-impl OfRows {
-    fn asking(asking: Asking, kept: &[usize]) -> Asking {
-        Box::new(OfRows { asking, rows: kept.iter().map(|&row| row as u32).collect() })
-    }
-}
-
-impl Respondent for OfRows {
-    fn ask(&mut self, question: &Question) -> Result<Outcome> {
-        let row = |i: u32| self.rows[i as usize];
-        let Question { i, j, subject, reference, .. } = *question;
-        let (i, j, subject, reference) = (row(i), row(j), row(subject), row(reference));
-        self.asking.ask(&Question { i, j, subject, reference, ..question.clone() })
-    }
 }
 
 /// A clusterer that reads constraints, in the words of Python.
@@ -152,27 +129,45 @@ impl Job {
         Ok(Job { single, budget, ledger, warnings, given })
     }
 
-    /// Asks, with `asked` if it is given; `None` when the method has no selector.
-    pub fn select(&self, seen: &Problem, asked: Option<Asking>) -> Result<Option<Selection>> {
+    /// Asks the oracle of the method, or the classes; `None` when the method has no selector.
+    pub fn select(&self, seen: &Transformed) -> Result<Option<Selection>> {
         let Some(selector) = &self.method.selector else { return Ok(None) };
         let tag = selector.typetag_name();
-        let oracle = match &asked {
-            Some(_) => registry::build_default("none")?,
-            None => self.oracle()?.ok_or_else(|| {
-                Error::Usage(format!(
-                    "the selector {tag} needs answers, and no classes are known; give y_true, or an \
-                     oracle"
-                ))
-            })?,
-        };
-        // Whoever is asked knows the rows as they were given.
-        let asked = match &self.rows {
-            Some(rows) => asked.map(|asked| OfRows::asking(asked, &rows.kept)),
-            None => asked,
-        };
+        let oracle = self.oracle()?.ok_or_else(|| {
+            Error::Usage(format!(
+                "the selector {tag} needs answers, and no classes are known; give y_true, or an oracle"
+            ))
+        })?;
         let (ctx, budget) = (self.context().child("oracle"), self.budget);
         let ledger = self.ledger.as_deref();
-        self.single.select(seen, Asked { oracle, respondent: asked, ctx, budget, ledger })
+        self.single
+            .select(&seen.problem, Asked { oracle, ctx, budget, ledger })
+            .map_err(|e| self.about_features(seen, e))
+    }
+
+    /// The next question of a driver, if any is left.
+    pub fn question(
+        &self,
+        seen: &Transformed,
+        driver: &mut LedgerDriver,
+    ) -> Result<Option<Question>> {
+        self.single.question(driver).map_err(|e| self.about_features(seen, e))
+    }
+
+    /// Answers its open question.
+    pub fn tell(&self, seen: &Transformed, driver: &mut LedgerDriver, reply: Reply) -> Result<()> {
+        let told = self.single.tell(driver, &Answer::of(reply));
+        told.map_err(|e| self.about_features(seen, e))
+    }
+
+    /// The two rows of a question.
+    pub fn rows_of(&self, question: &Question) -> (u32, u32) {
+        (self.row(question.subject), self.row(question.reference))
+    }
+
+    /// An error in the words of Python.
+    pub fn raised(&self, py: Python<'_>, error: &Error) -> PyErr {
+        with_text(py, error, error.render(&|i| self.id(i)))
     }
 
     /// The driver of a session about `seen`, with the ledger.

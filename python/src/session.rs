@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mustlink::constraints::Constraints;
-use mustlink::roles::{Answer, Question, Reply};
+use mustlink::roles::Reply;
 use mustlink::run::Transformed;
-use mustlink::selection::{Counts, Recorded, Selection};
+use mustlink::selection::{Recorded, Selection};
 use mustlink::{Error, Result};
 use mustlink_experiments::LedgerDriver;
 use numpy::PyReadonlyArray1;
@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 
 use crate::cluster::{Ended, Found, conclude, known, request};
 use crate::data::{Matrix, Pairs, constraints, kind, table};
-use crate::errors::{raised, with_text};
-use crate::interrupt::{answering, detached, interruptible};
+use crate::errors::raised;
+use crate::interrupt::{detached, interruptible};
 use crate::job::{Job, Known, Request};
-use crate::oracle::{asking, reply_of};
+use crate::oracle::{reply_of, selection};
 
 /// An answer about two rows: +1 together, −1 apart, 0 unknown.
 type Told = (u32, u32, i8);
@@ -26,8 +26,6 @@ type Told = (u32, u32, i8);
 #[pyclass(frozen, module = "mustlink._mustlink")]
 pub(crate) struct Selected {
     constraints: Constraints,
-    counts: Counts,
-    closed: Option<&'static str>,
     warnings: Vec<String>,
 }
 
@@ -37,19 +35,6 @@ impl Selected {
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         table(py, &self.constraints)
-    }
-
-    /// Number of questions, of must-links, of cannot-links, of questions without an answer, of contradictions.
-    #[getter]
-    fn counts(&self) -> (usize, usize, usize, usize, usize) {
-        let c = &self.counts;
-        (c.queries, c.must, c.cannot, c.dont_know, c.conflicts)
-    }
-
-    /// Reason why it ended before the selector was done: "budget", "closed" …
-    #[getter]
-    fn closed(&self) -> Option<&'static str> {
-        self.closed
     }
 
     /// Warnings of the selection.
@@ -62,12 +47,7 @@ impl Selected {
 /// The constraints of a selection.
 fn selected(job: &Job, seen: &Transformed, selection: &Selection) -> Result<Selected> {
     let all = job.method.constraints_at(&seen.problem, selection, selection.asked())?;
-    Ok(Selected {
-        constraints: job.of_rows(&all)?,
-        counts: selection.counts(selection.asked()),
-        closed: selection.closed,
-        warnings: job.warnings(),
-    })
+    Ok(Selected { constraints: job.of_rows(&all)?, warnings: job.warnings() })
 }
 
 /// Selects constraints by asking: `oracle`, the method's oracle, or the classes `y_true`.
@@ -87,15 +67,14 @@ pub(crate) fn select<'py>(
     drop(x);
     let known = known(data.n(), pairs.as_ref(), None, y_true.as_ref()).map_err(of)?;
     let flag: Arc<AtomicBool> = Arc::default();
-    let (asked, desk) = oracle.map(asking).unzip();
-    let done = answering(py, request.threads, &flag, desk, || {
+    let threads = request.threads;
+    let work = || {
         let job = Job::new(&request, data, known, &flag)?;
-        let seen = job.seen()?;
-        let selection =
-            job.select(&seen.problem, asked).map_err(|e| job.about_features(&seen, e))?;
-        selected(&job, &seen, &selection.unwrap_or_default())
-    })?;
-    done.map_err(of)
+        Ok((job.seen()?, job))
+    };
+    let (seen, job) = interruptible(py, threads, &flag, work)?.map_err(of)?;
+    let selection = selection(py, &job, &seen, oracle.as_ref(), threads, &flag)?;
+    selected(&job, &seen, &selection.unwrap_or_default()).map_err(of)
 }
 
 /// Result of a session.
@@ -151,7 +130,7 @@ impl Session {
             };
             work(job, seen, driver.get_mut().unwrap_or_else(|e| e.into_inner()))
         })?;
-        done.map_err(|e| with_text(py, &e, e.render(&|i| self.job.id(i))))
+        done.map_err(|e| self.job.raised(py, &e))
     }
 
     /// Closes the ledger of a session that is over.
@@ -161,11 +140,6 @@ impl Session {
             self.driver = None;
         }
     }
-}
-
-/// The next question, if any is left.
-fn next(job: &Job, seen: &Transformed, driver: &mut LedgerDriver) -> Result<Option<Question>> {
-    job.question(driver).map_err(|e| job.about_features(seen, e))
 }
 
 #[pymethods]
@@ -192,8 +166,7 @@ impl Session {
             let driver = Some(Mutex::new(job.driver(&seen)?));
             Ok::<_, Error>((seen, driver))
         })?;
-        let named = |e: Error| with_text(py, &e, e.render(&|i| job.id(i)));
-        let (seen, driver) = made.map_err(named)?;
+        let (seen, driver) = made.map_err(|e| job.raised(py, &e))?;
         let (told, is_over) = (Vec::new(), false);
         Ok(Session { job, seen, driver, told, is_over, clustering, threads, flag })
     }
@@ -204,15 +177,17 @@ impl Session {
     fn answers(&self) -> Vec<Told> {
         let Some(driver) = &self.driver else { return self.told.clone() };
         let driver = driver.lock().unwrap_or_else(|e| e.into_inner());
-        let row = |object| self.job.row(object);
-        let told = |r: Recorded| (row(r.subject), row(r.reference), number(r.answer.reply));
+        let told = |r: Recorded| {
+            let (i, j) = self.job.rows_of(&r.question());
+            (i, j, number(r.answer.reply))
+        };
         driver.answers().into_iter().filter(|r| !r.retracted).map(told).collect()
     }
 
     /// The result for the answers so far, a clustering or only the constraints. The session continues.
     fn so_far(&mut self, py: Python<'_>, clustering: bool) -> PyResult<Py<PyAny>> {
         let outgoing = self.work(py, |job, seen, driver| {
-            next(job, seen, driver)?;
+            job.question(seen, driver)?;
             // Only the result at the end has warnings.
             Outgoing::new(&job.unheard(), seen, &driver.selection(), clustering)
         });
@@ -234,9 +209,11 @@ impl Session {
     /// The open question: its number, its object, the object that it is compared with, and
     /// its purpose; none if no questions are left.
     fn question(&mut self, py: Python<'_>) -> PyResult<Option<(u64, u32, u32, &'static str)>> {
-        let question = self.work(py, next)?;
-        let row = |object| self.job.row(object);
-        Ok(question.map(|q| (q.id, row(q.subject), row(q.reference), q.purpose)))
+        let question = self.work(py, |job, seen, driver| job.question(seen, driver))?;
+        Ok(question.map(|q| {
+            let (i, j) = self.job.rows_of(&q);
+            (q.id, i, j, q.purpose)
+        }))
     }
 
     /// Answers the open question: +1 together, −1 apart, 0 unknown.
@@ -245,8 +222,7 @@ impl Session {
             if driver.open().is_none() {
                 return Err(Error::Oracle("no question is open".into()));
             }
-            let told = job.tell(driver, &Answer::of(reply_of(reply)));
-            told.map_err(|e| job.about_features(seen, e))
+            job.tell(seen, driver, reply_of(reply))
         })
     }
 
@@ -254,7 +230,7 @@ impl Session {
     fn finish(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let clustering = self.clustering;
         let outgoing = self.work(py, |job, seen, driver| {
-            next(job, seen, driver)?;
+            job.question(seen, driver)?;
             driver.end("closed")?;
             Outgoing::new(job, seen, &driver.selection(), clustering)
         });

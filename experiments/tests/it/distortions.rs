@@ -43,7 +43,7 @@ fn found(data: &Data, config: &Value) -> (Clustered, Vec<(u32, u32)>) {
     let single = Single::new(set, method, Some(2), Constraints::default(), ctx).unwrap();
     let seen = single.seen().unwrap();
     let (oracle, ctx) = (build_default("truth").unwrap(), single.context().child("oracle"));
-    let asked = Asked { oracle, respondent: None, ctx, budget: Some(6), ledger: None };
+    let asked = Asked { oracle, ctx, budget: Some(6), ledger: None };
     let selection = single.select(&seen.problem, asked).unwrap();
     let pair = |event: &Event| match event {
         Event::Asked { subject, reference, .. } => Some((*subject, *reference)),

@@ -559,7 +559,7 @@ fn drive(mut driver: Driver<'_, Box<Ledger>>, acts: &[Option<Reply>]) -> (Select
     driver.next().unwrap();
     let so_far = driver.selection();
     driver.end("pending").unwrap();
-    let selection = driver.finish();
+    let selection = driver.selection();
     assert_eq!((&so_far.events, so_far.closed), (&selection.events, selection.closed));
     (selection, replies)
 }
@@ -579,7 +579,7 @@ proptest! {
             let asking = Asking { budget, ..Asking::default() };
             run_with(&selector, &problem, &mut oracle, asking, &ctx).unwrap()
         };
-        let driver = Driver::new(&selector, &problem, Some(9), None, &ctx).unwrap();
+        let driver = Driver::new(&selector, &problem, Some(9), &[], None, &ctx).unwrap();
         let (selection, replies) = drive(driver, &acts);
         let expected = plain(replies, Some(9));
         prop_assert_eq!(selection.events, expected.events);
@@ -587,7 +587,7 @@ proptest! {
         // A ledger counts them, so that a budget would end the selection sooner.
         let folder = tempfile::tempdir().unwrap();
         let ledger = Box::new(opened(&folder.path().join("asked.jsonl")));
-        let driver = Driver::new(&selector, &problem, None, Some(ledger), &ctx).unwrap();
+        let driver = Driver::new(&selector, &problem, None, &[], Some(ledger), &ctx).unwrap();
         let (selection, replies) = drive(driver, &acts);
         let undone = acts.iter().filter(|act| act.is_none()).count();
         let asked = selection.asked();
