@@ -15,101 +15,11 @@ use crate::error::{Error, Result};
 use crate::far_origin::FarOrigin;
 use crate::knowledge::{Knowledge, Learned};
 use crate::problem::Problem;
+use crate::record::{Record, Recorded};
 use crate::roles::{
     Answer, Event, Inquiry, QueryId, QuerySelector, Question, Reply, RequestId, Step,
 };
 use crate::run;
-
-/// Records a selection as it happens, so that it can be resumed: a ledger. Resuming means
-/// replaying: recorded answers are served again, and a course that differs from the record is an error.
-pub trait Record {
-    /// The answers so far, in the order of their queries.
-    fn answers(&self) -> Vec<Recorded>;
-
-    /// The replay starts again.
-    fn rewind(&mut self);
-
-    /// True if anything recorded is left to serve.
-    fn has_more(&self) -> bool;
-
-    /// True if the question that comes now will be served from the record.
-    fn knows(&self, subject: u32, reference: u32) -> bool;
-
-    /// The selector asks: the number of the query, and the answer where the record has it.
-    ///
-    /// # Errors
-    /// `Data` when it cannot be written, or where another question is recorded here.
-    fn ask(
-        &mut self,
-        subject: u32,
-        reference: u32,
-        purpose: &str,
-    ) -> Result<(QueryId, Option<Answer>)>;
-
-    /// The oracle answered the open question.
-    ///
-    /// # Errors
-    /// As [`Record::ask`].
-    fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()>;
-
-    /// The selector concluded something, asked for a clustering, or is done.
-    ///
-    /// # Errors
-    /// As [`Record::ask`].
-    fn event(&mut self, event: &Event) -> Result<()>;
-
-    /// The query whose answer came last, of those that the selector asked.
-    fn last(&self) -> Option<QueryId>;
-
-    /// The annotator takes the answer to a query back.
-    ///
-    /// # Errors
-    /// As [`Record::ask`]; `Oracle` if that query has no answer.
-    fn retract(&mut self, id: QueryId) -> Result<()>;
-
-    /// The replies a replay does not meet: taken back, or answered after one that was.
-    fn unmet(&self) -> Vec<Recorded>;
-
-    /// A session ends. Nothing is written when it ended for the same reason before.
-    ///
-    /// # Errors
-    /// As [`Record::ask`].
-    fn close(&mut self, reason: Option<&str>) -> Result<()>;
-
-    /// Checks that its numbers add up.
-    ///
-    /// # Errors
-    /// `Contract` when they do not, which would be a defect of the program.
-    fn verify(&self) -> Result<()>;
-}
-
-/// One answer of a record.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
-    /// Number of the query.
-    pub id: QueryId,
-    /// The object the question was about.
-    pub subject: u32,
-    /// The object it was compared with.
-    pub reference: u32,
-    /// The answer.
-    pub answer: Answer,
-    /// It was taken back.
-    pub retracted: bool,
-    /// The first of the answers given together with it, if it was not asked itself.
-    pub with: Option<QueryId>,
-    /// Line of the answer: of two answers the later one has the larger number.
-    pub line: usize,
-}
-
-impl Recorded {
-    /// The question.
-    pub fn question(&self) -> Question {
-        let (subject, reference) = (self.subject, self.reference);
-        let (i, j) = (subject.min(reference), subject.max(reference));
-        Question { id: self.id, i, j, subject, reference, purpose: "recorded" }
-    }
-}
 
 /// The next thing that a driver needs.
 #[derive(Debug, Clone)]

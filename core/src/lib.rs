@@ -20,6 +20,7 @@ pub mod needs;
 pub mod panic;
 pub mod problem;
 pub mod random;
+mod record;
 pub mod reduce;
 pub mod registry;
 pub mod roles;

@@ -4,9 +4,10 @@ pub use crate::answers::{ConstraintView, Contradicting, Counts, Selection};
 use crate::clustering::Clustering;
 use crate::constraints::Constraints;
 use crate::context::Context;
-pub use crate::driver::{Driver, Next, Record, Recorded};
+pub use crate::driver::{Driver, Next};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+pub use crate::record::{Record, Recorded};
 use crate::roles::{Outcome, QuerySelector, Refusal, Respondent};
 
 /// Makes the clusterings an inquiry asks for.
