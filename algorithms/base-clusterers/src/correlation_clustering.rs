@@ -1,10 +1,9 @@
 //! Clusters that agree most with the constraints, without any data.
 
-use std::collections::HashSet;
-
 use mustlink_core::clustering::compact;
 use mustlink_core::overruled::joined_unjudged;
 use mustlink_core::prelude::*;
+use mustlink_kernels::constrained::correlation::{Effort, SignedPairs};
 
 /// Correlation clustering: breaks constraints of the least total weight, with as many clusters as that takes.
 ///
@@ -51,30 +50,11 @@ pub struct CorrelationClustering {
 #[plugin("correlation_clustering", cites = ["Bansal2004", "Ailon2008"], waives = ["cannot_links_change_something" => "without must-links every object is alone already"])]
 impl BaseClusterer for CorrelationClustering {
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering> {
-        let n = problem.n();
-        let edges = Edges::new(n, problem.constraints.pairs());
-        let mut labels: Vec<u32> = (0..n as u32).collect();
-        let mut place = vec![NONE; n];
-        for (number, part) in edges.parts().into_iter().enumerate() {
-            ctx.check()?;
-            if part.len() == 1 {
-                continue;
-            }
-            let ctx = ctx.child("part").index(number);
-            let inside = edges.within(&part, &mut place, self.unjudged);
-            let found = if part.len() <= self.exact_size {
-                inside.exactly()
-            } else {
-                self.by_moves(&inside, &ctx)?
-            };
-            // Clusters are named by their first object until all are known.
-            let mut name = vec![NONE; part.len()];
-            for (&i, &l) in part.iter().zip(&found) {
-                let name = &mut name[l as usize];
-                *name = if *name == NONE { i } else { *name };
-                labels[i as usize] = *name;
-            }
-        }
+        let weight = |c: &Constraint| if c.kind == Kind::MustLink { c.weight } else { -c.weight };
+        let pairs = problem.constraints.pairs().iter().map(|c| (c.i, c.j, weight(c)));
+        let pairs = SignedPairs::new(pairs, vec![1.0; problem.n()], self.unjudged);
+        let effort = Effort { exact_size: self.exact_size, restarts: self.restarts };
+        let labels = pairs.partition(effort, ctx)?;
         let (labels, k) = compact(&labels);
         let broken = problem.constraints.pairs().iter().filter(|c| c.is_violated(&labels));
         // The sum of none would be −0.
@@ -102,216 +82,6 @@ impl BaseClusterer for CorrelationClustering {
 
     fn operations(&self, shape: &Shape) -> Option<f64> {
         Some((self.restarts * 20 * shape.constraints + shape.n) as f64)
-    }
-}
-
-/// Signed weights between objects, and the cost of any pair of them in one cluster.
-struct Edges(Vec<Vec<(u32, f64)>>, f64);
-
-impl Edges {
-    fn new(n: usize, constraints: &[Constraint]) -> Edges {
-        let mut of = vec![Vec::new(); n];
-        for c in constraints {
-            let w = if c.kind == Kind::MustLink { c.weight } else { -c.weight };
-            of[c.i as usize].push((c.j, w));
-            of[c.j as usize].push((c.i, w));
-        }
-        Edges(of, 0.0)
-    }
-
-    /// Objects that chains of must-links join, in order.
-    fn parts(&self) -> Vec<Vec<u32>> {
-        let mut seen = vec![false; self.0.len()];
-        let mut parts = Vec::new();
-        for first in 0..self.0.len() as u32 {
-            if std::mem::replace(&mut seen[first as usize], true) {
-                continue;
-            }
-            let mut part = vec![first];
-            let mut at = 0;
-            while at < part.len() {
-                for &(j, w) in &self.0[part[at] as usize] {
-                    if w > 0.0 && !std::mem::replace(&mut seen[j as usize], true) {
-                        part.push(j);
-                    }
-                }
-                at += 1;
-            }
-            part.sort_unstable();
-            parts.push(part);
-        }
-        parts
-    }
-
-    /// Edges inside a part, whose objects are numbered by their position in it; `place` is scratch space. Every pair
-    /// costs `unjudged`, which a pair with an edge gets back.
-    fn within(&self, part: &[u32], place: &mut [u32], unjudged: f64) -> Edges {
-        (0..).zip(part).for_each(|(at, &i)| place[i as usize] = at);
-        let of = |&i: &u32| {
-            let inside = self.0[i as usize].iter().filter(|(j, _)| place[*j as usize] != NONE);
-            let mut judged = HashSet::new();
-            let edge = |&(j, w): &(u32, f64)| {
-                let is_first = unjudged > 0.0 && judged.insert(j);
-                (place[j as usize], if is_first { w + unjudged } else { w })
-            };
-            inside.map(edge).collect()
-        };
-        let inside = Edges(part.iter().map(of).collect(), unjudged);
-        part.iter().for_each(|&i| place[i as usize] = NONE);
-        inside
-    }
-
-    /// The best labels by dynamic programming over all subsets: the best partition of a set is a cluster
-    /// with its first object and the best partition of the rest.
-    fn exactly(&self) -> Vec<u32> {
-        let s = self.0.len();
-        let all = (1usize << s) - 1;
-        // Sum of the edges inside each set: that without its first object, and the edges of this one.
-        let mut inside = vec![0.0f64; all + 1];
-        let mut between = vec![0.0f64; s * s];
-        for (a, of) in self.0.iter().enumerate() {
-            of.iter().for_each(|&(b, w)| between[a * s + b as usize] += w);
-        }
-        for set in 1..=all {
-            let first = set.trailing_zeros() as usize;
-            let rest = set & (set - 1);
-            let mut sum = inside[rest];
-            let mut left = rest;
-            while left != 0 {
-                sum += between[first * s + left.trailing_zeros() as usize];
-                left &= left - 1;
-            }
-            inside[set] = sum - self.1 * f64::from(rest.count_ones());
-        }
-        let mut best = vec![(0.0f64, 0usize); all + 1];
-        for set in 1..=all {
-            let first = set & set.wrapping_neg();
-            let rest = set ^ first;
-            let mut most = (f64::NEG_INFINITY, 0);
-            // All subsets of the rest, the largest first: of equal sums the larger cluster.
-            let mut sub = rest;
-            loop {
-                let cluster = sub | first;
-                let sum = inside[cluster] + best[set ^ cluster].0;
-                if sum > most.0 {
-                    most = (sum, cluster);
-                }
-                if sub == 0 {
-                    break;
-                }
-                sub = (sub - 1) & rest;
-            }
-            best[set] = most;
-        }
-        let mut labels = vec![0; s];
-        let (mut set, mut label) = (all, 0);
-        while set != 0 {
-            let cluster = best[set].1;
-            (0..s).filter(|a| cluster >> a & 1 == 1).for_each(|a| labels[a] = label);
-            set ^= cluster;
-            label += 1;
-        }
-        labels
-    }
-
-    /// Sum of the edges inside clusters.
-    fn agreement(&self, labels: &[u32]) -> f64 {
-        let inside = |(i, of): (usize, &Vec<(u32, f64)>)| {
-            let mine =
-                of.iter().filter(|(j, _)| *j as usize > i && labels[*j as usize] == labels[i]);
-            mine.map(|(_, w)| w).sum::<f64>()
-        };
-        let edges: f64 = self.0.iter().enumerate().map(inside).sum();
-        if self.1 == 0.0 {
-            return edges;
-        }
-        let mut sizes = vec![0.0; labels.len()];
-        labels.iter().for_each(|&l| sizes[l as usize] += 1.0);
-        edges - self.1 * sizes.iter().map(|size| size * (size - 1.0) / 2.0).sum::<f64>()
-    }
-}
-
-impl CorrelationClustering {
-    /// Labels by pivots and moves; the best of the restarts, of equals the first.
-    fn by_moves(&self, edges: &Edges, ctx: &Context) -> Result<Vec<u32>> {
-        let n = edges.0.len();
-        let mut best: Option<(f64, Vec<u32>)> = None;
-        for r in 0..=self.restarts {
-            let mut order: Vec<u32> = (0..n as u32).collect();
-            ctx.index(r).stream("pivots").shuffle(&mut order);
-            // Of answers that agree the whole part is the optimum: that is tried first.
-            let mut labels = vec![if r == 0 { 0 } else { NONE }; n];
-            for &pivot in &order {
-                if labels[pivot as usize] != NONE {
-                    continue;
-                }
-                labels[pivot as usize] = pivot;
-                for &(j, w) in &edges.0[pivot as usize] {
-                    if w > 0.0 && labels[j as usize] == NONE {
-                        labels[j as usize] = pivot;
-                    }
-                }
-            }
-            settle(edges, &order, &mut labels, ctx)?;
-            let agreement = edges.agreement(&labels);
-            if best.as_ref().is_none_or(|(most, _)| agreement > *most) {
-                best = Some((agreement, labels));
-            }
-        }
-        Ok(compact(&best.expect("at least one restart").1).0)
-    }
-}
-
-/// Moves single objects, in order, to the cluster their edges agree with most, or to one of their own, while
-/// that helps.
-fn settle(edges: &Edges, order: &[u32], labels: &mut [u32], ctx: &Context) -> Result<()> {
-    // Clusters are named by objects, so that there is always a free name for one more.
-    let mut sizes = vec![0u32; labels.len()];
-    order.iter().for_each(|&i| sizes[labels[i as usize] as usize] += 1);
-    let mut free: Vec<u32> = order.iter().copied().filter(|&i| sizes[i as usize] == 0).collect();
-    loop {
-        ctx.check()?;
-        let mut moved = false;
-        for &i in order {
-            let own = labels[i as usize];
-            let mut near: Vec<(u32, f64)> =
-                edges.0[i as usize].iter().map(|&(j, w)| (labels[j as usize], w)).collect();
-            near.sort_unstable_by_key(|(l, _)| *l);
-            let mut sums: Vec<(u32, f64)> = Vec::new();
-            for (l, w) in near {
-                match sums.last_mut() {
-                    Some(last) if last.0 == l => last.1 += w,
-                    _ => sums.push((l, w)),
-                }
-            }
-            // Every other object of a cluster costs something.
-            sums.iter_mut().for_each(|s| s.1 -= edges.1 * f64::from(sizes[s.0 as usize]));
-            let alone = -edges.1 * f64::from(sizes[own as usize]);
-            let here = sums.iter().find(|s| s.0 == own).map_or(alone, |s| s.1) + edges.1;
-            let best = sums
-                .iter()
-                .filter(|s| s.0 != own)
-                .fold((NONE, 0.0), |best, s| if s.1 > best.1 { *s } else { best });
-            // A gain by rounding alone could go on for ever.
-            if best.1 <= here + 1e-12 * (1.0 + here.abs()) {
-                continue;
-            }
-            let to = match best.0 {
-                NONE if sizes[own as usize] == 1 => continue,
-                NONE => free.pop().expect("fewer clusters than objects"),
-                other => other,
-            };
-            sizes[own as usize] -= 1;
-            if sizes[own as usize] == 0 {
-                free.push(own);
-            }
-            sizes[to as usize] += 1;
-            labels[i as usize] = to;
-            moved = true;
-        }
-        if !moved {
-            return Ok(());
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod colouring;
 pub mod constraint_groups;
+pub mod correlation;
 pub mod distance_costs;
 pub mod icm;
 pub mod mahalanobis;
