@@ -1,7 +1,5 @@
 //! The must-links that contradict a cannot-link, the choice of the constraint to drop, and what no choice avoids.
 
-use std::cell::Cell;
-
 use crate::constraints::{Constraints, Kind};
 use crate::witness::Witness;
 
@@ -18,6 +16,8 @@ pub(crate) struct ShortestChains<'a> {
     met: Vec<u32>,
     searches: u32,
     queue: Vec<u32>,
+    /// Number of links that searches may still look at.
+    looks_left: u64,
 }
 
 impl<'a> ShortestChains<'a> {
@@ -33,7 +33,8 @@ impl<'a> ShortestChains<'a> {
         (0..n).for_each(|i| starts[i + 1] += starts[i]);
         let links = ends.into_iter().map(|(_, j, at)| (j, at)).collect();
         let (from, met, queue) = (vec![(0, 0); n], vec![0; n], Vec::new());
-        ShortestChains { constraints, starts, links, from, met, searches: 0, queue }
+        let (searches, looks_left) = (0, u64::MAX);
+        ShortestChains { constraints, starts, links, from, met, searches, queue, looks_left }
     }
 
     /// A shortest chain between the ends of the cannot-link at a place among all pairs, of must-links that are
@@ -46,7 +47,7 @@ impl<'a> ShortestChains<'a> {
     }
 
     /// A shortest chain from `i` to `j` of must-links that are not `gone`, with their places in the list: breadth
-    /// first, neighbours in index order. `None` where nothing joins them.
+    /// first, neighbours in index order. `None` where nothing joins them, and when the looks are spent.
     pub fn chain(
         &mut self,
         i: u32,
@@ -61,7 +62,9 @@ impl<'a> ShortestChains<'a> {
         while self.met[j as usize] != self.searches {
             let x = *self.queue.get(next)?;
             next += 1;
-            for &(y, at) in &self.links[self.starts[x as usize]..self.starts[x as usize + 1]] {
+            let links = &self.links[self.starts[x as usize]..self.starts[x as usize + 1]];
+            self.looks_left = self.looks_left.checked_sub(links.len() as u64)?;
+            for &(y, at) in links {
                 if self.met[y as usize] != self.searches && !gone(at) {
                     self.met[y as usize] = self.searches;
                     self.from[y as usize] = (x, at);
@@ -81,14 +84,14 @@ impl<'a> ShortestChains<'a> {
     }
 }
 
-/// Most must-links that [`unavoidable`] looks at.
-const MOST_LOOKS: u64 = 300_000_000;
+/// Most must-links that [`unavoidable`] looks at, about a second's work.
+const MOST_LOOKS: u64 = 30_000_000;
 
 /// A lower bound on the weight of the constraints that any partition violates.
 ///
 /// Every partition violates a cannot-link or one of the must-links of a chain between its ends, so the smallest of
 /// their weights cannot be avoided. It is taken from all of them, and the search continues with what is left.
-/// `conflicts`: places of cannot-links among all pairs.
+/// `conflicts`: places of cannot-links among all pairs. The search ends after [`MOST_LOOKS`], with what is found by then.
 pub(crate) fn unavoidable(
     constraints: &Constraints,
     n: usize,
@@ -96,14 +99,11 @@ pub(crate) fn unavoidable(
 ) -> f64 {
     let mut left: Vec<f64> = constraints.pairs().iter().map(|c| c.weight).collect();
     let mut chains = ShortestChains::new(constraints, n);
-    let (mut sum, looks) = (0.0, Cell::new(0));
+    chains.looks_left = MOST_LOOKS;
+    let mut sum = 0.0;
     for cannot in conflicts {
         while left[cannot] > 0.0 {
-            let gone = |at: usize| {
-                looks.set(looks.get() + 1);
-                left[at] <= 0.0 || looks.get() > MOST_LOOKS
-            };
-            let Some(witness) = chains.witness(cannot, gone) else { break };
+            let Some(witness) = chains.witness(cannot, |at| left[at] <= 0.0) else { break };
             let all = || witness.links.iter().copied().chain([cannot]);
             let least = all().map(|at| left[at]).fold(f64::INFINITY, f64::min);
             all().for_each(|at| left[at] -= least);
