@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use mustlink_core::clustering::NONE;
 use mustlink_core::roles::Reply;
 use mustlink_core::{Data, Group, Kind, Result};
 use ndarray::Array2;
@@ -30,6 +31,9 @@ const ENDS: [(&str, &str); 8] = [
 
 /// Endings of the names of two columns with the same property of the two objects.
 const SIDES: [(&str, &str); 4] = [("_i", "_j"), ("_l", "_r"), ("_left", "_right"), ("_1", "_2")];
+
+/// Name of the columns, without their endings, in which programs write the source of a record.
+const SOURCE: &str = "source_dataset";
 
 /// How a file of pairs is read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -93,6 +97,8 @@ struct Columns {
     verdict: (usize, &'static str, Option<(f64, f64)>),
     annotator: Option<usize>,
     apart: Option<[usize; 2]>,
+    /// The sources of both objects, unless they are the columns `apart`.
+    source: Option<[usize; 2]>,
 }
 
 /// A row of a file.
@@ -102,6 +108,7 @@ struct Row {
     verdict: Verdict,
     annotator: Box<str>,
     apart: Option<[Box<str>; 2]>,
+    source: Option<[Box<str>; 2]>,
 }
 
 impl Columns {
@@ -123,15 +130,18 @@ impl Columns {
         let verdict = names.into_iter().find_map(|(name, range)| Some((at(name)?, name, range)));
         let verdict =
             verdict.ok_or_else(|| missing("no column probability, score, verdict or answer"))?;
+        let of_sides = |name: &str| {
+            let of_side =
+                |(i, j): (&str, &str)| two((&format!("{name}{i}"), &format!("{name}{j}")));
+            SIDES.into_iter().find_map(of_side)
+        };
         let apart = options.apart.as_ref().map(|name| {
-            let of_sides = |(i, j): (&str, &str)| {
-                let (i, j) = (format!("{name}{i}"), format!("{name}{j}"));
-                two((i.as_str(), j.as_str()))
-            };
             let none = || missing(&format!("no columns {name}_i and {name}_j"));
-            SIDES.into_iter().find_map(of_sides).ok_or_else(none)
+            of_sides(name).ok_or_else(none)
         });
-        Ok(Columns { ends, verdict, annotator: at("annotator"), apart: apart.transpose()? })
+        let apart = apart.transpose()?;
+        let source = of_sides(SOURCE).filter(|columns| apart != Some(*columns));
+        Ok(Columns { ends, verdict, annotator: at("annotator"), apart, source })
     }
 
     fn row(&self, line: u64, place: &str, cells: &[&str]) -> Result<Row> {
@@ -164,8 +174,9 @@ impl Columns {
             }
         };
         let annotator = self.annotator.map_or("", |c| cells[c]).into();
-        let apart = self.apart.map(|columns| columns.map(|c| cells[c].into()));
-        Ok(Row { line, ids: ids.map(Into::into), verdict, annotator, apart })
+        let both = |columns: Option<[usize; 2]>| columns.map(|of| of.map(|c| cells[c].into()));
+        let (apart, source) = (both(self.apart), both(self.source));
+        Ok(Row { line, ids: ids.map(Into::into), verdict, annotator, apart, source })
     }
 }
 
@@ -179,11 +190,70 @@ impl Names {
         *self.0.entry(name).or_insert(next)
     }
 
+    /// The name with a number; slow.
+    fn name(&self, number: u32) -> &str {
+        let found = self.0.iter().find(|(_, at)| **at == number);
+        found.map_or("", |(name, _)| name)
+    }
+
     fn in_order(self) -> Vec<String> {
         let mut names = vec![String::new(); self.0.len()];
         self.0.into_iter().for_each(|(name, at)| names[at as usize] = name.into());
         names
     }
+}
+
+/// A property that each object has at most one value of.
+struct Property<'a> {
+    name: &'a str,
+    values: Names,
+    /// Number of the value of each object, or [`NONE`].
+    of: Vec<u32>,
+}
+
+impl<'a> Property<'a> {
+    fn new(name: &'a str) -> Self {
+        Property { name, values: Names::default(), of: Vec::new() }
+    }
+
+    /// Takes in the values of two objects; an empty one is unknown. Returns an object that has another value already.
+    fn take(&mut self, objects: [u32; 2], values: Option<[Box<str>; 2]>) -> Result<(), Clash> {
+        for (object, value) in objects.into_iter().zip(values.into_iter().flatten()) {
+            if value.is_empty() {
+                continue;
+            }
+            let value = self.values.number(value);
+            let at = object as usize;
+            self.of.resize(self.of.len().max(at + 1), NONE);
+            if self.of[at] != NONE && self.of[at] != value {
+                return Err(Clash { object, values: [self.of[at], value] });
+            }
+            self.of[at] = value;
+        }
+        Ok(())
+    }
+
+    fn message(&self, Clash { object, values }: Clash, ids: &Names) -> String {
+        let (id, [a, b]) = (ids.name(object), values.map(|value| self.values.name(value)));
+        let values = match self.name {
+            "source" | SOURCE => "sources".into(),
+            name => format!("values of {name}"),
+        };
+        format!("id {id} has the {values} {a} and {b}. Make the ids unique.")
+    }
+
+    /// The objects of each value that several have.
+    fn groups(self) -> Vec<Group> {
+        let names = self.values.in_order();
+        let value = |&value: &u32| names.get(value as usize).map(String::as_str);
+        Group::of_column(self.of.iter().map(value))
+    }
+}
+
+/// An object with two values.
+struct Clash {
+    object: u32,
+    values: [u32; 2],
 }
 
 /// Bytes of an object, in addition to its id.
@@ -194,7 +264,8 @@ fn parse(input: Input<'_>, name: &str, options: &PairOptions) -> Result<JudgedPa
     let place = sheet.place().to_string();
     let columns = Columns::new(sheet.header(), options, &place)?;
     let (mut ids, mut annotators) = (Names::default(), Names::default());
-    let (mut verdicts, mut apart) = (Vec::new(), Vec::<Option<Box<str>>>::new());
+    let mut apart = Property::new(options.apart.as_deref().unwrap_or_default());
+    let (mut verdicts, mut source) = (Vec::new(), Property::new(SOURCE));
     let take = |rows: &mut Vec<Row>, line: u64, cells: &[&str]| -> Result<()> {
         // Spreadsheets write empty rows below a table.
         if cells.iter().any(|cell| !cell.is_empty()) {
@@ -203,29 +274,20 @@ fn parse(input: Input<'_>, name: &str, options: &PairOptions) -> Result<JudgedPa
         Ok(())
     };
     sheet.each(take, |rows: Vec<Row>| {
-        for Row { line, ids: ends, mut verdict, annotator: by, apart: values } in rows {
+        for row in rows {
+            let Row { line, ids: ends, mut verdict, annotator: by, .. } = row;
             let [i, j] = ends.map(|id| ids.number(id));
             if let Verdict::Answer { annotator, .. } = &mut verdict {
                 *annotator = annotators.number(by);
             }
             verdicts.push((i.min(j), i.max(j), verdict));
-            apart.resize(ids.0.len(), None);
-            for (object, value) in [i, j].into_iter().zip(values.into_iter().flatten()) {
-                let known = &mut apart[object as usize];
-                if value.is_empty() || known.as_ref() == Some(&value) {
-                    continue;
-                }
-                if let Some(before) = known {
-                    let name = options.apart.as_deref().unwrap_or_default();
-                    let message = format!(
-                        "one object has two values of {name}, \"{before}\" and \"{value}\""
-                    );
-                    return Err(bad(format!("{place}, line {line}"), message));
-                }
-                *known = Some(value);
+            for (property, values) in [(&mut apart, row.apart), (&mut source, row.source)] {
+                let place = || format!("{place}, line {line}");
+                let taken = property.take([i, j], values);
+                taken.map_err(|clash| bad(place(), property.message(clash, &ids)))?;
             }
         }
-        let bytes = size_of_val(&verdicts[..]) + OBJECT * apart.len();
+        let bytes = size_of_val(&verdicts[..]) + OBJECT * ids.0.len();
         within(options.memory_limit, bytes as u64, &place)
     })?;
     if verdicts.is_empty() {
@@ -233,9 +295,8 @@ fn parse(input: Input<'_>, name: &str, options: &PairOptions) -> Result<JudgedPa
     }
     let ids = ids.in_order();
     let data = Data::dense(Array2::zeros((ids.len(), 1)))?;
-    let groups = Group::of_column(apart.iter().map(Option::as_deref));
-    let objects =
-        Dataset { ids: Some(ids.into()), apart: groups.into(), ..Dataset::new(name, data) };
+    let apart = apart.groups().into();
+    let objects = Dataset { ids: Some(ids.into()), apart, ..Dataset::new(name, data) };
     Ok(JudgedPairs { objects, verdicts, annotators: annotators.in_order() })
 }
 
@@ -297,9 +358,23 @@ mod tests {
         let found = read(text, &options).unwrap();
         assert_eq!(*found.objects.apart, [Group::new("y", vec![1, 2])]);
         let twice = refused(&format!("{text}a,b,y,y,0.1\n"), &options);
-        assert_eq!(twice, "pairs, line 4: one object has two values of source, \"x\" and \"y\"");
+        assert_eq!(twice, "pairs, line 4: id a has the sources x and y. Make the ids unique.");
         let missing = refused("i,j,score\na,b,1\n", &options);
         assert_eq!(missing, "pairs: no columns source_i and source_j; columns: i, j, score");
+    }
+
+    #[test]
+    fn an_id_has_one_source() {
+        let text = "unique_id_l,source_dataset_l,unique_id_r,source_dataset_r,match_probability\n\
+                    1,crm,2,shop,0.9\n3,,1,crm,0.2\n1,shop,3,crm,0.8\n";
+        let twice = "pairs, line 4: id 1 has the sources crm and shop. Make the ids unique.";
+        assert_eq!(refused(text, &PairOptions::default()), twice);
+        let apart = |name: &str| PairOptions { apart: Some(name.into()), ..PairOptions::default() };
+        assert_eq!(refused(text, &apart("source_dataset")), twice);
+        let text = "i,j,town_i,town_j,score\na,b,x,y,1\na,c,z,x,1\n";
+        let twice = "pairs, line 3: id a has the values of town x and z. Make the ids unique.";
+        assert_eq!(refused(text, &apart("town")), twice);
+        assert_eq!(plain(text).len(), 2);
     }
 
     #[test]
