@@ -3,6 +3,7 @@
 //! A CSV with the columns `i`, `j` and `answer`; what stands in other columns is for people. Objects are row
 //! numbers from 0, or ids. An empty answer is none.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use mustlink_core::registry::suggestion;
@@ -54,10 +55,32 @@ pub struct FileAnswer {
 /// # Errors
 /// `Data`, with the line and what is wrong on it.
 pub fn read_answers(path: &str, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAnswer>> {
-    parse(&Records::open(path, EXPECTED)?, dataset, by_id)
+    let objects = Objects::new(dataset, by_id)?;
+    parse(&Records::open(path, EXPECTED)?, &objects, |_| true)
 }
 
-fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAnswer>> {
+/// Reads the answers about objects whose ids `dataset` has, and counts the others.
+///
+/// # Errors
+/// As [`read_answers`], except for unknown ids.
+pub fn read_known_answers(path: &str, dataset: &Dataset) -> Result<(Vec<FileAnswer>, usize)> {
+    let objects = Objects::new(dataset, true)?;
+    let unknown = Cell::new(0);
+    let is_known = |ids: [&str; 2]| {
+        let is_known = ids.iter().all(|id| objects.has(id));
+        unknown.set(unknown.get() + usize::from(!is_known));
+        is_known
+    };
+    let known = parse(&Records::open(path, EXPECTED)?, &objects, is_known)?;
+    Ok((known, unknown.get()))
+}
+
+/// Rows whose objects are not `wanted` are left out.
+fn parse(
+    records: &Records,
+    objects: &Objects<'_>,
+    wanted: impl Fn([&str; 2]) -> bool,
+) -> Result<Vec<FileAnswer>> {
     let (header, place) = (&records.header, records.place.as_str());
     let (i, j) = (column(header, "i", place)?, column(header, "j", place)?);
     let constraints = header.iter().any(|c| c == "type");
@@ -69,12 +92,14 @@ fn parse(records: &Records, dataset: &Dataset, by_id: bool) -> Result<Vec<FileAn
         }
         other => other,
     })?;
-    let objects = Objects::new(dataset, by_id)?;
     let mut out = Vec::new();
     for record in 0..records.len() {
         let place = format!("{place}, line {}", records.line(record));
         let cell = |c: usize| records.cell(record, c);
         let Some(reply) = reply_in(cell(answer), "answer", &place)? else { continue };
+        if !wanted([cell(i), cell(j)]) {
+            continue;
+        }
         let (a, b) = (objects.find(cell(i), &place)?, objects.find(cell(j), &place)?);
         if a == b {
             return Err(bad(place, format!("asks about object {} and itself", cell(i))));
@@ -144,7 +169,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<FileAnswer>> {
         let input = Input::of(text.as_bytes(), "pairs.csv");
-        parse(&Records::read(input, EXPECTED, None)?, &set(), true)
+        parse(&Records::read(input, EXPECTED, None)?, &Objects::new(&set(), true)?, |_| true)
     }
 
     #[test]

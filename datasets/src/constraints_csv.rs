@@ -43,6 +43,11 @@ impl<'a> Objects<'a> {
         Ok(Objects { by_id, dataset })
     }
 
+    /// True if an object has this id.
+    pub fn has(&self, id: &str) -> bool {
+        self.by_id.as_ref().is_some_and(|ids| ids.contains_key(id))
+    }
+
     /// The index of the object in `cell`, which is an id or a row number from 0.
     ///
     /// # Errors
@@ -123,7 +128,35 @@ pub fn read_constraints_and_unused(
     by_id: bool,
     limit: Option<u64>,
 ) -> Result<(Constraints, usize)> {
-    parse(Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?, dataset, by_id, limit)
+    let sheet = Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?;
+    let read = parse(sheet, &Objects::new(dataset, by_id)?, Unknown::Refused, limit)?;
+    Ok((read.constraints, read.unused))
+}
+
+/// Reads the constraints on objects whose ids `dataset` has, and counts the other rows.
+///
+/// # Errors
+/// Those of [`read_constraints`], except for unknown ids.
+pub fn read_known_constraints(path: &str, dataset: &Dataset) -> Result<(Constraints, usize)> {
+    let sheet = Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?;
+    let read = parse(sheet, &Objects::new(dataset, true)?, Unknown::Counted, None)?;
+    Ok((read.constraints, read.unknown))
+}
+
+/// Treatment of rows about ids that no object has.
+#[derive(Clone, Copy, PartialEq)]
+enum Unknown {
+    Refused,
+    Counted,
+}
+
+/// The content of a file.
+struct Read {
+    constraints: Constraints,
+    /// Number of rows of weight 0.
+    unused: usize,
+    /// Number of rows about unknown ids.
+    unknown: usize,
 }
 
 /// The place of each cell in a row.
@@ -141,6 +174,7 @@ struct Part {
     pairs: Vec<Constraint>,
     alone: Vec<Vec<u32>>,
     members: Vec<Member>,
+    unknown: usize,
 }
 
 /// An object in a group.
@@ -156,7 +190,7 @@ impl Part {
     fn take(
         &mut self,
         columns: &Columns,
-        objects: &Objects<'_>,
+        (objects, unknown): (&Objects<'_>, Unknown),
         (place, line): (&str, u64),
         cells: &[&str],
     ) -> Result<()> {
@@ -165,6 +199,11 @@ impl Part {
             return Ok(());
         }
         let (i, j, kind) = (cells[columns.i], cells[columns.j], cells[columns.kind]);
+        let is_known = || objects.has(i) && (kind == GROUP || objects.has(j));
+        if unknown == Unknown::Counted && !is_known() {
+            self.unknown += 1;
+            return Ok(());
+        }
         let a = objects.find(i, place)?;
         let cell = |c: Option<usize>| c.map(|c| cells[c]);
         let (weight, strength) = (cell(columns.weight), cell(columns.strength));
@@ -210,6 +249,7 @@ impl Part {
         self.pairs.append(&mut next.pairs);
         self.alone.append(&mut next.alone);
         self.members.append(&mut next.members);
+        self.unknown += next.unknown;
     }
 
     fn bytes(&self) -> usize {
@@ -219,10 +259,10 @@ impl Part {
 
 fn parse(
     sheet: Sheet<'_>,
-    dataset: &Dataset,
-    by_id: bool,
+    objects: &Objects<'_>,
+    unknown: Unknown,
     limit: Option<u64>,
-) -> Result<(Constraints, usize)> {
+) -> Result<Read> {
     let (header, place) = (sheet.header().to_vec(), sheet.place().to_string());
     let answers = header.iter().any(|c| c == "answer");
     let needed =
@@ -242,17 +282,17 @@ fn parse(
         let message = format!("two columns are named \"{}\"", header[twice]);
         return Err(bad(format!("{place}, line 1"), message));
     }
-    let objects = Objects::new(dataset, by_id)?;
     let columns = Columns { i, j, kind, weight, strength };
     let mut all = Part::default();
     let take = |part: &mut Part, line: u64, cells: &[&str]| {
-        part.take(&columns, &objects, (format!("{place}, line {line}").as_str(), line), cells)
+        let place = format!("{place}, line {line}");
+        part.take(&columns, (objects, unknown), (place.as_str(), line), cells)
     };
     sheet.each(take, |part| {
         all.append(part);
         within(limit, all.bytes() as u64, &place)
     })?;
-    let Part { pairs, alone, members } = all;
+    let Part { pairs, alone, members, unknown } = all;
     let unused = pairs.iter().filter(|c| c.weight == 0.0 && c.i != c.j).count()
         + members.iter().filter(|m| m.weight == 0.0).count();
     let mut groups = Groups::default();
@@ -260,9 +300,10 @@ fn parse(
         let place = format!("{place}, line {}", member.line);
         groups.add(member, &place)?;
     }
-    let listed = Constraints::new(dataset.n(), pairs)?;
-    let all = listed.with_groups(dataset.n(), groups.all)?.with_neighbourhoods(alone);
-    Ok((all, unused))
+    let n = objects.dataset.n();
+    let listed = Constraints::new(n, pairs)?;
+    let constraints = listed.with_groups(n, groups.all)?.with_neighbourhoods(alone);
+    Ok(Read { constraints, unused, unknown })
 }
 
 /// `answers`: the file is a sheet of questions, answered or not.
@@ -412,7 +453,8 @@ mod tests {
 
     fn read(text: &str, set: &Dataset, by_id: bool) -> Result<Constraints> {
         let sheet = Sheet::open(Input::of(text.as_bytes(), "c.csv"), None, EXPECTED)?;
-        parse(sheet, set, by_id, None).map(|(constraints, _)| constraints)
+        let read = parse(sheet, &Objects::new(set, by_id)?, Unknown::Refused, None)?;
+        Ok(read.constraints)
     }
 
     fn of(text: &str) -> Result<Constraints> {

@@ -35,13 +35,15 @@ mod steps;
 mod table;
 mod thousands;
 
-pub use answers_csv::{FileAnswer, read_answers, write_questions};
+pub use answers_csv::{FileAnswer, read_answers, read_known_answers, write_questions};
 pub use builtin::builtin_names;
 #[doc(hidden)]
 pub use bytes::{bad as data_error, csv_text};
 pub use bytes::{check_writable, write_rows, write_text};
 pub use columns::shell_word;
-pub use constraints_csv::{read_constraints, read_constraints_and_unused, write_constraints};
+pub use constraints_csv::{
+    read_constraints, read_constraints_and_unused, read_known_constraints, write_constraints,
+};
 pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::{FeatureWeights, weights_csv, write_weights};
 pub use incomplete::{NotNumbers, Way, typing_error};

@@ -14,4 +14,4 @@ mod replay;
 
 pub use file::{Durability, Ledger, sync_folder_of};
 pub use format::{Header, is_ledger, utc};
-pub use replay::{Report, answers};
+pub use replay::{Report, answers, known_answers};

@@ -278,16 +278,8 @@ fn is_cost(cost: f64) -> Result<(), String> {
     well.then_some(()).ok_or_else(|| format!("cost must be finite and >= 0, got {cost}"))
 }
 
-/// The answers of the ledger at `path` about the objects of `scene`, in the order of their queries, without those that
-/// were taken back; and warnings. The file is not changed.
-///
-/// Objects that were recorded with ids are looked up by id, so rows may have another order now. Others are row numbers:
-/// of all objects, or of the first ones if others were appended.
-///
-/// # Errors
-/// `Data` for a file that is not a ledger, an unknown id, ids if `scene` has none, row numbers of another number of
-/// objects unless their values are those of the first ones.
-pub fn answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, Vec<String>)> {
+/// The header and the lines of the ledger at `path`, and warnings.
+fn opened(path: &Path) -> Result<(Header, State, Vec<String>)> {
     let bytes = std::fs::read(path).map_err(io(path))?;
     let bytes = unmarked(&bytes);
     let content = content(bytes, path)?;
@@ -304,6 +296,47 @@ pub fn answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, Vec<String>
             bytes.len() - content.whole
         ));
     }
+    Ok((header, state, notices))
+}
+
+/// The answers of the ledger at `path` about objects whose ids `scene` has, as [`answers`] gives them, the number of
+/// answers about other objects, and warnings.
+///
+/// # Errors
+/// `Data` for a file that is not a ledger, or that refers to rows by number.
+pub fn known_answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, usize, Vec<String>)> {
+    let (_, state, notices) = opened(path)?;
+    let ids = scene.ids.as_deref().unwrap_or_default();
+    let rows: HashMap<&str, u32> = ids.iter().map(String::as_str).zip(0..).collect();
+    let (mut known, mut unknown) = (Vec::new(), 0);
+    for recorded in state.answers().into_iter().filter(|r| !r.retracted) {
+        let asked = &state.queries[&recorded.id].asked;
+        let (Some(i), Some(j)) = (&asked.i_id, &asked.j_id) else {
+            let message =
+                "refers to rows by number, but ids are needed. Label the records with --id COLUMN";
+            return Err(bad(path, recorded.line, message));
+        };
+        let (Some(&i), Some(&j)) = (rows.get(i.as_str()), rows.get(j.as_str())) else {
+            unknown += 1;
+            continue;
+        };
+        let (subject, reference) = if asked.subject == asked.i { (i, j) } else { (j, i) };
+        known.push(Recorded { subject, reference, ..recorded });
+    }
+    Ok((known, unknown, notices))
+}
+
+/// The answers of the ledger at `path` about the objects of `scene`, in the order of their queries, without those that
+/// were taken back; and warnings. The file is not changed.
+///
+/// Objects that were recorded with ids are looked up by id, so rows may have another order now. Others are row numbers:
+/// of all objects, or of the first ones if others were appended.
+///
+/// # Errors
+/// `Data` for a file that is not a ledger, an unknown id, ids if `scene` has none, row numbers of another number of
+/// objects unless their values are those of the first ones.
+pub fn answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, Vec<String>)> {
+    let (header, state, mut notices) = opened(path)?;
     let (n, ids) = (scene.n, scene.ids.as_deref());
     let numbered = state.standing().any(|query| query.asked.i_id.is_none());
     // Row numbers say nothing of rows that were added or left out, whatever ids there are now.
