@@ -32,13 +32,14 @@ pub(crate) struct PairsArgs {
     ///
     /// Two columns of ids (i,j, left,right, id_l,id_r or source,target), and a column probability, score or
     /// verdict (same, different, unsure). A column annotator is used with verdicts. Answers in --constraints and
-    /// --ledger win. --apart NAME puts at most one object of each value of NAME_l and NAME_r into a cluster.
+    /// --ledger win; the ledger must refer to the same ids. --apart NAME puts at most one object of each value of
+    /// NAME_l and NAME_r into a cluster.
     #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_MEANING.split(' '))]
     pub pairs: Option<String>,
     /// Scores of certainly different and certainly same pairs [default: 0,1]
     #[arg(long, value_name = "LOW,HIGH", value_parser = range, conflicts_with = "data", allow_hyphen_values = true)]
     score_range: Option<(f64, f64)>,
-    /// Probability above which a pair counts as the same [default: 0.5]
+    /// Probability from which on a pair counts as the same [default: 0.5]
     ///
     /// Several thresholds make a column of labels each; the other files are about the first one.
     #[arg(long, value_name = "P", value_delimiter = ',', conflicts_with = "data")]
@@ -51,8 +52,8 @@ pub(crate) struct PairsArgs {
     join_cost: Option<f64>,
     /// Probability of "same" for pairs without a verdict [default: 0.4 for scores, 0.5 for verdicts]
     ///
-    /// At most 0.5, and 0.5 if there are answers. Below 0.5, one wrong verdict between two clusters is overruled even
-    /// if no other pair of them was judged.
+    /// At most 0.5. Below 0.5, one wrong verdict between two clusters is overruled even if no other pair of them was
+    /// judged.
     #[arg(long, value_name = "P", conflicts_with = "data")]
     unjudged: Option<f64>,
     /// CSV of the pairs to ask next, at most --budget [default: 50]
@@ -85,6 +86,13 @@ impl PairsArgs {
         let outputs = [("--out", out), ("--violations", violations), ("--questions", questions)];
         check_outputs(&outputs, &[&job.inputs()[..], &[("--pairs", Some(file))]].concat())?;
         let start = Instant::now();
+        // A threshold that is repeated would make two columns of one name.
+        let mut thresholds: Vec<f64> = Vec::new();
+        for &threshold in if self.threshold.is_empty() { &[0.5][..] } else { &self.threshold } {
+            if !thresholds.contains(&threshold) {
+                thresholds.push(threshold);
+            }
+        }
         let memory_limit = job.memory_limit.or_else(crate::memory::default_limit);
         let (score_range, apart) = (self.score_range, job.apart.clone());
         let judged = read_pairs(file, &PairOptions { score_range, apart, memory_limit })?;
@@ -98,8 +106,7 @@ impl PairsArgs {
             let answers = answers(objects, given, ledger, &ctx)?;
             let (prior, cost) = (self.prior.unwrap_or(0.5), self.join_cost.unwrap_or(1.0));
             let evidence = Evidence::new(&judged, answers, prior, cost, self.unjudged)?;
-            let given = if self.threshold.is_empty() { &[0.5][..] } else { &self.threshold[..] };
-            let found = given.iter().map(|&threshold| evidence.cluster(threshold, &ctx));
+            let found = thresholds.iter().map(|&threshold| evidence.cluster(threshold, &ctx));
             Ok((summary(&judged, &evidence), found.collect::<mustlink::Result<_>>()?))
         };
         let (read, found) = in_pool(job.threads, work)??;
@@ -108,8 +115,8 @@ impl PairsArgs {
         let first = &found[0];
         if let Some(out) = out {
             let name = |found: &PairClusters| -> String {
-                match self.threshold.len() {
-                    0 | 1 => "label".into(),
+                match thresholds.len() {
+                    1 => "label".into(),
                     _ => format!("threshold_{}", found.threshold),
                 }
             };
@@ -121,6 +128,7 @@ impl PairsArgs {
             };
             write_rows(out, std::iter::once(head).chain((0..objects.n()).map(row)))?;
         }
+        ctx.check()?;
         if let Some(path) = violations {
             let head = ["i", "j", "type", "weight", "chain"].map(String::from);
             let cases = first.overruled();
@@ -131,24 +139,25 @@ impl PairsArgs {
             });
             write_rows(path, std::iter::once(head).chain(rows))?;
         }
+        ctx.check()?;
         if let Some(path) = questions {
             let asked = first.questions(job.budget.unwrap_or(QUESTIONS));
             let pairs: Vec<(u32, u32)> = asked.iter().map(|question| question.pair).collect();
             write_questions(path, &pairs, objects, true)?;
         }
         let seconds = start.elapsed().as_secs_f64();
-        let thresholds: Vec<Value> = found.iter().map(numbers).collect();
+        let of_thresholds: Vec<Value> = found.iter().map(numbers).collect();
         let json = json!({
             "pairs": file,
             "objects": objects.n(),
             "verdicts": judged.verdicts.len(),
-            "thresholds": thresholds,
+            "thresholds": of_thresholds,
             "seconds": seconds,
             "warnings": warnings,
         });
         let text = || {
             let mut blocks = vec![vec![("pairs", format!("{}: {read}", objects.name))]];
-            blocks.extend(found.iter().map(|found| lines(found, self.threshold.len() > 1)));
+            blocks.extend(found.iter().map(|found| lines(found, thresholds.len() > 1)));
             let mut done = vec![("time", duration(seconds))];
             for (name, path) in
                 [("labels", out), ("violations", violations), ("questions", questions)]

@@ -1,57 +1,81 @@
 //! Clusters of objects of which only judged pairs are known, for the command line and Python.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use mustlink_core::closure::{Closure, OnConflict};
-use mustlink_core::clustering::{NONE, compact};
-use mustlink_core::constraints::{Duplicates, Strength, Violations};
+use mustlink_core::constraints::{Strength, Violations};
 use mustlink_core::overruled::{self, Doubt, Overruled};
-use mustlink_core::roles::{BaseClusterer, RoleObject};
-use mustlink_core::{Constraint, Constraints, Context, Data, Error, Group, Kind, Problem, Result};
-use mustlink_core::{run, text::count};
+use mustlink_core::selection::Recorded;
+use mustlink_core::text::count;
+use mustlink_core::{Constraint, Constraints, Context, Error, Kind, Result};
 use mustlink_datasets::{
-    Dataset, JudgedPairs, Verdict, column_names, read_answers, read_constraints,
+    Dataset, JudgedPairs, Verdict, column_names, read_known_answers, read_known_constraints,
 };
 use mustlink_kernels::agreement::annotators::{BEFORE, Cast, error_rates, log_odds};
-use ndarray::Array2;
-use serde_json::json;
+use mustlink_kernels::constrained::judged_pairs::{self, Found, Odds, summed};
 
-/// Largest number of objects in a part that is solved exactly.
-const EXACT: usize = 12;
+/// Answers about pairs. They win over verdicts.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    /// What they say.
+    pub stated: Constraints,
+    /// Pairs, the smaller object first, for which nobody knew the answer.
+    pub unsure: HashSet<(u32, u32)>,
+}
 
-/// Log-odds that no verdict can have; the weight of answers is larger.
-const CERTAIN: f64 = 1000.0;
+impl From<Constraints> for Answers {
+    fn from(stated: Constraints) -> Self {
+        Answers { stated, unsure: HashSet::new() }
+    }
+}
 
-/// The answers in a file of constraints or an answered sheet, and in a ledger. They win over verdicts.
+/// The answers in a file of constraints or an answered sheet, and in a ledger. Answers about objects that no pair has
+/// are ignored with a warning.
 ///
 /// # Errors
-/// Those of reading; `Data` for ids that no pair has.
+/// Those of reading; `Data` for a ledger that refers to rows by number.
 pub fn answers(
     objects: &Dataset,
     file: Option<&str>,
     ledger: Option<&Path>,
     ctx: &Context,
-) -> Result<Constraints> {
+) -> Result<Answers> {
     let n = objects.n();
-    let mut all = match file {
-        None => Constraints::default(),
-        Some(file) if column_names(file)?.is_some_and(|names| names.contains(&"answer".into())) => {
-            let answers = read_answers(file, objects, true)?.into_iter();
-            let pairs = answers.filter_map(|a| Some(Constraint::new(a.i, a.j, a.reply.kind()?)));
-            Constraints::new(n, pairs)?
+    let mut all = Answers::default();
+    let warn_of_unknown = |file: &str, unknown: usize, what: &str| {
+        if unknown > 0 {
+            let unknown = count(unknown, what);
+            ctx.warn(format!("{file}: ignored {unknown} about ids that no pair has"));
         }
-        Some(file) => read_constraints(file, objects, true)?,
     };
-    if let Some(ledger) = ledger {
-        let (answers, notices) = mustlink_ledger::answers(ledger, &objects.scene(ctx.clone()))?;
-        notices.into_iter().for_each(|text| ctx.warn(text));
-        let pairs = answers.into_iter().filter_map(|a| {
-            let (i, j) = (a.subject as usize, a.reference as usize);
-            Some(Constraint::new(i, j, a.answer.reply.kind()?))
-        });
-        all = all.union(&Constraints::new(n, pairs)?, n)?;
+    let mut replies: Vec<(usize, usize, Option<Kind>)> = Vec::new();
+    if let Some(file) = file {
+        if column_names(file)?.is_some_and(|names| names.contains(&"answer".into())) {
+            let (answers, unknown) = read_known_answers(file, objects)?;
+            warn_of_unknown(file, unknown, "answer");
+            replies.extend(answers.into_iter().map(|a| (a.i, a.j, a.reply.kind())));
+        } else {
+            let (stated, unknown) = read_known_constraints(file, objects)?;
+            warn_of_unknown(file, unknown, "constraint");
+            all.stated = stated;
+        }
     }
+    if let Some(ledger) = ledger {
+        let scene = objects.scene(ctx.clone());
+        let (answers, unknown, notices) = mustlink_ledger::known_answers(ledger, &scene)?;
+        notices.into_iter().for_each(|text| ctx.warn(text));
+        warn_of_unknown(&ledger.to_string_lossy(), unknown, "answer");
+        let reply = |a: Recorded| (a.subject as usize, a.reference as usize, a.answer.reply.kind());
+        replies.extend(answers.into_iter().map(reply));
+    }
+    let mut pairs = Vec::new();
+    for (i, j, kind) in replies {
+        match kind {
+            Some(kind) => pairs.push(Constraint::new(i, j, kind)),
+            None => _ = all.unsure.insert((i.min(j) as u32, i.max(j) as u32)),
+        }
+    }
+    all.stated = all.stated.union(&Constraints::new(n, pairs)?, n)?;
     Ok(all)
 }
 
@@ -59,9 +83,8 @@ pub fn answers(
 pub struct Evidence<'a> {
     objects: &'a Dataset,
     /// The pairs in ascending order, with the log-odds that both objects are the same.
-    odds: Vec<((u32, u32), f64)>,
-    /// Answers, which win.
-    answers: Constraints,
+    odds: Vec<Odds>,
+    answers: Answers,
     /// Log of the cost of a wrong join.
     cost: f64,
     /// Cost of joining a pair without a verdict.
@@ -73,7 +96,6 @@ impl<'a> Evidence<'a> {
     /// before its verdicts. `join_cost`: the cost of joining two different objects, if separating two that are the
     /// same costs 1. `unjudged`: the probability that the objects of a pair without a verdict are the same, at most
     /// 0.5. By default 0.4 for scores, because a matcher scores most pairs that may be the same, and 0.5 for verdicts.
-    /// With answers it is 0.5, because answers join objects whose pairs without a verdict would not be counted.
     ///
     /// Several verdicts about a pair add up. An annotator is as reliable as the annotators' agreement on common pairs
     /// shows, otherwise right in three of four cases. An answer of weight w below 1 that is marked soft is a verdict
@@ -83,21 +105,17 @@ impl<'a> Evidence<'a> {
     /// `Usage` for a number out of range.
     pub fn new(
         judged: &'a JudgedPairs,
-        answers: Constraints,
+        answers: impl Into<Answers>,
         prior: f64,
         join_cost: f64,
         unjudged: Option<f64>,
     ) -> Result<Self> {
+        let mut answers = answers.into();
         check_probability("prior", prior)?;
         let is_score =
             |(_, _, verdict): &(u32, u32, Verdict)| matches!(verdict, Verdict::Probability(_));
-        let no_answers = answers.is_empty();
-        let default = if no_answers && judged.verdicts.iter().any(is_score) { 0.4 } else { 0.5 };
+        let default = if judged.verdicts.iter().any(is_score) { 0.4 } else { 0.5 };
         let unjudged = unjudged.unwrap_or(default);
-        if unjudged < 0.5 && !no_answers {
-            let message = format!("unjudged: must be 0.5 if there are answers, got {unjudged}");
-            return Err(Error::Usage(message));
-        }
         if !(unjudged > 0.0 && unjudged <= 0.5) {
             let message = format!("unjudged: must be above 0 and at most 0.5, got {unjudged}");
             return Err(Error::Usage(message));
@@ -109,26 +127,20 @@ impl<'a> Evidence<'a> {
         let errors = errors_of(judged);
         let sign = |same: bool, odds: f64| if same { odds } else { -odds };
         let verdict = |&(i, j, verdict): &(u32, u32, Verdict)| match verdict {
-            Verdict::Probability(p) => Some(((i, j), logit(p))),
+            Verdict::Probability(p) => Some((i, j, logit(p))),
             Verdict::Answer { annotator, same } => {
-                Some(((i, j), sign(same, log_odds(errors[annotator as usize]))))
+                Some((i, j, sign(same, log_odds(errors[annotator as usize]))))
             }
             Verdict::Unsure => None,
         };
         let is_soft = |c: &&Constraint| c.strength == Some(Strength::Soft);
-        let soft = answers.listed().iter().filter(is_soft).map(|c| {
+        let soft = answers.stated.listed().iter().filter(is_soft).map(|c| {
             let odds = logit((1.0 + c.weight.min(1.0)) / 2.0);
-            ((c.i, c.j), sign(c.kind == Kind::MustLink, odds))
+            (c.i, c.j, sign(c.kind == Kind::MustLink, odds))
         });
-        let mut rows: Vec<((u32, u32), f64)> =
-            judged.verdicts.iter().filter_map(verdict).chain(soft).collect();
-        rows.sort_by_key(|row| row.0);
-        let sum = |of_pair: &[((u32, u32), f64)]| {
-            let verdicts: f64 = of_pair.iter().map(|row| row.1).sum();
-            (of_pair[0].0, verdicts + logit(prior))
-        };
-        let odds = rows.chunk_by(|a, b| a.0 == b.0).map(sum).collect();
-        let answers = answers.facts().into_owned();
+        let verdicts = judged.verdicts.iter().filter_map(verdict).chain(soft).collect();
+        let odds = summed(verdicts, logit(prior));
+        answers.stated = answers.stated.facts().into_owned();
         let (objects, cost) = (&judged.objects, join_cost.ln());
         Ok(Evidence { objects, odds, answers, cost, unjudged: (-logit(unjudged)).max(0.0) })
     }
@@ -140,62 +152,26 @@ impl<'a> Evidence<'a> {
 
     /// Number of answers.
     pub fn answers(&self) -> usize {
-        self.answers.len()
+        self.answers.stated.len()
     }
 
     /// Clusters that overrule verdicts of little weight, if a pair is the same from the probability `threshold` on.
     ///
     /// # Errors
     /// `Usage` for a threshold out of range; `InconsistentConstraints` if answers contradict each other;
-    /// `TooManyGroupPairs` for large groups; those of the clusterer.
+    /// `TooManyGroupPairs` for large groups; `Cancelled`.
     pub fn cluster(&self, threshold: f64, ctx: &Context) -> Result<PairClusters> {
         check_probability("threshold", threshold)?;
-        let n = self.objects.n();
-        let verdict = |&((i, j), odds): &((u32, u32), f64)| {
-            let weight = odds - logit(threshold) - self.cost;
-            let kind = if weight > 0.0 { Kind::MustLink } else { Kind::CannotLink };
-            Constraint::new(i as usize, j as usize, kind).weighing(weight.abs())
-        };
-        let verdicts: Vec<Constraint> = self.odds.iter().map(verdict).collect();
-        let certain = CERTAIN + verdicts.iter().map(|c| c.weight).sum::<f64>();
-        let answers = self.answers.listed().iter().map(|c| c.weighing(certain));
-        let listed = Constraints::new(n, verdicts.iter().copied().chain(answers.clone()))?;
-        let parts = Closure::new(&listed, n, OnConflict::Keep)?;
-        let mut apart = self.apart(&parts, certain);
-        let given = self.answers.groups().iter();
-        apart.extend(given.map(|group| Group { weight: certain, ..group.clone() }));
-        let all = listed.with_groups(n, apart.iter().cloned())?;
-        all.check_group_pairs("apart")?;
-        let given = Constraints::new(n, answers)?.with_groups(n, apart)?;
-        let units = Closure::new(&given, n, OnConflict::Error).map_err(|source| {
-            let message = source.render(&|i| self.objects.id(i));
+        let Evidence { objects, odds, answers, unjudged, .. } = self;
+        let (n, unjudged, apart) = (objects.n(), *unjudged, &*objects.apart);
+        let judged =
+            judged_pairs::JudgedPairs { n, odds, answers: &answers.stated, apart, unjudged };
+        let found = judged.clusters(logit(threshold) + self.cost, ctx).map_err(|source| {
+            let message = source.render(&|i| objects.id(i));
             Error::Named { message, source: Box::new(source) }
         })?;
-        let problem = of_units(&all, &units)?;
-        let tag = "correlation_clustering";
-        let method = json!({ "type": tag, "exact_size": EXACT, "unjudged": self.unjudged });
-        let method = <dyn BaseClusterer as RoleObject>::from_value(method).map_err(Error::Usage)?;
-        let found = run::cluster(&*method, &problem, ctx)?.clustering.labels;
-        let found = overruled::settled(&problem.constraints, &found, self.unjudged);
-        let of_objects: Vec<u32> = (0..n).map(|i| found[units.component(i)]).collect();
-        let (labels, k) = compact(&of_objects);
-        let silent = |labels: &[u32]| match self.unjudged {
-            0.0 => 0.0,
-            cost => cost * overruled::joined_unjudged(&problem.constraints, labels) as f64,
-        };
-        // Small parts have their optimum; in the others, only the bound cannot be avoided.
-        let closure = problem.closure(OnConflict::Keep)?;
-        let is_large = |part: usize| closure.members(part).len() > EXACT;
-        let is_open = |unit: usize| is_large(closure.component(unit));
-        let open: Vec<u32> =
-            (0..problem.n()).map(|u| if is_open(u) { found[u] } else { NONE }).collect();
-        let violated = problem.constraints.violated(&found).filter(|c| is_open(c.i as usize));
-        let above_zero = violated.fold(silent(&open), |sum, c| sum + c.weight);
-        let avoidable = (above_zero - overruled::least_violated(&closure, is_large)).max(0.0);
-        let violations = all.violations(&labels);
-        let objective = violations.must_weight + violations.cannot_weight + silent(&found);
-        let bound = (objective - avoidable).max(0.0);
-        let unjudged = self.unjudged;
+        let Found { labels, k, violations, objective, bound, evidence } = found;
+        let unsure = answers.unsure.clone();
         Ok(PairClusters {
             threshold,
             labels,
@@ -204,38 +180,10 @@ impl<'a> Evidence<'a> {
             objective,
             bound,
             unjudged,
-            evidence: all,
+            unsure,
+            evidence,
         })
     }
-
-    /// The groups of the objects, within the parts that must-links join: others are apart anyway.
-    fn apart(&self, parts: &Closure, weight: f64) -> Vec<Group> {
-        let mut members: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
-        for (at, group) in self.objects.apart.iter().enumerate() {
-            for &i in &group.members {
-                members.entry((at, parts.component(i as usize))).or_default().push(i);
-            }
-        }
-        let several = members.into_iter().filter(|(_, members)| members.len() > 1);
-        let name = |at: usize| self.objects.apart[at].name.clone();
-        several.map(|((at, _), i)| Group { weight, ..Group::new(name(at), i) }).collect()
-    }
-}
-
-/// The problem in which the objects of a component of `units` are one.
-fn of_units(all: &Constraints, units: &Closure) -> Result<Problem> {
-    let k = units.components();
-    let moved = all.listed().iter().map(|c| {
-        let [i, j] = [c.i, c.j].map(|i| units.component(i as usize));
-        Constraint::new(i, j, c.kind).weighing(c.weight)
-    });
-    let between = Constraints::with_duplicates(k, moved.filter(|c| c.i != c.j), Duplicates::Sum)?;
-    let groups = all.groups().iter().map(|group| {
-        let members = group.members.iter().map(|&i| units.component(i as usize) as u32);
-        Group { weight: group.weight, ..Group::new(group.name.clone(), members.collect()) }
-    });
-    let between = between.with_groups(k, groups)?;
-    Ok(Problem::new(Data::dense(Array2::zeros((k, 1)))?).with_constraints(between))
 }
 
 /// The rate of error of each annotator, estimated from the pairs that several answered.
@@ -280,6 +228,8 @@ pub struct PairClusters {
     pub bound: f64,
     /// Cost of joining a pair without a verdict.
     unjudged: f64,
+    /// Pairs that are not asked about again.
+    unsure: HashSet<(u32, u32)>,
     /// The weighted verdicts, and the answers and groups with weights that no verdicts reach.
     evidence: Constraints,
 }
@@ -292,7 +242,7 @@ impl PairClusters {
 
     /// The questions that may change the clusters, the one with the largest expected change first.
     pub fn questions(&self, most: usize) -> Vec<Doubt> {
-        let mut all = overruled::doubts(&self.evidence, &self.labels, self.unjudged);
+        let mut all = overruled::doubts(&self.evidence, &self.labels, self.unjudged, &self.unsure);
         all.truncate(most);
         all
     }

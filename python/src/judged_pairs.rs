@@ -87,6 +87,7 @@ fn made(
     let mut all = Vec::new();
     for &threshold in &request.thresholds {
         let found = evidence.cluster(threshold, &ctx)?;
+        ctx.check()?;
         let overruled = found.overruled().into_iter().map(|case| {
             let (c, chain) = (case.constraint, chain(&case, objects));
             let (i, j) = ids(c.i, c.j);

@@ -48,3 +48,16 @@ def test_answers_win(tmp_path):
     sheet.write_text("i,j,answer\nc,d,same\nd,c,different\n")
     with pytest.raises(InconsistentConstraintsError, match="cannot-link c–d"):
         cluster_pairs(FRAME, constraints=sheet)
+
+
+def test_answers_about_other_records_are_ignored(tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("i,j,answer\nc,d,unsure\nc,x,same\n")
+    with pytest.warns(UserWarning, match="ignored 1 answer about ids that no pair has"):
+        found = cluster_pairs(FRAME, constraints=sheet)
+    assert ("c", "d") not in [question[:2] for question in found.questions]
+
+
+def test_a_probability_at_the_threshold_is_the_same():
+    found = cluster_pairs(pd.DataFrame([("a", "b", 0.7)], columns=["i", "j", "probability"]), 0.7)
+    assert found.n_clusters == 1

@@ -69,7 +69,9 @@ pub fn joined_unjudged(constraints: &Constraints, labels: &[u32]) -> u64 {
         label == labels[c.j as usize] && label != u32::MAX
     };
     let judged = constraints.pairs().iter().filter(is_together);
-    let judged: HashSet<(u32, u32)> = judged.map(|c| (c.i, c.j)).collect();
+    let mut judged: Vec<(u32, u32)> = judged.map(|c| (c.i, c.j)).collect();
+    judged.sort_unstable();
+    judged.dedup();
     sizes.into_values().map(pairs_among).sum::<u64>() - judged.len() as u64
 }
 
@@ -158,9 +160,14 @@ pub fn least_violated(closure: &Closure, counts: impl Fn(usize) -> bool) -> f64 
 ///
 /// Each question decides whether two sets of objects belong together: two clusters, or the two sides of a link
 /// without which a cluster is in two parts. All constraints between the two sets together give the probability that
-/// the partition is wrong. The question is about the pair that speaks most for joining them. `unjudged` is the cost of
-/// joining a pair without a constraint.
-pub fn doubts(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<Doubt> {
+/// the partition is wrong. The question is about the pair that speaks most for joining them, except pairs in `unsure`,
+/// for which nobody knew the answer. `unjudged` is the cost of joining a pair without a constraint.
+pub fn doubts(
+    constraints: &Constraints,
+    labels: &[u32],
+    unjudged: f64,
+    unsure: &HashSet<(u32, u32)>,
+) -> Vec<Doubt> {
     let n = labels.len();
     let is_kept = |c: &Constraint| c.kind == Kind::MustLink && !c.is_violated(labels);
     let kept = Constraints::new(n, constraints.listed().iter().copied().filter(is_kept));
@@ -171,7 +178,7 @@ pub fn doubts(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<D
         clusters.members(p).iter().zip(0..).for_each(|(&i, at)| place[i as usize] = at);
     }
     let mut inside: Vec<Vec<(u32, u32, f64)>> = vec![Vec::new(); clusters.components()];
-    let mut between: BTreeMap<(usize, usize), (f64, Constraint)> = BTreeMap::new();
+    let mut between: BTreeMap<(usize, usize), (f64, Option<Constraint>)> = BTreeMap::new();
     for c in constraints.pairs() {
         let (i, j) = (c.i as usize, c.j as usize);
         let (p, q) = (clusters.component(i), clusters.component(j));
@@ -179,19 +186,19 @@ pub fn doubts(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<D
             inside[p].push((place[i], place[j], signed(c) + unjudged));
             continue;
         }
-        let (sum, best) = between.entry((p.min(q), p.max(q))).or_insert((0.0, *c));
+        let (sum, best) = between.entry((p.min(q), p.max(q))).or_insert((0.0, None));
         *sum += signed(c) + unjudged;
-        if signed(best) < signed(c) {
-            *best = *c;
+        if best.is_none_or(|best| signed(&best) < signed(c)) && !unsure.contains(&(c.i, c.j)) {
+            *best = Some(*c);
         }
     }
     let probability = |log_odds: f64| 1.0 / (1.0 + (-log_odds).exp());
     let size = |p: usize| clusters.members(p).len() as f64;
-    let doubt = |((p, q), (sum, c)): ((usize, usize), (f64, Constraint))| {
-        let changed = size(p) * size(q);
-        Doubt { pair: (c.i, c.j), expected: changed * probability(sum - unjudged * changed) }
+    let doubt = |((p, q), (sum, best)): ((usize, usize), (f64, Option<Constraint>))| {
+        let (changed, pair) = (size(p) * size(q), best.map(|c| (c.i, c.j))?);
+        Some(Doubt { pair, expected: changed * probability(sum - unjudged * changed) })
     };
-    let mut all: Vec<Doubt> = between.into_iter().map(doubt).collect();
+    let mut all: Vec<Doubt> = between.into_iter().filter_map(doubt).collect();
     let links = kept.listed().iter().map(|c| (c.weight, c.i, c.j)).collect();
     let sets = (0..clusters.components()).map(|p| clusters.members(p));
     let trees = WidestPaths::new(n, links, sets);
@@ -203,7 +210,8 @@ pub fn doubts(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<D
             let expected = changed * probability(unjudged * changed - cut.sum);
             Doubt { pair: ordered(a, b), expected }
         };
-        all.extend(trees.cuts(p, pairs).into_iter().map(doubt));
+        let cuts = trees.cuts(p, pairs).into_iter().map(doubt);
+        all.extend(cuts.filter(|doubt| !unsure.contains(&doubt.pair)));
     }
     all.retain(|doubt| doubt.expected > LEAST_CHANGE);
     all.sort_by(|a, b| b.expected.total_cmp(&a.expected).then(a.pair.cmp(&b.pair)));

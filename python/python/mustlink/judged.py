@@ -74,7 +74,7 @@ def cluster_pairs(
         Two columns of ids, such as ``i`` and ``j``, ``left`` and ``right`` or ``id_l`` and ``id_r``, and a column
         ``probability``, ``score`` or ``verdict`` (same, different, unsure). The objects are the ids.
     threshold : float, or list of floats
-        Probability above which a pair counts as the same.
+        Probability from which on a pair counts as the same.
     score_range : tuple of two floats, optional
         Scores of certainly different and certainly same pairs; 0 and 1 by default.
     prior : float
@@ -83,15 +83,16 @@ def cluster_pairs(
         Cost of joining two different objects, if separating two that are the same costs 1.
     unjudged : float, optional
         Probability that the objects of a pair without a verdict are the same, at most 0.5; by default 0.4 for scores
-        and 0.5 for verdicts and with answers. Below 0.5, one wrong verdict between two clusters is overruled even if no other pair of
+        and 0.5 for verdicts. Below 0.5, one wrong verdict between two clusters is overruled even if no other pair of
         them was judged.
     apart : str, optional
         Puts at most one object of each value into a cluster. ``"source"`` stands for the columns ``source_l`` and
         ``source_r``, or for others with such endings.
     constraints : path, optional
-        File of constraints, or a sheet of answers. They win over verdicts.
+        File of constraints, or a sheet of answers. They win over verdicts. Answers about other ids are ignored with a
+        warning, and pairs that were answered "unsure" are not asked again.
     ledger : path, optional
-        Ledger whose answers win over verdicts.
+        Ledger whose answers win over verdicts. It must refer to the same ids, not to rows by number.
     questions : int
         Largest number of questions.
     random_state : int, RandomState or None; default 0

@@ -5,6 +5,7 @@ pub mod constraint_groups;
 pub mod correlation;
 pub mod distance_costs;
 pub mod icm;
+pub mod judged_pairs;
 pub mod mahalanobis;
 mod memory_of_starts;
 pub mod must_link_units;

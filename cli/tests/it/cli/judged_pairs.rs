@@ -36,7 +36,7 @@ fn a_wrong_verdict_is_overruled_and_asked_about() {
 #[test]
 fn several_thresholds_are_columns() {
     let bench = Bench::with("scored.csv", SCORED);
-    let done = bench.run("cluster --pairs scored.csv --threshold .15,.5,.93 --out l.csv");
+    let done = bench.run("cluster --pairs scored.csv --threshold .15,.5,.93,.50 --out l.csv");
     assert_eq!(done.status, 0, "{}", done.err);
     let expected = "id,threshold_0.15,threshold_0.5,threshold_0.93\n\
                     a,0,0,0\nb,0,0,0\nc,0,0,1\nd,0,1,2\ne,0,1,2\n";
@@ -65,6 +65,38 @@ fn answers_in_a_ledger_win() {
     bench
         .run("cluster --pairs scored.csv --ledger l.jsonl --constraints pairs.csv")
         .failed(3, "error: constraints: cannot-link c–d contradicts must-links c–d\n");
+}
+
+#[test]
+fn answers_about_other_records_are_ignored() {
+    let bench = Bench::with("scored.csv", SCORED);
+    bench.write("old.csv", "i,j,answer\nc,d,same\nc,x,same\ny,z,different\n");
+    let done = bench.run("cluster --pairs scored.csv --constraints old.csv --format json");
+    assert!(
+        done.err.contains("warning: old.csv: ignored 2 answers about ids that no pair has\n"),
+        "{}",
+        done.err
+    );
+    assert_eq!(done.json()["thresholds"][0]["k"], 1);
+    let rows = "i,j,type\na,b,cannot_link\nx,b,must_link\nx,g,cannot_link_group\nd,g,cannot_link_group\n";
+    bench.write("old.csv", rows);
+    let done = bench.run("cluster --pairs scored.csv --constraints old.csv --format json");
+    assert!(done.err.contains("old.csv: ignored 2 constraints about ids"), "{}", done.err);
+    // The same in a ledger, which must refer to the ids.
+    bench.write("records.csv", "name,x\nc,1\nd,2\nx,3\ny,4\nz,5\n");
+    bench.write("sheet.csv", "i,j,answer\nc,d,same\nd,x,different\n");
+    let label = "label --data records.csv --k 2 --selector random_pairs --clusterer pck_means";
+    let done = bench.run(&format!("{label} --id name --ledger l.jsonl --import sheet.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let done = bench.run("cluster --pairs scored.csv --ledger l.jsonl --format json");
+    assert!(done.err.contains("l.jsonl: ignored 1 answer about ids"), "{}", done.err);
+    assert_eq!(done.json()["thresholds"][0]["k"], 1);
+    bench.write("sheet.csv", "i,j,answer\n0,1,same\n");
+    let done = bench.run(&format!("{label} --ignore name --ledger r.jsonl --import sheet.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let done = bench.run("cluster --pairs scored.csv --ledger r.jsonl");
+    assert_eq!(done.status, 3, "{}", done.err);
+    assert!(done.err.contains("refers to rows by number, but ids are needed"), "{}", done.err);
 }
 
 #[test]

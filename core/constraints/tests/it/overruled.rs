@@ -86,9 +86,15 @@ fn two_groups_and_a_wrong_must_link() {
     assert_eq!((case.constraint.i, case.constraint.j), (2, 3));
     assert_eq!((&case.path[..], case.apart), (&[2, 1, 0, 3][..], Some(2)));
     // The two groups are joined with odds of e^(1 − 1.5) : 1, which would join 6 pairs of objects.
-    let first = doubts(&all, &labels, 0.0)[0];
+    let about =
+        |unsure: &[(u32, u32)]| doubts(&all, &labels, 0.0, &unsure.iter().copied().collect());
+    let first = about(&[])[0];
     assert_eq!(first.pair, (2, 3));
     assert!((first.expected - 6.0 / (1.0 + 0.5f64.exp())).abs() < 1e-12, "{}", first.expected);
+    // If nobody knows about 2–3, the same question is asked about the next pair between the two groups.
+    let next = about(&[(2, 3)])[0];
+    assert_eq!((next.pair, next.expected), ((1, 4), first.expected));
+    assert!(about(&[(2, 3), (1, 4), (0, 3), (0, 1)]).iter().all(|doubt| doubt.pair != (0, 1)));
     // In one cluster, both cannot-links are overruled by must-links alone.
     let together = overruled(&all, &[0; 5]);
     let paths: Vec<&[u32]> = together.iter().map(|case| &case.path[..]).collect();
