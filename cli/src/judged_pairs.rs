@@ -5,6 +5,7 @@ use std::time::Instant;
 use mustlink::Context;
 use mustlink::text::count;
 use mustlink_datasets::{PairOptions, read_pairs, write_questions, write_rows};
+use mustlink_experiments::continued::Continued;
 use mustlink_experiments::judged_pairs::{Evidence, PairClusters, answers, chain, summary};
 use serde_json::{Value, json};
 
@@ -79,12 +80,14 @@ impl PairsArgs {
         &self,
         file: &str,
         job: &JobArgs,
+        previous: Option<&str>,
         [out, violations]: [Option<&str>; 2],
         format: Format,
     ) -> Result<u8, Failure> {
         let questions = self.questions.as_deref();
         let outputs = [("--out", out), ("--violations", violations), ("--questions", questions)];
-        check_outputs(&outputs, &[&job.inputs()[..], &[("--pairs", Some(file))]].concat())?;
+        let inputs = [("--pairs", Some(file)), ("--previous", previous)];
+        check_outputs(&outputs, &[&job.inputs()[..], &inputs].concat())?;
         let start = Instant::now();
         // A threshold that is repeated would make two columns of one name.
         let mut thresholds: Vec<f64> = Vec::new();
@@ -113,6 +116,12 @@ impl PairsArgs {
         let warnings = ctx.warnings();
         warnings.iter().for_each(|text| job.warn(text));
         let first = &found[0];
+        let continued = |found: &PairClusters| {
+            let labels: Vec<Option<u32>> = found.labels.iter().copied().map(Some).collect();
+            previous.map(|file| Continued::of_file(file, objects, &labels, &ctx)).transpose()
+        };
+        let continued = found.iter().map(continued).collect::<mustlink::Result<Vec<_>>>()?;
+        let both = || found.iter().zip(&continued);
         if let Some(out) = out {
             let name = |found: &PairClusters| -> String {
                 match thresholds.len() {
@@ -123,7 +132,11 @@ impl PairsArgs {
             let head: Vec<String> =
                 std::iter::once("id".into()).chain(found.iter().map(name)).collect();
             let row = |i: usize| -> Vec<String> {
-                let labels = found.iter().map(|found| found.labels[i].to_string());
+                let number = |label: u32, continued: &Option<Continued>| {
+                    continued.as_ref().map_or(label, |continued| continued.number(label))
+                };
+                let label = |found: &PairClusters, continued| number(found.labels[i], continued);
+                let labels = both().map(|(found, continued)| label(found, continued).to_string());
                 std::iter::once(objects.id(i)).chain(labels).collect()
             };
             write_rows(out, std::iter::once(head).chain((0..objects.n()).map(row)))?;
@@ -146,7 +159,7 @@ impl PairsArgs {
             write_questions(path, &pairs, objects, true)?;
         }
         let seconds = start.elapsed().as_secs_f64();
-        let of_thresholds: Vec<Value> = found.iter().map(numbers).collect();
+        let of_thresholds: Vec<Value> = both().map(numbers).collect();
         let json = json!({
             "pairs": file,
             "objects": objects.n(),
@@ -157,7 +170,7 @@ impl PairsArgs {
         });
         let text = || {
             let mut blocks = vec![vec![("pairs", format!("{}: {read}", objects.name))]];
-            blocks.extend(found.iter().map(|found| lines(found, thresholds.len() > 1)));
+            blocks.extend(both().map(|both| lines(both, thresholds.len() > 1)));
             let mut done = vec![("time", duration(seconds))];
             for (name, path) in
                 [("labels", out), ("violations", violations), ("questions", questions)]
@@ -183,14 +196,27 @@ impl PairsArgs {
 }
 
 /// The result at one threshold for programs.
-fn numbers(found: &PairClusters) -> Value {
+fn numbers((found, continued): (&PairClusters, &Option<Continued>)) -> Value {
     let PairClusters { threshold, k, objective, bound, violations, .. } = found;
     let overruled = json!({ "must": violations.must, "cannot": violations.cannot });
-    json!({ "threshold": threshold, "k": k, "objective": objective, "bound": bound, "overruled": overruled })
+    let mut all = json!({
+        "threshold": threshold,
+        "k": k,
+        "objective": objective,
+        "bound": bound,
+        "overruled": overruled,
+    });
+    if let Some(continued) = continued {
+        all["previous"] = json!(continued);
+    }
+    all
 }
 
 /// The result at one threshold for people.
-fn lines(found: &PairClusters, is_one_of_several: bool) -> Vec<(&'static str, String)> {
+fn lines(
+    (found, continued): (&PairClusters, &Option<Continued>),
+    is_one_of_several: bool,
+) -> Vec<(&'static str, String)> {
     let mut sizes = vec![0; found.k];
     found.labels.iter().for_each(|&label| sizes[label as usize] += 1);
     sizes.sort_unstable_by(|a, b| b.cmp(a));
@@ -199,6 +225,7 @@ fn lines(found: &PairClusters, is_one_of_several: bool) -> Vec<(&'static str, St
         lines.push(("threshold", found.threshold.to_string()));
     }
     lines.push(("clusters", term::listed(&sizes)));
+    lines.extend(continued.as_ref().map(|continued| ("previous", continued.text())));
     let objective = shown(Some(found.objective));
     lines.push(("objective", format!("{objective}, {}", found.about_bound())));
     let [same, different] =

@@ -57,8 +57,8 @@ impl Crosstab {
         leads.then(|| (name, most as f64 / total as f64))
     }
 
-    /// For people: a line per cluster.
-    pub fn lines(&self) -> Vec<(String, String)> {
+    /// For people: a line per cluster with its `number`.
+    pub fn lines(&self, number: impl Fn(u32) -> u32) -> Vec<(String, String)> {
         let (clusters, classes) = (20, 4);
         let line = |h: usize| {
             let found = self.of(h);
@@ -70,7 +70,7 @@ impl Crosstab {
             };
             let text = if found.is_empty() { "no class is known".into() } else { named.join(", ") };
             // A cell of a spreadsheet may have several lines.
-            (format!("cluster {h}"), text.replace(char::is_control, " ") + &more)
+            (format!("cluster {}", number(h as u32)), text.replace(char::is_control, " ") + &more)
         };
         self.counts.iter().enumerate().take(clusters).map(|(h, _)| line(h)).collect()
     }
@@ -379,8 +379,8 @@ mod tests {
         assert_eq!(crosstab.name(0), None, "two lead");
         assert_eq!(crosstab.name(1), Some(("b", 1.0)));
         assert_eq!(crosstab.name(2), None);
-        assert_eq!(crosstab.lines()[0], ("cluster 0".into(), "a 1, b 1".into()));
-        assert_eq!(crosstab.lines()[2].1, "no class is known");
+        assert_eq!(crosstab.lines(|h| h)[0], ("cluster 0".into(), "a 1, b 1".into()));
+        assert_eq!(crosstab.lines(|h| h)[2].1, "no class is known");
     }
 
     proptest! {

@@ -27,11 +27,13 @@
 //! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
 //! | `single`, `notices`, `number_of_clusters` | outside a study: one method on one data set, what is said of it; criteria for k |
-//! | `judged_pairs` | outside a study: clusters of objects of which only judged pairs are known |
+//! | `judged_pairs`, `continued` | outside a study: clusters of objects of which only judged pairs are known; clusters that keep their numbers |
 
 mod cell;
 mod cell_file;
 mod config;
+#[doc(hidden)]
+pub mod continued;
 mod data;
 mod diff;
 mod folder;

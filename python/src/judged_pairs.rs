@@ -6,10 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use mustlink::{Context, Error, Result};
 use mustlink_datasets::{PairOptions, pairs_of_text, read_pairs};
+use mustlink_experiments::continued::Continued;
 use mustlink_experiments::judged_pairs::{Evidence, answers, chain};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::errors::raised;
 use crate::interrupt::interruptible;
@@ -26,6 +28,7 @@ struct Request {
     unjudged: Option<f64>,
     constraints: Option<String>,
     ledger: Option<PathBuf>,
+    previous: Option<String>,
     questions: usize,
     seed: u64,
     threads: Option<usize>,
@@ -38,11 +41,13 @@ type Overruled = (String, String, &'static str, f64, String);
 /// A question: ids and the expected change.
 type Asked = (String, String, f64);
 
-/// The result at a threshold: labels, number of clusters, objective, bound, overruled verdicts, questions.
-type Made = (Vec<i64>, usize, f64, f64, Vec<Overruled>, Vec<Asked>);
+/// The result at a threshold: labels, number of clusters, objective, bound, overruled verdicts, questions, and what
+/// became of previous clusters as JSON.
+type Made = (Vec<i64>, usize, f64, f64, Vec<Overruled>, Vec<Asked>, Option<String>);
 
 /// The same with the labels as an array.
-type Given<'py> = (Bound<'py, PyArray1<i64>>, usize, f64, f64, Vec<Overruled>, Vec<Asked>);
+type Given<'py> =
+    (Bound<'py, PyArray1<i64>>, usize, f64, f64, Vec<Overruled>, Vec<Asked>, Option<String>);
 
 /// Clusters the judged pairs in a file, or in the text of one: the ids, the result at each threshold, and warnings.
 #[pyfunction]
@@ -57,8 +62,8 @@ pub(crate) fn cluster_pairs<'py>(
     let flag: Arc<AtomicBool> = Arc::default();
     let made = interruptible(py, request.threads, &flag, || made(&request, &pairs, is_file, &flag));
     let (ids, found, warnings) = made?.map_err(|e| raised(py, &e))?;
-    let given = |(labels, k, objective, bound, overruled, asked): Made| {
-        (labels.into_pyarray(py), k, objective, bound, overruled, asked)
+    let given = |(labels, k, objective, bound, overruled, asked, previous): Made| {
+        (labels.into_pyarray(py), k, objective, bound, overruled, asked, previous)
     };
     Ok((ids, found.into_iter().map(given).collect(), warnings))
 }
@@ -98,8 +103,13 @@ fn made(
             (i, j, question.expected)
         });
         let (overruled, asked) = (overruled.collect(), asked.collect());
-        let labels = found.labels.iter().map(|&label| i64::from(label)).collect();
-        all.push((labels, found.k, found.objective, found.bound, overruled, asked));
+        let labels: Vec<Option<u32>> = found.labels.iter().copied().map(Some).collect();
+        let continued = |file| Continued::of_file(file, objects, &labels, &ctx);
+        let previous = request.previous.as_deref().map(continued).transpose()?;
+        let number = |label: u32| previous.as_ref().map_or(label, |all| all.number(label));
+        let labels = found.labels.iter().map(|&label| i64::from(number(label))).collect();
+        let previous = previous.map(|all| json!(all).to_string());
+        all.push((labels, found.k, found.objective, found.bound, overruled, asked, previous));
     }
     let ids = (0..objects.n()).map(|i| objects.id(i)).collect();
     Ok((ids, all, ctx.warnings()))

@@ -61,3 +61,11 @@ def test_answers_about_other_records_are_ignored(tmp_path):
 def test_a_probability_at_the_threshold_is_the_same():
     found = cluster_pairs(pd.DataFrame([("a", "b", 0.7)], columns=["i", "j", "probability"]), 0.7)
     assert found.n_clusters == 1
+
+
+def test_clusters_keep_their_numbers(tmp_path):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,label\na,5\nb,5\nc,5\nx,2\n")
+    found = cluster_pairs(FRAME, previous=labels)
+    assert found.labels.tolist() == [5, 5, 5, 6, 6]
+    assert found.previous == {"kept": [5], "split": [], "joined": [], "new": [6], "gone": [2]}

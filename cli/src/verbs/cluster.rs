@@ -28,6 +28,7 @@ use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement, shown};
 use crate::{broken, candidates, dry_run, feature_weights, interrupt, program, term};
 use mustlink_experiments::Clustered;
+use mustlink_experiments::continued::Continued;
 
 /// Cluster a data set. Writes labels to --out and prints a summary
 #[derive(Debug, clap::Args)]
@@ -84,6 +85,11 @@ pub(crate) struct Args {
     /// candidates.csv: scores; labels.csv: the clustering of each; method.toml: the chosen ones as a method.
     #[arg(long, value_name = "FOLDER")]
     out_candidates: Option<PathBuf>,
+    /// Labels of an earlier run: clusters that continue keep their numbers
+    ///
+    /// A CSV id,label. As many objects as possible keep their number; other clusters have new numbers.
+    #[arg(long, value_name = "FILE", conflicts_with_all = NUMBERED.split(' '))]
+    previous: Option<String>,
     /// Seconds that auto may take, or none [default: see --help]
     ///
     /// By default auto leaves out methods that are estimated to be too expensive, and lists them. none: no
@@ -108,6 +114,9 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
+
+/// Options whose files number the clusters from 0.
+const NUMBERED: &str = "save_model plot profile out_candidates";
 
 /// `--data`, which judged pairs replace.
 fn without_pairs(data: clap::Arg) -> clap::Arg {
@@ -143,6 +152,8 @@ struct Summary {
     broken_left_out: usize,
     scores: Scores,
     scored: Scored,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<Continued>,
     #[serde(skip_serializing_if = "Option::is_none")]
     crosstab: Option<Crosstab>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -309,7 +320,8 @@ fn outputs(args: &Args) -> [Named<'_>; 4] {
 
 /// Refuses files and folders that cannot be written, or that are read.
 fn check_written(args: &Args) -> std::result::Result<(), Failure> {
-    let (outputs, inputs) = (outputs(args), args.job.inputs());
+    let previous = ("--previous", args.previous.as_deref());
+    let (outputs, inputs) = (outputs(args), [&args.job.inputs()[..], &[previous]].concat());
     check_outputs(&outputs, &inputs)?;
     let folder = |option, path, files| Folder { option, path, files };
     let drawn = drawn(&["projection", "candidate-scores"], &args.formats);
@@ -325,7 +337,8 @@ fn check_written(args: &Args) -> std::result::Result<(), Failure> {
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if let Some(file) = &args.pairs.pairs {
         let outputs = [args.out.as_deref(), args.violations.as_deref()];
-        return args.pairs.run(file, &args.job, outputs, args.format);
+        let previous = args.previous.as_deref();
+        return args.pairs.run(file, &args.job, previous, outputs, args.format);
     }
     check_written(args)?;
     // A choice among methods that see the data differently has no weights of features.
@@ -353,7 +366,12 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let classes = job.original.known.as_ref().or(job.original.classes.as_ref());
     let of_rows = job.labels(&clustering.labels);
     let crosstab = classes.map(|c| Crosstab::new(&of_rows, clustering.k, c));
-    write(args, &job, &clustered, crosstab.as_ref())?;
+    let continued = |file: &String| {
+        let labels = job.labels_and_noise(&clustering.labels);
+        Continued::of_file(file, &job.original, &labels, job.context())
+    };
+    let previous = args.previous.as_ref().map(continued).transpose()?;
+    write(args, &job, &clustered, previous.as_ref(), crosstab.as_ref())?;
     let wanted = args.violations.is_some() || args.format == Format::Json;
     let all = wanted.then(|| job.broken(&clustered, overruled.as_deref().unwrap_or_default()));
     let (broken, broken_left_out) =
@@ -385,6 +403,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         broken_left_out,
         scores,
         scored,
+        previous,
         crosstab,
         validation,
         seconds,
@@ -410,6 +429,7 @@ fn write(
     args: &Args,
     job: &Job,
     clustered: &Clustered,
+    previous: Option<&Continued>,
     crosstab: Option<&Crosstab>,
 ) -> std::result::Result<(), Failure> {
     let clustering = &clustered.run.clustering;
@@ -417,7 +437,10 @@ fn write(
     let input = &clustered.input.problem.data;
     let seen = if input.n() == clustering.labels.len() { input } else { &job.problem.data };
     if let Some(out) = &args.out {
-        let labels = job.labels_and_noise(&clustering.labels);
+        let mut labels = job.labels_and_noise(&clustering.labels);
+        if let Some(previous) = previous {
+            labels.iter_mut().flatten().for_each(|label| *label = previous.number(*label));
+        }
         mustlink_datasets::write_labels(out, &job.original, &labels)?;
     }
     if let Some(path) = &args.save_model {
@@ -530,7 +553,8 @@ fn next(args: &Args) -> Option<String> {
 
 fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     let clustering = &clustered.run.clustering;
-    let clusters = s.crosstab.as_ref().map(Crosstab::lines).unwrap_or_default();
+    let number = |h: u32| s.previous.as_ref().map_or(h, |previous| previous.number(h));
+    let clusters = s.crosstab.as_ref().map(|crosstab| crosstab.lines(number)).unwrap_or_default();
     let mut read = vec![("data", format!("{}: {}", job.original.name, job.original.summary()))];
     if (s.n, s.d) != (job.original.n(), job.original.d()) {
         let (objects, features) = (count(s.n, "object"), count(s.d, "feature"));
@@ -554,6 +578,7 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     done.push(("time", duration(s.seconds)));
     done.extend(written(args));
     let mut found = vec![("clusters", sizes(clustering))];
+    found.extend(s.previous.as_ref().map(|previous| ("previous", previous.text())));
     if s.noise > 0 {
         found.push(("noise", format!("{}, -1 in the labels", count(s.noise, "object"))));
     }

@@ -2,6 +2,7 @@
 
 mod builds;
 mod changed;
+mod continued;
 mod damage;
 mod distortions;
 mod files;

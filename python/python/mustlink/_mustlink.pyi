@@ -33,6 +33,7 @@ def cluster_pairs(
             float,
             list[tuple[str, str, str, float, str]],
             list[tuple[str, str, float]],
+            str | None,
         ]
     ],
     list[str],

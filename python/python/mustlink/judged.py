@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,6 +50,9 @@ class PairClusters:
     overruled: list[tuple[str, str, str, float, str]]
     #: Pairs to ask next: both ids, and the expected number of pairs of objects that the answer joins or separates.
     questions: list[tuple[str, str, float]]
+    #: Numbers of ``previous`` clusters that were ``kept``, of ``new`` ones and of those that are ``gone``; pairs of a
+    #: cluster that was ``split`` and the one it came from, and of one that was ``joined`` and the one it went into.
+    previous: dict[str, list[Any]] | None = None
 
 
 def cluster_pairs(
@@ -62,6 +66,7 @@ def cluster_pairs(
     apart: str | None = None,
     constraints: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
+    previous: str | os.PathLike[str] | None = None,
     questions: int = 50,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -93,6 +98,9 @@ def cluster_pairs(
         warning, and pairs that were answered "unsure" are not asked again.
     ledger : path, optional
         Ledger whose answers win over verdicts. It must refer to the same ids, not to rows by number.
+    previous : path, optional
+        Labels of an earlier run, with the columns ``id`` and ``label``. Clusters that continue keep their numbers, so
+        that as many objects as possible do; others have new numbers.
     questions : int
         Largest number of questions.
     random_state : int, RandomState or None; default 0
@@ -126,6 +134,7 @@ def cluster_pairs(
         "unjudged": unjudged,
         "constraints": None if constraints is None else os.fspath(constraints),
         "ledger": None if ledger is None else os.fspath(ledger),
+        "previous": None if previous is None else os.fspath(previous),
         "questions": questions,
         "seed": _config.seed(random_state),
         "threads": _config.threads(n_jobs),
@@ -134,7 +143,10 @@ def cluster_pairs(
     given = os.fspath(pairs) if is_file else _text(pairs)
     ids, found, warnings = _mustlink.cluster_pairs(_config.text(request), given, is_file)
     _data.warn(warnings)
-    made = [PairClusters(at, ids, *result) for at, result in zip(thresholds, found)]
+    made = [
+        PairClusters(at, ids, *result, previous=None if told is None else json.loads(told))
+        for at, (*result, told) in zip(thresholds, found)
+    ]
     return made[0] if isinstance(threshold, (float, int)) else made
 
 

@@ -49,6 +49,26 @@ fn several_thresholds_are_columns() {
 }
 
 #[test]
+fn clusters_keep_their_numbers() {
+    let bench = Bench::with("scored.csv", SCORED);
+    bench.write("old.csv", "id,label\na,5\nb,5\nc,5\nd,5\nx,2\n");
+    let done = bench.run("cluster --pairs scored.csv --previous old.csv --out l.csv");
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert_eq!(bench.read("l.csv"), "id,label\na,5\nb,5\nc,5\nd,6\ne,6\n");
+    let text = "previous     1 kept, 0 split, 0 joined, 1 new (6), 1 gone (2)\n";
+    assert!(done.out.contains(text), "{}", done.out);
+    // The same for clusters of data.
+    bench.write("data.csv", "name,x\na,0\nb,1\ne,1\nc,9\nd,8\n");
+    bench.write("old.csv", "id,label\na,5\nb,5\nc,5\nd,5\ne,5\n");
+    let line = "cluster --data data.csv --id name --clusterer kmeans --k 2 --previous old.csv";
+    let done = bench.run(&format!("{line} --out l.csv --format json"));
+    assert_eq!(bench.read("l.csv"), "id,label\na,5\nb,5\ne,5\nc,6\nd,6\n");
+    assert_eq!(done.json()["previous"]["split"], serde_json::json!([[6, 5]]));
+    let done = bench.run(&format!("{line} --profile p"));
+    assert!(done.status == 2 && done.err.contains("cannot be used with"), "{}", done.err);
+}
+
+#[test]
 fn answers_in_a_ledger_win() {
     let bench = Bench::with("scored.csv", SCORED);
     bench.write("records.csv", "name,x\na,1\nb,2\nc,3\nd,4\ne,5\n");
@@ -78,7 +98,8 @@ fn answers_about_other_records_are_ignored() {
         done.err
     );
     assert_eq!(done.json()["thresholds"][0]["k"], 1);
-    let rows = "i,j,type\na,b,cannot_link\nx,b,must_link\nx,g,cannot_link_group\nd,g,cannot_link_group\n";
+    let rows =
+        "i,j,type\na,b,cannot_link\nx,b,must_link\nx,g,cannot_link_group\nd,g,cannot_link_group\n";
     bench.write("old.csv", rows);
     let done = bench.run("cluster --pairs scored.csv --constraints old.csv --format json");
     assert!(done.err.contains("old.csv: ignored 2 constraints about ids"), "{}", done.err);
