@@ -133,8 +133,8 @@ impl Running<'_> {
         }
     }
 
-    /// The next question for the person. To ask what is known would only invite a slip: it is answered here, at no cost,
-    /// unless the selector tests answers by others.
+    /// The next question for the person. A question whose answer follows from others would only invite a slip: it is
+    /// answered here, at no cost, unless the selector tests answers with others.
     fn question(&mut self) -> Result<Option<Question>> {
         let selector = self.single.method.selector.as_ref();
         let tests_answers = selector.is_some_and(|s| s.properties().asks_for_evidence);
@@ -148,7 +148,7 @@ impl Running<'_> {
         Ok(None)
     }
 
-    /// Shows the question, or why there is none.
+    /// Shows the question, or why the session has ended.
     fn show(&self, question: Option<&Question>) {
         let by_itself = self.single.method.clusterer.is_none();
         let clustering = by_itself.then(|| self.driver.clustering()).flatten();

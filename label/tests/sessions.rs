@@ -149,7 +149,7 @@ fn the_classes_and_who_answers_like_them_get_the_same() {
         };
         let by_classes = single.select(&seen.problem, asked).unwrap().unwrap();
         assert!(by_hand.asked() > 2, "{tag} asked {}", by_hand.asked());
-        // A budget ends before the step to the next question, a desk when that is put: the clustering
+        // A budget ends before the step to the next question, a session when that is put: the clustering
         // for a question that nobody answers is no part of the selection.
         let of = |selection| {
             let mut events = events(selection);
