@@ -386,6 +386,10 @@ fn mistakes_in_the_file_and_on_the_line() {
     for mistake in ["\"kmeens\"", "no data set \"iriss\"", "mine.npy: no such file"] {
         assert!(done.err.contains(mistake), "{mistake}: {}", done.err);
     }
+    let claim = "[[criterion]]\nid = \"c\"\nstatement = \"it is so\"\ncheck = \"n > 1\"\n";
+    bench.write("e.toml", SMALL.to_string() + claim);
+    let done = bench.run("check e.toml --set dataset=[]");
+    assert!(done.status == 2 && !done.err.contains("defect"), "{}", done.err);
     bench.write("e.toml", SMALL);
     bench.run("run e.toml --set repeats=2").failed(
         2,
