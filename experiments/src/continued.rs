@@ -6,7 +6,7 @@ use mustlink_core::closure::UnionFind;
 use mustlink_core::clustering::NONE;
 use mustlink_core::text::count;
 use mustlink_core::{Context, Error, Result};
-use mustlink_datasets::{Dataset, LabelColumn, read_labels};
+use mustlink_datasets::{Dataset, read_labels};
 use mustlink_kernels::agreement::sparse_matching::{Worth, first_of_largest};
 use serde::Serialize;
 
