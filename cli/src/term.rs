@@ -112,16 +112,16 @@ pub(crate) fn counted(all: &[(usize, &str)]) -> String {
 
 /// The number of groups of these sizes, and the first sizes: `3 (32, 25 and 18 objects)`.
 pub(crate) fn listed(sizes: &[usize]) -> String {
-    let mut first: Vec<String> = sizes.iter().take(20).map(usize::to_string).collect();
-    let all = match (sizes, first.pop()) {
-        ([one], _) => count(*one, "object"),
-        (_, Some(last)) if sizes.len() <= 20 => format!("{} and {last} objects", first.join(", ")),
-        (_, last) => {
-            first.extend(last);
-            format!("{}, … objects", first.join(", "))
+    let joined = |part: &[usize]| part.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let k = sizes.len();
+    match sizes {
+        [] => "0".into(),
+        [one] => format!("1 ({})", count(*one, "object")),
+        [others @ .., last] if k <= 20 => {
+            format!("{k} ({} and {})", joined(others), count(*last, "object"))
         }
-    };
-    format!("{} ({all})", sizes.len())
+        _ => format!("{k} ({}, … objects)", joined(&sizes[..20])),
+    }
 }
 
 /// `text` broken between words to the width of the terminal; lines after the first are indented.
@@ -200,8 +200,9 @@ mod tests {
 
     #[test]
     fn sizes_of_groups() {
+        assert_eq!(listed(&[]), "0");
         assert_eq!(listed(&[1]), "1 (1 object)");
-        assert_eq!(listed(&[2, 1]), "2 (2 and 1 objects)");
+        assert_eq!(listed(&[2, 1]), "2 (2 and 1 object)");
         assert_eq!(listed(&[32, 25, 18]), "3 (32, 25 and 18 objects)");
         let many = listed(&[7; 21]);
         assert!(many.starts_with("21 (7, 7, ") && many.ends_with(" 7, … objects)"), "{many}");

@@ -132,7 +132,7 @@ impl Continued {
         self.numbers.get(cluster as usize).copied().unwrap_or(cluster)
     }
 
-    /// What became of the clusters, in words.
+    /// A line for people: how many clusters continue, were split, joined, are new or gone.
     pub fn text(&self) -> String {
         let moved = |all: &[(u32, u32)], word: &str| -> Vec<String> {
             all.iter().map(|(number, other)| format!("{number} {word} {other}")).collect()

@@ -17,9 +17,9 @@ use mustlink_kernels::constrained::judged_pairs::{self, Found, Odds, summed};
 /// Answers about pairs. They win over verdicts.
 #[derive(Debug, Clone, Default)]
 pub struct Answers {
-    /// What they say.
+    /// Must-links and cannot-links.
     pub stated: Constraints,
-    /// Pairs, the smaller object first, for which nobody knew the answer.
+    /// Pairs, the smaller object first, that were answered "unsure".
     pub unsure: HashSet<(u32, u32)>,
 }
 

@@ -1,8 +1,8 @@
 //! A whole study from its file.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use mustlink::Error;
 use mustlink::config::Document;

@@ -348,7 +348,7 @@ struct Ended {
     is_written: bool,
 }
 
-/// Number of answers. What followed from them was asked of nobody.
+/// Number of answers that the annotator gave, without those that followed from others.
 fn answers(selection: &Selection) -> usize {
     let is_paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
     selection.events.iter().filter(is_paid).count()

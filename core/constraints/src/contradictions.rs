@@ -91,7 +91,7 @@ const MOST_LOOKS: u64 = 30_000_000;
 ///
 /// Every partition violates a cannot-link or one of the must-links of a chain between its ends, so the smallest of
 /// their weights cannot be avoided. It is taken from all of them, and the search continues with what is left.
-/// `conflicts`: places of cannot-links among all pairs. The search ends after [`MOST_LOOKS`], with what is found by then.
+/// `conflicts`: places of cannot-links among all pairs. The search ends after [`MOST_LOOKS`], with the bound so far.
 pub(crate) fn unavoidable(
     constraints: &Constraints,
     n: usize,

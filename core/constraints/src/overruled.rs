@@ -161,7 +161,7 @@ pub fn least_violated(closure: &Closure, counts: impl Fn(usize) -> bool) -> f64 
 /// Each question decides whether two sets of objects belong together: two clusters, or the two sides of a link
 /// without which a cluster is in two parts. All constraints between the two sets together give the probability that
 /// the partition is wrong. The question is about the pair that speaks most for joining them, except pairs in `unsure`,
-/// for which nobody knew the answer. `unjudged` is the cost of joining a pair without a constraint.
+/// which were answered "unsure". `unjudged` is the cost of joining a pair without a constraint.
 pub fn doubts(
     constraints: &Constraints,
     labels: &[u32],

@@ -175,7 +175,7 @@ def _clusters(labels: Any) -> list[tuple[str, str]]:
     noise = len(labels) - sum(sizes)
     listed = [str(size) for size in sizes[:_MOST]]
     listed = [*listed, "…"] if len(sizes) > _MOST else [*listed[:-2], " and ".join(listed[-2:])]
-    of = f" ({', '.join(listed)} {'object' if sizes == [1] else 'objects'})" if sizes else ""
+    of = f" ({', '.join(listed)} {'object' if sizes[-1] == 1 and len(sizes) <= _MOST else 'objects'})" if sizes else ""
     return [("clusters", f"{len(sizes)}{of}" + (f", {noise} noise" if noise else ""))]
 
 

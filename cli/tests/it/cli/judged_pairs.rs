@@ -42,7 +42,7 @@ fn several_thresholds_are_columns() {
                     a,0,0,0\nb,0,0,0\nc,0,0,1\nd,0,1,2\ne,0,1,2\n";
     assert_eq!(bench.read("l.csv"), expected);
     assert!(
-        done.out.contains("threshold    0.93\nclusters     3 (2, 2 and 1 objects)\n"),
+        done.out.contains("threshold    0.93\nclusters     3 (2, 2 and 1 object)\n"),
         "{}",
         done.out
     );
