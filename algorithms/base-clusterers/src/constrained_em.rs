@@ -8,6 +8,7 @@ mod node_sets;
 mod tests;
 mod two_labels;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mustlink_core::clustering::compact;
@@ -163,30 +164,60 @@ impl ConstrainedEm {
         let start = self.start()?;
         let model = Model::new(self, problem, k, ctx)?;
         let easy = first_problem(problem, k)?;
-        let attempt = |r: usize| {
-            let ctx = ctx.index(r);
-            let first = start.cluster(&easy, &ctx.child("start")).map_err(|e| e.at("start"))?;
-            model.run(&among(k, first.labels, start.typetag_name())?, stop, &ctx)
+        let first = |r: usize| {
+            let first = start.cluster(&easy, &ctx.index(r).child("start"));
+            among(k, first.map_err(|e| e.at("start"))?.labels, start.typetag_name())
         };
         // A start that leads to a component without extent does not end the others.
         let (mut best, mut failure): (Option<Clustering>, _) = (None, None);
-        reduce::in_waves(
-            self.restarts,
-            |r| Ok(attempt(r)),
-            |made| {
+        for from in (0..self.restarts).step_by(reduce::WAVE) {
+            let wave = from..self.restarts.min(from.saturating_add(reduce::WAVE));
+            let starts: Vec<Result<Vec<u32>>> = wave.into_par_iter().map(first).collect();
+            let twins = twins(&starts);
+            let run = |at: usize| match &starts[at] {
+                Ok(labels) if twins[at] == at => {
+                    Some(model.run(labels, stop, &ctx.index(from + at)))
+                }
+                _ => None,
+            };
+            let mut runs: Vec<Option<Result<Clustering>>> =
+                (0..starts.len()).into_par_iter().map(run).collect();
+            let mut failures: BTreeMap<usize, Error> = BTreeMap::new();
+            for (at, start) in starts.into_iter().enumerate() {
+                let made = match (start, runs[at].take()) {
+                    (Err(e), _) => Err(e),
+                    (Ok(_), Some(made)) => made,
+                    // What its twin made is not better than itself.
+                    (Ok(_), None) => match failures.get(&twins[at]) {
+                        Some(e) => Err(e.clone()),
+                        None => continue,
+                    },
+                };
                 match made {
                     Ok(c) if best.as_ref().is_none_or(|b| c.objective < b.objective) => {
                         best = Some(c);
                     }
                     Ok(_) => {}
-                    Err(e @ Error::NumericalFailure { .. }) => failure = Some(e),
+                    Err(e @ Error::NumericalFailure { .. }) => {
+                        failures.insert(at, e.clone());
+                        failure = Some(e);
+                    }
                     Err(e) => return Err(e),
                 }
-                Ok(())
-            },
-        )?;
+            }
+        }
         best.ok_or_else(|| failure.expect("a start succeeds or fails"))
     }
+}
+
+/// For each start the first one with the same labels, or itself. With few clusters many starts are equal, and what
+/// follows from a start is not random.
+fn twins(starts: &[Result<Vec<u32>>]) -> Vec<usize> {
+    let twin = |(at, start): (usize, &Result<Vec<u32>>)| {
+        let Ok(labels) = start else { return at };
+        starts.iter().position(|other| other.as_ref().is_ok_and(|o| o == labels)).unwrap_or(at)
+    };
+    starts.iter().enumerate().map(twin).collect()
 }
 
 /// The problem for the start, without hard marks, because this plugin keeps constraints marked hard itself.
@@ -281,7 +312,8 @@ impl<'a> Model<'a> {
         for _ in 0..stop.max_iterations {
             ctx.check()?;
             log_mixing = self.mixing(&shares, log_mixing, ctx)?;
-            let share = |i: usize, h: usize| shares[[self.closure.component(i), h]];
+            let flat = shares.as_slice().expect("standard layout");
+            let share = |i: usize, h: usize| flat[self.closure.component(i) * self.k + h];
             let fitted = Gaussians::fit(
                 self.data,
                 self.k,
@@ -329,14 +361,16 @@ impl<'a> Model<'a> {
         log_densities: &Array2<f64>,
         log_mixing: &Array1<f64>,
     ) -> Result<Array2<f64>> {
-        let nodes = self.closure.components();
-        let mut theta = Array2::zeros((nodes, self.k));
+        let (nodes, k) = (self.closure.components(), self.k);
+        let mut theta = Array2::zeros((nodes, k));
         let flat = theta.as_slice_mut().expect("standard layout");
-        flat.par_chunks_mut(self.k).enumerate().for_each(|(p, to)| {
+        let log_densities = log_densities.as_slice().expect("standard layout");
+        let log_mixing = log_mixing.as_slice().expect("standard layout");
+        flat.par_chunks_mut(k).enumerate().with_min_len(reduce::BLOCK).for_each(|(p, to)| {
+            let (members, exponent) = (self.closure.members(p), self.exponents[p]);
             for (h, to) in to.iter_mut().enumerate() {
-                let members = self.closure.members(p).iter();
-                let density: f64 = members.map(|&i| log_densities[[i as usize, h]]).sum();
-                *to = self.exponents[p] * log_mixing[h] + density;
+                let density: f64 = members.iter().map(|&i| log_densities[i as usize * k + h]).sum();
+                *to = exponent * log_mixing[h] + density;
             }
         });
         match theta.rows().into_iter().position(|row| !row.iter().all(|v| v.is_finite())) {
@@ -364,11 +398,12 @@ impl<'a> Model<'a> {
     }
 
     fn counts(&self, shares: &Array2<f64>) -> Array1<f64> {
-        let mut sums = Array1::zeros(self.k);
-        for (row, &e) in shares.rows().into_iter().zip(&self.exponents) {
-            sums.scaled_add(e, &row);
+        let mut sums = vec![0.0; self.k];
+        let rows = shares.as_slice().expect("standard layout").chunks_exact(self.k);
+        for (row, &e) in rows.zip(&self.exponents) {
+            sums.iter_mut().zip(row).for_each(|(sum, share)| *sum += e * share);
         }
-        sums
+        Array1::from(sums)
     }
 
     /// Logs of the mixing weights that fit the shares best, or better than those before.
@@ -421,8 +456,9 @@ impl<'a> Model<'a> {
     /// Labels of the likeliest component of each chunklet by itself; returns the number of changed objects.
     fn relabel(&self, shares: &Array2<f64>, labels: &mut [u32]) -> usize {
         let mut moved = 0;
+        let shares = shares.as_slice().expect("standard layout");
         for (i, label) in labels.iter_mut().enumerate() {
-            let row = shares.row(self.closure.component(i));
+            let row = &shares[self.closure.component(i) * self.k..][..self.k];
             let best = (1..self.k).fold(0, |best, h| if row[h] > row[best] { h } else { best });
             moved += usize::from(*label != best as u32);
             *label = best as u32;

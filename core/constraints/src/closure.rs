@@ -199,16 +199,19 @@ impl Closure {
     }
 
     /// Component of object `i`; ids are in order of smallest member, unconstrained objects have their own.
+    #[inline]
     pub fn component(&self, i: usize) -> usize {
         self.component[i] as usize
     }
 
     /// Number of components, single objects included.
+    #[inline]
     pub fn components(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Objects of component `p`, ascending.
+    #[inline]
     pub fn members(&self, p: usize) -> &[u32] {
         &self.members[self.offsets[p] as usize..self.offsets[p + 1] as usize]
     }

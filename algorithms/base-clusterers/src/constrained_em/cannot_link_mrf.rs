@@ -139,13 +139,12 @@ impl CannotLinkMrf {
         ctx.check()?;
         let k = self.k;
         let mut marginals = Array2::zeros((self.nodes, k));
-        let flat = marginals.as_slice_mut().expect("standard layout");
-        flat.par_chunks_mut(k.max(1)).enumerate().for_each(|(p, to)| {
-            softmax(theta.row(p), to);
-        });
-        let mut log_partition = reduce::sum(self.free.len(), |at| {
-            log_sum_exp(theta.row(self.free[at] as usize).iter().copied())
-        });
+        let mut alone = vec![0.0; self.nodes];
+        let rows = theta.as_slice().expect("standard layout").par_chunks(k.max(1));
+        let flat = marginals.as_slice_mut().expect("standard layout").par_chunks_mut(k.max(1));
+        let nodes = flat.zip(rows).zip(&mut alone).with_min_len(reduce::BLOCK);
+        nodes.for_each(|((to, row), alone)| *alone = softmax(row, to));
+        let mut log_partition = reduce::sum(self.free.len(), |at| alone[self.free[at] as usize]);
         let solved: Vec<(f64, Vec<Belief>)> = self
             .parts
             .par_iter()
@@ -199,9 +198,11 @@ impl CannotLinkMrf {
     }
 }
 
-fn softmax(from: ArrayView1<f64>, to: &mut [f64]) {
+/// Puts exp(v) / Σ exp(v) into `to`; returns log Σ exp(v).
+fn softmax(from: &[f64], to: &mut [f64]) -> f64 {
     let all = log_sum_exp(from.iter().copied());
     to.iter_mut().zip(from).for_each(|(to, v)| *to = (v - all).exp());
+    all
 }
 
 /// Index of the largest value, the lowest of several.

@@ -57,6 +57,26 @@ fn a_start_of_more_clusters_is_named() {
 }
 
 #[test]
+fn equal_starts_run_once() {
+    let (p, classes) = fixtures::dense(5);
+    let p = p.with_constraints(fixtures::true_constraints(&classes, 20, 1));
+    let given: Vec<u32> = classes.iter().map(|c| c % 3).collect();
+    let p = p.with_k(3).with_start(Start::Labels(given));
+    let looks = |restarts: usize| {
+        let em = ConstrainedEm { start: from_labels(), restarts, ..ConstrainedEm::default() };
+        let counted = Context::builder(SeedPath::new(1)).count_looks().build();
+        (em.cluster(&p, &counted).unwrap(), counted.looks())
+    };
+    let ((one, looks_of_one), (many, looks_of_many)) = (looks(1), looks(70));
+    assert_eq!(one, many);
+    // Two waves: each runs the first of its starts.
+    assert!(looks_of_many < 3 * looks_of_one + 70 * 20, "{looks_of_many} {looks_of_one}");
+    let failed = Err(Error::Cancelled);
+    let starts = [Ok(vec![0, 1]), failed, Ok(vec![1, 0]), Ok(vec![0, 1])];
+    assert_eq!(twins(&starts), [0, 1, 2, 0]);
+}
+
+#[test]
 fn one_component_has_a_closed_form() {
     // Mean 1, variance 2/3: −log N = ½ ln(2π · 2/3) + ½ on the mean.
     let p = problem(array![[0.0], [1.0], [2.0]], 1, &[Constraint::must(0, 2)]);

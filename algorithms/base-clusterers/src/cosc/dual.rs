@@ -1,7 +1,5 @@
 //! The inner problem of a step of RatioDCA, min R₁(f) − ⟨c, f⟩ over ‖f‖ ≤ 1, solved by its dual.
 
-use std::cell::Cell;
-
 use mustlink_core::{Context, Result};
 
 use super::two_way::{TwoWay, dot, norm};
@@ -29,7 +27,9 @@ pub(super) struct Dual {
     /// c − Bᵀα − K(u − v), in units of K.
     residual: Vec<f64>,
     next: Vec<f64>,
-    scratch: Vec<f64>,
+    /// Projections of v and of the residual on the simplex.
+    of_v: SimplexLevel,
+    of_residual: SimplexLevel,
 }
 
 /// One edge; what an iteration reads of it lies together.
@@ -72,7 +72,8 @@ impl Dual {
             momentum: 1.0,
             residual: vec![0.0; n],
             next: vec![0.0; n],
-            scratch: Vec::with_capacity(n),
+            of_v: SimplexLevel::new(n),
+            of_residual: SimplexLevel::new(n),
         }
     }
 
@@ -106,9 +107,17 @@ impl Dual {
         if self.penalty > 0.0 { self.penalty } else { 1.0 }
     }
 
-    /// Visits every edge with the difference of the residuals at its ends, and puts the residual for
-    /// the flows that `flow` returns into `next`.
-    fn pass(&mut self, c: &[f64], at: At, flow: impl Fn(&mut Edge, f64) -> f64) {
+    /// Visits every edge with the difference of the residuals at its ends. `flow` returns the flow of the edge and a
+    /// term: the residual for these flows is put into `next`, and the terms are added to `sum` in the order of edges.
+    // Inlined into a descent, the sum would be kept in memory, and each edge would wait for it.
+    #[inline(never)]
+    fn pass(
+        &mut self,
+        c: &[f64],
+        at: At,
+        mut sum: f64,
+        flow: impl Fn(&mut Edge, f64) -> (f64, f64),
+    ) -> f64 {
         let unit = 1.0 / self.unit();
         let v = if at == At::Ahead { &self.v_ahead } else { &self.v };
         let z = self.next.as_mut_slice();
@@ -120,28 +129,31 @@ impl Dual {
             let (row, after) = std::mem::take(&mut rest).split_at_mut(count as usize);
             rest = after;
             // All edges of a row change the same entry: it stays in a register.
-            let mut sum = z[i];
+            let mut own = z[i];
             for edge in row {
                 let j = edge.to as usize;
-                let a = flow(edge, here - self.residual[j]) * scale;
-                sum -= a;
+                let (a, term) = flow(edge, here - self.residual[j]);
+                let a = a * scale;
+                sum += term;
+                own -= a;
                 z[j] += a;
             }
-            z[i] = sum;
+            z[i] = own;
         }
         if self.penalty > 0.0 {
-            let level = simplex_level(z, &mut self.scratch);
+            let level = self.of_residual.find(z);
             // z − max(z − level, 0)
             z.iter_mut().for_each(|z| *z = z.min(level));
         }
+        sum
     }
 
     /// Puts the residual at a point into `next`.
     fn take_residual(&mut self, c: &[f64], at: At) {
         match at {
-            At::Solution => self.pass(c, at, |edge, _| edge.flow),
-            At::Ahead => self.pass(c, at, |edge, _| edge.ahead),
-        }
+            At::Solution => self.pass(c, at, 0.0, |edge, _| (edge.flow, 0.0)),
+            At::Ahead => self.pass(c, at, 0.0, |edge, _| (edge.ahead, 0.0)),
+        };
     }
 
     /// One iteration from the residual ahead: moves the point, and finds the new residual ahead.
@@ -154,7 +166,7 @@ impl Dual {
         if self.penalty > 0.0 {
             let moved = &mut self.v_ahead;
             moved.iter_mut().zip(&self.residual).for_each(|(v, r)| *v -= step * r);
-            let level = simplex_level(moved, &mut self.scratch);
+            let level = self.of_v.find(moved);
             for ((v, ahead), r) in self.v.iter_mut().zip(moved).zip(&self.residual) {
                 let new = (*ahead - level).max(0.0);
                 against -= self.root * r * (new - *v);
@@ -163,20 +175,18 @@ impl Dual {
             }
         }
         let scale = step / self.root;
-        let against = Cell::new(against);
-        self.pass(c, At::Ahead, |edge, difference| {
+        let against = self.pass(c, At::Ahead, against, move |edge, difference| {
             let new = edge.ahead + scale * difference;
             // Not `clamp`: one instruction for each side.
             let new = if new > -edge.limit { new } else { -edge.limit };
             let new = if new < edge.limit { new } else { edge.limit };
             let moved = new - edge.flow;
-            against.set(against.get() + difference * moved);
             edge.ahead = new + carry * moved;
             edge.flow = new;
-            edge.ahead
+            (edge.ahead, difference * moved)
         });
         std::mem::swap(&mut self.residual, &mut self.next);
-        if against.get() < 0.0 {
+        if against < 0.0 {
             // The momentum leads uphill.
             self.restart();
             self.take_residual(c, At::Ahead);
@@ -224,18 +234,64 @@ impl Dual {
     }
 }
 
-/// The level t for which max(z − t, 0) sums to 1: the projection on the simplex subtracts it.
-fn simplex_level(z: &[f64], active: &mut Vec<f64>) -> f64 {
-    let largest = z.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
-    // The level lies within 1 below the largest entry: what is lower never counts.
-    active.clear();
-    active.extend(z.iter().copied().filter(|&v| v > largest - 1.0));
-    loop {
-        let before = active.len();
-        let level = (active.iter().sum::<f64>() - 1.0) / before.max(1) as f64;
-        active.retain(|&v| v > level);
-        if active.len() == before || active.is_empty() {
-            return level;
+/// The level t for which max(z − t, 0) sums to 1, for points z that change little from one to the next: the projection on
+/// the simplex subtracts it.
+struct SimplexLevel {
+    /// The level of the last point, and how far it was from the one before.
+    last: f64,
+    moved: f64,
+    active: Vec<f64>,
+}
+
+impl SimplexLevel {
+    fn new(n: usize) -> Self {
+        SimplexLevel { last: f64::NAN, moved: 0.0, active: Vec::with_capacity(n) }
+    }
+
+    /// The level of `z`: the same bits whatever the points before.
+    fn find(&mut self, z: &[f64]) -> f64 {
+        let level = self.from_last(z).unwrap_or_else(|| self.from_largest(z));
+        self.moved = (level - self.last).abs();
+        self.last = level;
+        level
+    }
+
+    /// The level if it is certain that [`SimplexLevel::from_largest`] finds the same entries above it.
+    ///
+    /// Both drop entries until all that are left lie above (Σ − 1)/count. In exact arithmetic they end with the entries
+    /// above the level, if they begin with all of these. Their levels are rounded by at most r = n·ε·(|t| + 1), because
+    /// no entry that counts is farther than 1 from t. An entry on the wrong side of a rounded level is then within n·r
+    /// of the exact one.
+    fn from_last(&mut self, z: &[f64]) -> Option<f64> {
+        let low = self.last - 3.0 * self.moved - 1e-12 * self.last.abs();
+        let level = self.drop_from(z, low);
+        let n = z.len() as f64;
+        let margin = 4.0 * n * n * f64::EPSILON * (level.abs() + 1.0);
+        // Without an early end: most often there is none near.
+        let near = z.iter().filter(|v| (**v - level).abs() <= margin).count();
+        // All entries may have sunk below.
+        let is_certain = !self.active.is_empty() && level >= low + margin && near == 0;
+        is_certain.then_some(level)
+    }
+
+    fn from_largest(&mut self, z: &[f64]) -> f64 {
+        let largest = z.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
+        // The level lies within 1 below the largest entry: what is lower never counts.
+        self.drop_from(z, largest - 1.0)
+    }
+
+    /// Takes the entries above `low`, and drops those below the level of the others until none is.
+    fn drop_from(&mut self, z: &[f64], low: f64) -> f64 {
+        let active = &mut self.active;
+        active.clear();
+        active.extend(z.iter().copied().filter(|&v| v > low));
+        loop {
+            let before = active.len();
+            let level = (active.iter().sum::<f64>() - 1.0) / before.max(1) as f64;
+            active.retain(|&v| v > level);
+            if active.len() == before || active.is_empty() {
+                return level;
+            }
         }
     }
 }
@@ -245,6 +301,7 @@ mod tests {
     use super::*;
     use mustlink_core::random::SeedPath;
     use mustlink_kernels::graph::adjacency::Graph;
+    use proptest::prelude::*;
 
     #[test]
     fn another_penalty_leads_to_the_optimum_a_fresh_start_finds() {
@@ -281,9 +338,44 @@ mod tests {
 
     #[test]
     fn simplex_projection_by_hand() {
-        let mut scratch = Vec::new();
+        let level = |z: &[f64]| SimplexLevel::new(z.len()).find(z);
         // (0.5, 1.2, −3): the level 0.35 leaves 0.15 and 0.85.
-        assert!((simplex_level(&[0.5, 1.2, -3.0], &mut scratch) - 0.35).abs() < 1e-15);
-        assert_eq!(simplex_level(&[7.0, 2.0], &mut scratch), 6.0);
+        assert!((level(&[0.5, 1.2, -3.0]) - 0.35).abs() < 1e-15);
+        assert_eq!(level(&[7.0, 2.0]), 6.0);
+        // All entries sink below the level of the points before.
+        let mut sinking = SimplexLevel::new(2);
+        let levels = [[0.0, 0.5], [0.0, 0.5], [0.0, 0.5], [-8.0, -8.0]].map(|z| sinking.find(&z));
+        assert_eq!(levels, [-0.25, -0.25, -0.25, -8.5]);
+    }
+
+    proptest! {
+        /// Points that change little, with entries that are equal or lie on the level.
+        #[test]
+        fn the_point_before_changes_no_bit_of_a_level(
+            seed: u64,
+            n in 1usize..60,
+            step in prop_oneof![Just(0.0), Just(1e-14), Just(1e-9), Just(1e-3), Just(1.0)],
+            grid in prop_oneof![Just(0.0), Just(0.5), Just(0.01)],
+        ) {
+            let mut s = SeedPath::new(seed).stream("case");
+            let shift = 10.0 * s.normal();
+            let mut z: Vec<f64> = (0..n).map(|_| shift + s.normal() * 3.0 / n as f64).collect();
+            let mut warm = SimplexLevel::new(n);
+            let mut used = 0;
+            for _ in 0..12 {
+                let shown: Vec<f64> = match grid {
+                    0.0 => z.clone(),
+                    _ => z.iter().map(|v| (v / grid).round() * grid).collect(),
+                };
+                let cold = SimplexLevel::new(n).from_largest(&shown);
+                used += usize::from(warm.from_last(&shown).is_some());
+                prop_assert_eq!(warm.find(&shown).to_bits(), cold.to_bits());
+                z.iter_mut().for_each(|v| *v += step * s.normal());
+                // An entry at the level itself.
+                if used % 3 == 2 {
+                    z[0] = cold;
+                }
+            }
+        }
     }
 }

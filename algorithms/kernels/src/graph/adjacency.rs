@@ -200,15 +200,54 @@ impl Graph {
         let columns = x.ncols();
         let mut out = Array2::zeros((self.n(), columns));
         let flat = out.as_slice_mut().expect("standard layout");
-        flat.par_chunks_mut((256 * columns).max(1)).enumerate().for_each(|(b, chunk)| {
-            for (at, to) in chunk.chunks_mut(columns).enumerate() {
-                let (targets, weights) = self.neighbours(b * 256 + at);
+        let x = x.as_standard_layout();
+        let x = x.as_slice().expect("standard layout");
+        // A few columns stay in registers while a row is summed.
+        match columns {
+            1 => self.multiply_few::<1>(x, flat),
+            2 => self.multiply_few::<2>(x, flat),
+            3 => self.multiply_few::<3>(x, flat),
+            4 => self.multiply_few::<4>(x, flat),
+            5 => self.multiply_few::<5>(x, flat),
+            6 => self.multiply_few::<6>(x, flat),
+            7 => self.multiply_few::<7>(x, flat),
+            8 => self.multiply_few::<8>(x, flat),
+            _ => self.by_rows(columns, flat, |targets, weights, to| {
                 for (&j, &w) in targets.iter().zip(weights) {
-                    to.iter_mut().zip(x.row(j as usize)).for_each(|(t, v)| *t += w * v);
+                    let from = &x[j as usize * columns..][..columns];
+                    to.iter_mut().zip(from).for_each(|(t, v)| *t += w * v);
+                }
+            }),
+        }
+        out
+    }
+
+    fn multiply_few<const COLUMNS: usize>(&self, x: &[f64], out: &mut [f64]) {
+        self.by_rows(COLUMNS, out, |targets, weights, to| {
+            let mut sums = [0.0; COLUMNS];
+            for (&j, &w) in targets.iter().zip(weights) {
+                let from = &x[j as usize * COLUMNS..][..COLUMNS];
+                for c in 0..COLUMNS {
+                    sums[c] += w * from[c];
                 }
             }
+            to.copy_from_slice(&sums);
         });
-        out
+    }
+
+    /// Calls `row` with the neighbours of each vertex, their weights and its row of `out`.
+    fn by_rows(
+        &self,
+        columns: usize,
+        out: &mut [f64],
+        row: impl Fn(&[u32], &[f64], &mut [f64]) + Sync,
+    ) {
+        out.par_chunks_mut((256 * columns).max(1)).enumerate().for_each(|(b, chunk)| {
+            for (at, to) in chunk.chunks_mut(columns).enumerate() {
+                let (targets, weights) = self.neighbours(b * 256 + at);
+                row(targets, weights, to);
+            }
+        });
     }
 }
 
