@@ -187,7 +187,7 @@ impl ConstrainedEm {
                 let made = match (start, runs[at].take()) {
                     (Err(e), _) => Err(e),
                     (Ok(_), Some(made)) => made,
-                    // What its twin made is not better than itself.
+                    // The run of the equal start counts already.
                     (Ok(_), None) => match failures.get(&twins[at]) {
                         Some(e) => Err(e.clone()),
                         None => continue,

@@ -234,8 +234,8 @@ impl Dual {
     }
 }
 
-/// The level t for which max(z − t, 0) sums to 1, for points z that change little from one to the next: the projection on
-/// the simplex subtracts it.
+/// The level t for which max(z − t, 0) sums to 1, for points z that change little from one to the next. The projection
+/// on the simplex subtracts it.
 struct SimplexLevel {
     /// The level of the last point, and how far it was from the one before.
     last: f64,
@@ -276,11 +276,11 @@ impl SimplexLevel {
 
     fn from_largest(&mut self, z: &[f64]) -> f64 {
         let largest = z.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
-        // The level lies within 1 below the largest entry: what is lower never counts.
+        // The level lies within 1 below the largest entry, so lower entries never count.
         self.drop_from(z, largest - 1.0)
     }
 
-    /// Takes the entries above `low`, and drops those below the level of the others until none is.
+    /// Takes the entries above `low`, and drops entries until all others are above their level, which it returns.
     fn drop_from(&mut self, z: &[f64], low: f64) -> f64 {
         let active = &mut self.active;
         active.clear();
