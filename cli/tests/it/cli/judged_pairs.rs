@@ -3,7 +3,7 @@
 use super::support::Bench;
 
 /// Two groups that one doubtful verdict joins.
-const SCORED: &str = "id_l,id_r,match_probability\na,b,0.95\nb,c,0.9\na,c,0.9\nc,d,0.6\nd,e,0.95\nb,e,0.1\na,d,0.2\n";
+const SCORED: &str = "id_l,id_r,match_probability\na,b,0.95\nb,c,0.9\na,c,0.9\nc,d,0.6\nd,e,0.99\nb,e,0.1\na,d,0.3\n";
 
 #[test]
 fn a_wrong_verdict_is_overruled_and_asked_about() {
