@@ -415,7 +415,7 @@ fn paper(contents: &Contents) -> Section {
     let body = html! {
         p class="about" { (contents.paragraph) }
         "\n"
-        details { summary { "BibTeX of exactly these methods" } pre { (contents.bibtex) } }
+        details { summary { "BibTeX of exactly these methods" } pre tabindex="0" { (contents.bibtex) } }
         "\n"
         @if !contents.without_entry.is_empty() {
             p class="dim" {
