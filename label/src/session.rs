@@ -9,7 +9,7 @@ use mustlink_core::data::Data;
 use mustlink_core::nearest::{around, nearest};
 use mustlink_core::roles::{QueryId, Reply};
 
-use crate::chain::Link;
+use crate::chain::{Link, Statements};
 use crate::found::Cluster;
 use crate::sorting::{self, Statement};
 use crate::state::{Change, Command, Judgement, Shared, State};
@@ -104,6 +104,7 @@ impl Session {
             // Until the first question is there nothing is taken.
             (state.n, state.budget, state.busy) = (seen.n(), budget, true);
             state.given = seen.constraints.clone();
+            state.known = Statements::new(seen.n(), &seen.constraints);
         }
         let session = Session { shared: shared.clone(), data: seen.data.clone() };
         (session, Work { shared })
