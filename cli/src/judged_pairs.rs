@@ -91,7 +91,8 @@ impl PairsArgs {
         let start = Instant::now();
         // A threshold that is repeated would make two columns of one name.
         let mut thresholds: Vec<f64> = Vec::new();
-        for &threshold in if self.threshold.is_empty() { &[0.5][..] } else { &self.threshold } {
+        let given = if self.threshold.is_empty() { &[0.5][..] } else { &self.threshold[..] };
+        for &threshold in given {
             if !thresholds.contains(&threshold) {
                 thresholds.push(threshold);
             }
