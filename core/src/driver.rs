@@ -129,6 +129,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
     ///
     /// # Errors
     /// `Contract` when the selector breaks the rules; errors of the selector and of the record.
+    #[expect(clippy::should_implement_trait, reason = "an answer comes between two calls")]
     pub fn next(&mut self) -> Result<Next> {
         let mut course = self.course.take().map_or_else(|| self.start(), Ok)?;
         let next = self.advance(&mut course)?;
