@@ -279,7 +279,7 @@ impl SignedPairs {
         }
         let mut free: Vec<u32> =
             order.iter().copied().filter(|&i| counts[i as usize] == 0).collect();
-        let (mut near, mut sums): (Vec<(u32, f64)>, Vec<(u32, f64)>) = Default::default();
+        let (mut near, mut sums) = (Vec::<(u32, f64)>::new(), Vec::<(u32, f64)>::new());
         loop {
             ctx.check()?;
             let mut moved = false;
