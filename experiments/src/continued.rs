@@ -57,11 +57,9 @@ impl Continued {
         let continues = |(&number, cluster): (&u32, &Option<u32>)| Some((number, (*cluster)?));
         let kept: Vec<(u32, u32)> = old.iter().zip(&cluster_of).filter_map(continues).collect();
         kept.iter().for_each(|&(number, cluster)| numbers[cluster as usize] = number);
-        let mut next = old.last().map_or(0, |last| last + 1);
         let begun: Vec<usize> = (0..k).filter(|&cluster| numbers[cluster] == NONE).collect();
-        for &cluster in &begun {
-            numbers[cluster] = next;
-            next += 1;
+        for (number, &cluster) in (old.last().map_or(0, |last| last + 1)..).zip(&begun) {
+            numbers[cluster] = number;
         }
         // The old cluster that holds more than half of a new one, and the other way around.
         let (mut from, mut into) = (vec![None; k], vec![None; old.len()]);

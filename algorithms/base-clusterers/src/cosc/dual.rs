@@ -250,19 +250,19 @@ impl SimplexLevel {
 
     /// The level of `z`: the same bits whatever the points before.
     fn find(&mut self, z: &[f64]) -> f64 {
-        let level = self.from_last(z).unwrap_or_else(|| self.from_largest(z));
+        let level = self.level_from_last(z).unwrap_or_else(|| self.level_from_largest(z));
         self.moved = (level - self.last).abs();
         self.last = level;
         level
     }
 
-    /// The level if it is certain that [`SimplexLevel::from_largest`] finds the same entries above it.
+    /// The level if it is certain that [`SimplexLevel::level_from_largest`] finds the same entries above it.
     ///
     /// Both drop entries until all that are left lie above (Σ − 1)/count. In exact arithmetic they end with the entries
     /// above the level, if they begin with all of these. Their levels are rounded by at most r = n·ε·(|t| + 1), because
     /// no entry that counts is farther than 1 from t. An entry on the wrong side of a rounded level is then within n·r
     /// of the exact one.
-    fn from_last(&mut self, z: &[f64]) -> Option<f64> {
+    fn level_from_last(&mut self, z: &[f64]) -> Option<f64> {
         let low = self.last - 3.0 * self.moved - 1e-12 * self.last.abs();
         let level = self.drop_from(z, low);
         let n = z.len() as f64;
@@ -274,7 +274,7 @@ impl SimplexLevel {
         is_certain.then_some(level)
     }
 
-    fn from_largest(&mut self, z: &[f64]) -> f64 {
+    fn level_from_largest(&mut self, z: &[f64]) -> f64 {
         let largest = z.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
         // The level lies within 1 below the largest entry, so lower entries never count.
         self.drop_from(z, largest - 1.0)
@@ -367,8 +367,8 @@ mod tests {
                     0.0 => z.clone(),
                     _ => z.iter().map(|v| (v / grid).round() * grid).collect(),
                 };
-                let cold = SimplexLevel::new(n).from_largest(&shown);
-                used += usize::from(warm.from_last(&shown).is_some());
+                let cold = SimplexLevel::new(n).level_from_largest(&shown);
+                used += usize::from(warm.level_from_last(&shown).is_some());
                 prop_assert_eq!(warm.find(&shown).to_bits(), cold.to_bits());
                 z.iter_mut().for_each(|v| *v += step * s.normal());
                 // An entry at the level itself.
