@@ -93,7 +93,7 @@ def test_noise_and_many_clusters_are_drawn():
     found = shown(HDBSCAN().fit(np.vstack([X, [[90.0, -90.0]]])))
     assert "noise" in found.text
     found = shown(KMeans(30).fit(X))
-    assert "30 of " in found.text and "and 10 smaller ones" in found.text and found.elements.count("rect") == 20
+    assert "30 (5, 4, " in found.text and "and 10 smaller ones" in found.text and found.elements.count("rect") == 20
 
 
 def test_auto_shows_its_candidates():

@@ -10,9 +10,9 @@ ROWS = [
     ("b", "c", 0.9),
     ("a", "c", 0.9),
     ("c", "d", 0.6),
-    ("d", "e", 0.95),
+    ("d", "e", 0.99),
     ("b", "e", 0.1),
-    ("a", "d", 0.2),
+    ("a", "d", 0.3),
 ]
 FRAME = pd.DataFrame(ROWS, columns=["left", "right", "probability"])
 

@@ -1209,8 +1209,8 @@ class DBSCAN(Clusterer):
 
     **Input and output**
 
-    n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
-    label, see `noise`; diagnostics: `radius`, `noise_objects`.
+    n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a label
+    (see `noise`); diagnostics: `radius`, `noise_objects`.
 
     **Errors**
 
@@ -1518,7 +1518,7 @@ class ExternalClusterer(Clusterer):
     soft_weights : bool; default False
         True if the program uses the weights of constraints.
     timeout_seconds : float, at least 0; default 0.0
-        Longest wait for each reply, in seconds; 0 = any time.
+        Longest wait for each reply, in seconds. If 0, without limit.
     random_state : int, RandomState or None; default 0
         Seed of every random number: a whole number is used as it is, None draws one.
     n_jobs : int, optional
@@ -1588,16 +1588,16 @@ class FOSC(Clusterer):
     **Method**
 
     A cluster of the hierarchy lives until it splits into parts of at least `min_cluster_size` objects, which are
-    clusters of their own; objects in smaller parts fall out. On each path one of the nested clusters is taken, so
-    that the total value of the clusters is greatest. The value is the weight of the constraints they keep (ties:
-    their stability), their stability, or shares of both. The stability of a cluster is a sum over its objects: 1 /
-    height from the start of the cluster to the place where the object falls out. Objects in no cluster are noise;
-    such an object keeps its cannot-links and breaks its must-links.
+    clusters of their own; objects in smaller parts fall out. On each path, one of the nested clusters is chosen, so
+    that the total value of the chosen clusters is as large as possible. The value is the weight of the constraints they
+    keep (ties: their stability), their stability, or shares of both. The stability of a cluster is a sum over its
+    objects: 1 / height from the start of the cluster to the place where the object falls out. Objects outside all
+    clusters are noise; such an object keeps its cannot-links and breaks its must-links.
 
     **Input and output**
 
     n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
-    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with constraints
+    not used. Every object has a label (see `noise`); diagnostics: `noise_objects`, `stability`, and with constraints
     `satisfaction`, the share of their weight that is kept. Every pair of members of a group counts.
 
     **Errors**
@@ -1628,7 +1628,7 @@ class FOSC(Clusterer):
         Number of neighbours, including itself, that make an object a core (m_pts). Used by
         `density` and `optics` only. If absent, `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        Treatment of objects outside all clusters in ensembles and studies. In files and in Python
         they are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Selection of clusters from the hierarchy.
@@ -1814,18 +1814,19 @@ class GPKMeans(Clusterer):
 
     **Method**
 
-    The clusterer runs as configured. Then each round propagates the given constraints with the clusters just found.
-    The clusterer runs again on the result, from the centres just found. In this run the given constraints are
-    extended as `rerun_entail` says; propagated constraints are never extended. The loop ends when a clustering
-    repeats or the objective stops changing. A propagator that needs no clustering propagates once, before a single
-    run. If it returns distances or affinities instead of constraints, these replace the data.
+    The clusterer runs as configured. Then each round propagates the given constraints with the clusters just found. The
+    clusterer runs again on the result, from the centres just found. In this run the given constraints are extended as
+    `rerun_entail` says; propagated constraints are never extended. The loop ends when a clustering repeats or the
+    objective stops changing. A propagator that does not need a clustering propagates once, before a single run. If it
+    returns distances or affinities instead of constraints, these replace the data.
 
     **Input and output**
 
-    The input of clusterer and propagator; every object counts once. The result is the last clustering. After a cycle
-    or after `max_rounds`, it is the one of smallest distortion plus broken given constraints. Each of these costs the
-    weight of the clusterer or, if that is "auto", the mean distortion of an object. Diagnostics: `rounds`;
-    `propagated`, the pairs beyond the given ones in the round returned; `propagated_1` and so on for every round.
+    The input of clusterer and propagator; every object counts once. The result is the last clustering. After a cycle or
+    after `max_rounds`, it is the one with the smallest sum of distortion and costs of broken given constraints. Each
+    broken constraint costs the weight of the clusterer or, if that is "auto", the mean distortion of an object.
+    Diagnostics: `rounds`; `propagated`, the pairs beyond the given ones in the round returned; `propagated_1` and so on
+    for every round.
 
     **Errors**
 
@@ -1938,13 +1939,13 @@ class HDBSCAN(Clusterer):
     clusters of their own. Objects in smaller parts fall out. Of nested clusters, those with the largest sum of
     stabilities are taken. The stability of a cluster is a sum over its objects: 1 / distance from the start of the
     cluster to the place where the object falls out. If constraints are given, the clusters that keep most of their
-    weight are taken, ties by stability. Objects in no cluster are noise; such an object keeps its cannot-links and
-    breaks its must-links.
+    weight are taken, ties by stability. Objects outside all clusters are noise; such an object keeps its cannot-links
+    and breaks its must-links.
 
     **Input and output**
 
     n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
-    not used. Every object has a label, see `noise`; diagnostics: `noise_objects`, `stability`, and with constraints
+    not used. Every object has a label (see `noise`); diagnostics: `noise_objects`, `stability`, and with constraints
     `satisfaction`, the share of their weight that is kept. Every pair of members of a group counts.
 
     **Errors**
@@ -1959,11 +1960,11 @@ class HDBSCAN(Clusterer):
 
     **References**
 
-    [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree:
-    [March2010]. Edges of equal length are cut together, as in the paper. Packages that cut such edges one after the
-    other give an object between two clusters to either of them. They also let a cluster end when a part splits off
-    that lives no time; this makes more and smaller clusters if `min_cluster_size` is not above `min_samples`.
-    Differs: equal objects are not infinitely near, and objects that are all equal are one cluster.
+    [Campello2013], [Campello2015]; constraints: [CampelloFosc2013] §3; `epsilon`: [MalzerBaum2020]; tree: [March2010].
+    Edges of equal length are cut together, as in the paper. Packages that cut such edges one after the other give an
+    object between two clusters to either of them. They also end a cluster when a part with a lifetime of 0 splits off;
+    this makes more and smaller clusters if `min_cluster_size` is not above `min_samples`. Differs: equal objects are
+    not infinitely near, and objects that are all equal are one cluster.
 
     Parameters
     ----------
@@ -1977,7 +1978,7 @@ class HDBSCAN(Clusterer):
         Number of neighbours, including itself, that make an object a core (m_pts). If absent,
         `min_cluster_size`.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        Treatment of objects outside all clusters in ensembles and studies. In files and in Python
         they are noise, -1.
     selection : "excess_of_mass" or "leaf"; default 'excess_of_mass'
         Selection of clusters from the hierarchy.
@@ -2967,8 +2968,8 @@ class OPTICS(Clusterer):
 
     **Input and output**
 
-    n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a
-    label, see `noise`; diagnostics: `radius`, `noise_objects`.
+    n × d, dense, Euclidean distances. The method finds the number of clusters; k is not used. Every object has a label
+    (see `noise`); diagnostics: `radius`, `noise_objects`.
 
     **Errors**
 
@@ -3058,8 +3059,8 @@ class Pccc(Clusterer):
     constraints of weight (confidence) w, for all objects together. No hard constraint is broken. Objects without
     constraints take their nearest centre. The search by branch and bound covers only objects whose nearest centres
     break a constraint, and those that then have to move, part by part. If the search reaches `node_limit`, the
-    assignment found so far is repaired. The labels of the sweep before replace it if it cannot be repaired or costs no
-    less. Moves in which an object pushes others out of its way then lower the cost. A warning and the diagnostics
+    assignment found so far is repaired. If it cannot be repaired, or is not cheaper, the labels of the previous sweep
+    replace it. Moves in which an object pushes others out of its way then lower the cost. A warning and the diagnostics
     report how often this happened (`unproved` of `assignments`; `nodes`). A centre is the mean of its objects; an empty
     cluster takes the object, or joined objects, farthest from its centre. The objective never rises. Once nothing
     moves, the cheapest cluster moves to an object of the most expensive one. The sweeps then begin again, until such a
@@ -3501,18 +3502,17 @@ class PLSCAN(Clusterer):
     **Method**
 
     The reachability distance of two objects is the largest of their distance and their distances to their
-    `min_samples`-th nearest objects. Objects joined up to some distance form a dense region. For a size t, only
-    regions of more than t objects count; smaller ones are ignored. A leaf cluster is a region that joins another region
-    as the distance grows, but in which no two regions have joined before. As t grows, a leaf cluster is born when the
-    regions inside it stop counting. It dies when the region itself or the one that it joins stops counting. It is a
-    leaf cluster if birth ≤ t < death, and its persistence is death − birth. The method takes the t at which the leaf
-    clusters have the largest total persistence (ties: the smallest t). Objects in none of these leaf clusters are
-    noise.
+    `min_samples`-th nearest objects. Objects joined up to some distance form a dense region. For a size t, only regions
+    of more than t objects count; smaller ones are ignored. A leaf cluster is a region that joins another region as the
+    distance grows, but in which no two regions have joined before. As t grows, a leaf cluster is born when the regions
+    inside it stop counting. It dies when the region itself or the one that it joins stops counting. It is a leaf
+    cluster if birth ≤ t < death, and its persistence is death − birth. The method takes the t at which the leaf
+    clusters have the largest total persistence (ties: the smallest t). Objects outside these leaf clusters are noise.
 
     **Input and output**
 
     n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters; k is
-    not used. Every object has a label, see `noise`. Diagnostics: `noise_objects`; `persistence`, the total, 0 without
+    not used. Every object has a label (see `noise`). Diagnostics: `noise_objects`; `persistence`, the total, 0 without
     leaf clusters; `min_cluster_size`, the t taken, only with leaf clusters. All objects are noise if no two regions of
     more than `min_cluster_size` objects join: for example if there is one object, if all distances are equal, or if
     `min_cluster_size` is at least n / 2. Objects that are all equal are one cluster. In all other results there are at
@@ -3546,7 +3546,7 @@ class PLSCAN(Clusterer):
         Number of neighbours, including itself, that make an object a core. It is one more than in
         fast-plscan, which does not count the object itself.
     noise : "singletons" or "one_cluster"; default 'singletons'
-        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        Treatment of objects outside all clusters in ensembles and studies. In files and in Python
         they are noise, -1.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
@@ -4228,10 +4228,10 @@ class Ssdbscan(Clusterer):
     **Input and output**
 
     n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters;
-    neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left
-    out if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every
-    pair of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects
-    are one cluster. Every object has a label, see `noise`; diagnostics: `noise_objects`.
+    neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left out
+    if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every pair
+    of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are one
+    cluster. Every object has a label (see `noise`); diagnostics: `noise_objects`.
 
     **Errors**
 
@@ -4253,7 +4253,7 @@ class Ssdbscan(Clusterer):
     min_samples : int, at least 1; default 5
         Number of neighbours, including itself, that make an object a core (MinPts).
     noise : "singletons" or "one_cluster"; default 'singletons'
-        Treatment of objects in no cluster in an ensemble and in a study. In files and in Python
+        Treatment of objects outside all clusters in ensembles and studies. In files and in Python
         they are noise, -1.
     kind : one of "dense", "distances"; default 'dense'
         What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
