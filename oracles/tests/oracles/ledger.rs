@@ -227,7 +227,10 @@ fn another_selection_is_refused() {
         selector: header(&ExploreConsolidate::default()).selector,
         ..own.clone()
     });
-    assert!(said.contains("its selector is {"), "{said}");
+    assert!(
+        said.contains("its selector is random_pairs, this one's is explore_consolidate"),
+        "{said}"
+    );
     assert!(
         refused(Header { seed: Some("x".into()), ..own.clone() })
             .contains("its hash of seed and values of the data is")
