@@ -5,7 +5,7 @@ use std::time::Instant;
 use mustlink::Context;
 use mustlink::text::count;
 use mustlink_datasets::{PairOptions, read_pairs, write_questions, write_rows};
-use mustlink_experiments::continued::Continued;
+use mustlink_experiments::continued::{Continued, Previous};
 use mustlink_experiments::judged_pairs::{Evidence, PairClusters, answers, chain, summary};
 use serde_json::{Value, json};
 
@@ -105,6 +105,7 @@ impl PairsArgs {
             .cancel(interrupt::flag())
             .memory_limit(memory_limit)
             .build();
+        let previous = previous.map(|file| Previous::read(file, objects)).transpose()?;
         let work = || -> mustlink::Result<(String, Vec<PairClusters>)> {
             let (given, ledger) = (job.constraints.as_deref(), job.ledger.as_deref());
             let answers = answers(objects, given, ledger, &ctx)?;
@@ -119,7 +120,7 @@ impl PairsArgs {
         let first = &found[0];
         let continued = |found: &PairClusters| {
             let labels: Vec<Option<u32>> = found.labels.iter().copied().map(Some).collect();
-            previous.map(|file| Continued::of_file(file, objects, &labels, &ctx)).transpose()
+            previous.as_ref().map(|before| before.continued(&labels, &ctx)).transpose()
         };
         let continued = found.iter().map(continued).collect::<mustlink::Result<Vec<_>>>()?;
         let both = || found.iter().zip(&continued);

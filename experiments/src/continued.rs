@@ -13,6 +13,61 @@ use serde::Serialize;
 /// Largest number of an earlier cluster.
 const LARGEST: u32 = 1_000_000_000;
 
+/// The labels of an earlier run.
+pub struct Previous {
+    /// The old number of each object of today.
+    of_objects: Vec<Option<u32>>,
+    /// The old numbers of other objects.
+    of_others: Vec<Option<u32>>,
+}
+
+impl Previous {
+    /// Reads the labels in a file, of `objects` by id, or row by row without ids. Noise is in no cluster.
+    ///
+    /// # Errors
+    /// `Data` for a file that cannot be read, labels that are not numbers, and a file about other objects.
+    pub fn read(path: &str, objects: &Dataset) -> Result<Self> {
+        let before = read_labels(path, None, None)?;
+        let bad = |message: String| Error::Data { place: path.into(), message };
+        let number = |name: &String| {
+            let number = name.parse().ok().filter(|number| *number <= LARGEST);
+            let wrong =
+                || bad(format!("labels must be whole numbers up to {LARGEST}, got \"{name}\""));
+            number.ok_or_else(wrong)
+        };
+        let numbers = before.labels.names.iter().map(number).collect::<Result<Vec<u32>>>()?;
+        let old = before.labels.labels.iter().map(|label| Some(numbers[(*label)? as usize]));
+        let n = objects.n();
+        let Some(ids) = &before.ids else {
+            if before.n() == n {
+                return Ok(Previous { of_objects: old.collect(), of_others: Vec::new() });
+            }
+            let (labels, now) = (count(before.n(), "label"), count(n, "object"));
+            return Err(bad(format!("has no ids, and {labels} for {now}. Add a column id")));
+        };
+        let mut by_id: HashMap<&str, Option<u32>> =
+            ids.iter().map(String::as_str).zip(old).collect();
+        let size = by_id.len();
+        let of_objects = (0..n).map(|i| by_id.remove(objects.id(i).as_str()).flatten()).collect();
+        if by_id.len() == size {
+            return Err(bad("has no id of these data. Use labels of the same objects".into()));
+        }
+        Ok(Previous { of_objects, of_others: by_id.into_values().collect() })
+    }
+
+    /// The numbers of the clusters that `labels` of the same objects make.
+    ///
+    /// # Errors
+    /// `Cancelled`.
+    pub fn continued(&self, labels: &[Option<u32>], ctx: &Context) -> Result<Continued> {
+        let cluster = |label: &Option<u32>| label.filter(|label| *label != NONE);
+        let k = labels.iter().filter_map(cluster).max().map_or(0, |last| last as usize + 1);
+        let today = self.of_objects.iter().copied().zip(labels.iter().map(cluster));
+        let others = self.of_others.iter().map(|&old| (old, None));
+        Continued::new(&today.chain(others).collect::<Vec<_>>(), k, ctx)
+    }
+}
+
 /// The numbers of new clusters, and what became of the old ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Continued {
@@ -89,42 +144,6 @@ impl Continued {
         Ok(found)
     }
 
-    /// The same for `labels` of `objects` and the labels in a file, by id, or row by row without ids. Noise is in no
-    /// cluster.
-    ///
-    /// # Errors
-    /// `Data` for a file that cannot be read, labels that are not numbers, and a file about other objects; `Cancelled`.
-    pub fn of_file(
-        path: &str,
-        objects: &Dataset,
-        labels: &[Option<u32>],
-        ctx: &Context,
-    ) -> Result<Self> {
-        let before = read_labels(path, None, None)?;
-        let bad = |message: String| Error::Data { place: path.into(), message };
-        let number = |name: &String| {
-            let number = name.parse().ok().filter(|number| *number <= LARGEST);
-            let wrong =
-                || bad(format!("labels must be whole numbers up to {LARGEST}, got \"{name}\""));
-            number.ok_or_else(wrong)
-        };
-        let numbers = before.labels.names.iter().map(number).collect::<Result<Vec<u32>>>()?;
-        let old = before.labels.labels.iter().map(|label| Some(numbers[(*label)? as usize]));
-        let cluster = |label: &Option<u32>| label.filter(|label| *label != NONE);
-        let k = labels.iter().filter_map(cluster).max().map_or(0, |last| last as usize + 1);
-        let pairs = match &before.ids {
-            Some(ids) => by_id(ids, old, objects, labels.iter().map(cluster)).ok_or_else(|| {
-                bad("has no id of these data. Use labels of the same objects".into())
-            })?,
-            None if before.n() == labels.len() => old.zip(labels.iter().map(cluster)).collect(),
-            None => {
-                let (n, now) = (count(before.n(), "label"), count(labels.len(), "object"));
-                return Err(bad(format!("has no ids, and {n} for {now}. Add a column id")));
-            }
-        };
-        Continued::new(&pairs, k, ctx)
-    }
-
     /// The number of a new cluster. Noise stays noise.
     pub fn number(&self, cluster: u32) -> u32 {
         self.numbers.get(cluster as usize).copied().unwrap_or(cluster)
@@ -156,27 +175,6 @@ impl Continued {
 
 /// Number of clusters that a list in words names.
 const SHOWN: usize = 5;
-
-/// An object's old number and new cluster.
-type Both = (Option<u32>, Option<u32>);
-
-/// The old numbers and new clusters of all objects of either partition; `None` if no object is in both.
-fn by_id(
-    ids: &[String],
-    old: impl Iterator<Item = Option<u32>>,
-    objects: &Dataset,
-    new: impl Iterator<Item = Option<u32>>,
-) -> Option<Vec<Both>> {
-    let mut before: HashMap<&str, Option<u32>> = ids.iter().map(String::as_str).zip(old).collect();
-    let size = before.len();
-    let pair = |(i, cluster)| (before.remove(objects.id(i).as_str()).flatten(), cluster);
-    let mut pairs: Vec<Both> = new.enumerate().map(pair).collect();
-    if before.len() == size {
-        return None;
-    }
-    pairs.extend(before.into_values().map(|number| (number, None)));
-    Some(pairs)
-}
 
 /// The cluster that continues each old one, for the largest number of objects in common. Old clusters and new ones
 /// that no common objects connect are assigned separately.

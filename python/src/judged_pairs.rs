@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use mustlink::{Context, Error, Result};
 use mustlink_datasets::{PairOptions, pairs_of_text, read_pairs};
-use mustlink_experiments::continued::Continued;
+use mustlink_experiments::continued::Previous;
 use mustlink_experiments::judged_pairs::{Evidence, answers, chain};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -86,6 +86,8 @@ fn made(
         .build();
     let ledger = request.ledger.as_deref();
     let answers = answers(objects, request.constraints.as_deref(), ledger, &ctx)?;
+    let read = |file| Previous::read(file, objects);
+    let before = request.previous.as_deref().map(read).transpose()?;
     let Request { prior, join_cost, unjudged, .. } = *request;
     let evidence = Evidence::new(&judged, answers, prior, join_cost, unjudged)?;
     let ids = |i: u32, j: u32| (objects.id(i as usize), objects.id(j as usize));
@@ -104,8 +106,8 @@ fn made(
         });
         let (overruled, asked) = (overruled.collect(), asked.collect());
         let labels: Vec<Option<u32>> = found.labels.iter().copied().map(Some).collect();
-        let continued = |file| Continued::of_file(file, objects, &labels, &ctx);
-        let previous = request.previous.as_deref().map(continued).transpose()?;
+        let continued = |before: &Previous| before.continued(&labels, &ctx);
+        let previous = before.as_ref().map(continued).transpose()?;
         let number = |label: u32| previous.as_ref().map_or(label, |all| all.number(label));
         let labels = found.labels.iter().map(|&label| i64::from(number(label))).collect();
         let previous = previous.map(|all| json!(all).to_string());

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use mustlink::Result;
 use mustlink::clustering::{Clustering, Geometry, NONE, Status};
 use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::selection::Selection;
 use mustlink::text::count;
+use mustlink::{Context, Result};
 use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::Value;
@@ -28,7 +28,7 @@ use crate::validation::Validation;
 use crate::verbs::score::{Scores, agreement, shown};
 use crate::{broken, candidates, dry_run, feature_weights, interrupt, program, term};
 use mustlink_experiments::Clustered;
-use mustlink_experiments::continued::Continued;
+use mustlink_experiments::continued::{Continued, Previous};
 
 /// Cluster a data set. Writes labels to --out and prints a summary
 #[derive(Debug, clap::Args)]
@@ -354,6 +354,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     if args.out_candidates.is_some() {
         candidates::check(&job)?;
     }
+    let read = |file: &String| Previous::read(file, &job.original);
+    let before = args.previous.as_ref().map(read).transpose()?;
     if args.dry_run {
         return dry_run::show(&job, &args.job, args.format);
     }
@@ -366,11 +368,11 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let classes = job.original.known.as_ref().or(job.original.classes.as_ref());
     let of_rows = job.labels(&clustering.labels);
     let crosstab = classes.map(|c| Crosstab::new(&of_rows, clustering.k, c));
-    let continued = |file: &String| {
-        let labels = job.labels_and_noise(&clustering.labels);
-        Continued::of_file(file, &job.original, &labels, job.context())
-    };
-    let previous = args.previous.as_ref().map(continued).transpose()?;
+    // Ctrl-C may have ended the method with its best result, which is still written.
+    let ctx = Context::new(0);
+    let continued =
+        |before: Previous| before.continued(&job.labels_and_noise(&clustering.labels), &ctx);
+    let previous = before.map(continued).transpose()?;
     write(args, &job, &clustered, previous.as_ref(), crosstab.as_ref())?;
     let wanted = args.violations.is_some() || args.format == Format::Json;
     let all = wanted.then(|| job.broken(&clustered, overruled.as_deref().unwrap_or_default()));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mustlink_core::{Context, Data};
 use mustlink_datasets::Dataset;
-use mustlink_experiments::continued::Continued;
+use mustlink_experiments::continued::{Continued, Previous};
 use proptest::prelude::*;
 
 /// An object's old number and new cluster.
@@ -81,7 +81,7 @@ fn clusters_are_kept_split_joined_new_and_gone() {
     let of_file = |text: &str, labels: &[u32]| {
         std::fs::write(&path, text).unwrap();
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
-        Continued::of_file(&path, &set(labels.len()), &labels, &Context::new(1))
+        Previous::read(&path, &set(labels.len()))?.continued(&labels, &Context::new(1))
     };
     // 3 goes on without a and b, which are a cluster of their own; 5 goes into 9; f is new, and 7 is gone.
     let text = "id,label\na,3\nb,3\nx,3\nc,3\nd,3\ng,9\nh,9\ni,9\ne,5\nz,7\nj,-1\n";

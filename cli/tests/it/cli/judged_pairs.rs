@@ -64,6 +64,10 @@ fn clusters_keep_their_numbers() {
     let done = bench.run(&format!("{line} --out l.csv --format json"));
     assert_eq!(bench.read("l.csv"), "id,label\na,5\nb,5\ne,5\nc,6\nd,6\n");
     assert_eq!(done.json()["previous"]["split"], serde_json::json!([[6, 5]]));
+    // A mistake in the file is reported before anything is computed.
+    bench.write("words.csv", "id,label\na,x\n");
+    let done = bench.run("cluster --data data.csv --id name --k 2 --dry-run --previous words.csv");
+    assert!(done.status == 3 && done.err.contains("must be whole numbers"), "{}", done.err);
     let done = bench.run(&format!("{line} --profile p"));
     assert!(done.status == 2 && done.err.contains("cannot be used with"), "{}", done.err);
 }
