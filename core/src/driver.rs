@@ -343,7 +343,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
                     return Ok(Next::Cluster { request, constraints });
                 }
                 Step::Ask { id, subject, reference, purpose } => {
-                    if let Some(wrong) = illegal(&self.problem, subject, reference) {
+                    if let Some(wrong) = self.problem.illegal(subject, reference) {
                         return Err(self.broken(wrong));
                     }
                     let (i, j) = (subject.min(reference), subject.max(reference));
@@ -498,15 +498,4 @@ fn admit(selector: &dyn QuerySelector, problem: &Problem, ctx: &Context) -> Resu
     }
     run::check_magnitude(&problem.data)?;
     run::within_memory(selector.memory(&problem.shape()), &problem.data, ctx)
-}
-
-/// Error in asking about this pair, if any.
-fn illegal(problem: &Problem, subject: u32, reference: u32) -> Option<String> {
-    let n = problem.n();
-    if subject == reference || subject as usize >= n || reference as usize >= n {
-        return Some(format!("asked the pair ({subject}, {reference}) of {n} objects"));
-    }
-    let left_out = |end: &u32| !problem.is_eligible(*end as usize);
-    let end = [subject, reference].into_iter().find(left_out)?;
-    Some(format!("asked about object {end}, which is not eligible"))
 }

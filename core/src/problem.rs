@@ -121,6 +121,17 @@ impl Problem {
         self.eligible.as_ref().is_none_or(|e| e[i])
     }
 
+    /// The reason why no selector may ask about this pair, if there is one.
+    pub(crate) fn illegal(&self, subject: u32, reference: u32) -> Option<String> {
+        let n = self.n();
+        if subject == reference || subject as usize >= n || reference as usize >= n {
+            return Some(format!("asked the pair ({subject}, {reference}) of {n} objects"));
+        }
+        let left_out = |end: &u32| !self.is_eligible(*end as usize);
+        let end = [subject, reference].into_iter().find(left_out)?;
+        Some(format!("asked about object {end}, which is not eligible"))
+    }
+
     /// The eligible objects in order.
     pub fn eligible_objects(&self) -> Vec<u32> {
         (0..self.n() as u32).filter(|&i| self.is_eligible(i as usize)).collect()
