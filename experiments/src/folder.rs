@@ -50,7 +50,7 @@ pub fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
     let written = write_aside().map_err(io(&aside));
     let written = written.and_then(|()| fs::rename(&aside, path).map_err(io(path)));
     if written.is_err() {
-        // Half a file would take room where there may be none left; the error is what matters.
+        // Half a file would take room on a disk that may be full. Its own error would hide the first one.
         let _ = fs::remove_file(&aside);
     }
     written.and_then(|()| sync_folder_of(path))

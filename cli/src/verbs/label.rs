@@ -91,7 +91,7 @@ pub(crate) struct Args {
     keys: Option<PathBuf>,
     /// CSV id,label to write at the end, one row per object
     ///
-    /// A file that exists is not changed if there are no answers.
+    /// Without answers, an existing file stays as it is.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
     /// CSV of each constraint that is violated or overruled, with its source
@@ -265,7 +265,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         shown: &|object| shown(job, object, &looks),
         folder: folder.unwrap_or(Path::new(".")),
     };
-    // Nobody is asked to answer before every ledger is open.
+    // Every ledger is open before the first question is shown.
     let drivers = || -> mustlink::Result<Vec<LedgerDriver>> {
         let open = |(single, path): &Part<'_>| open_driver(single, &seen.problem, path, &imported);
         parts.iter().map(|part| open(part).map_err(|e| job.about_features(&seen, e))).collect()

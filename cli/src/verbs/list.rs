@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let plugins: Vec<Plugin> = all.map(plugin).collect();
     match args.format {
         Listing::Json => term::print_json(&plugins)?,
-        // What each plugin is takes several screens.
+        // Descriptions of all plugins take several screens.
         Listing::Table if args.what.is_none() && std::io::stdout().is_terminal() => {
             let names = |of_role: &[Plugin]| {
                 let names: Vec<&str> = of_role.iter().map(|p| p.name).collect();

@@ -48,7 +48,7 @@ pub(super) fn read_files(
                     plugins.extend(declared.items().to_vec());
                     let mut known = Node::synthetic(&json!({}));
                     known.insert("plugins", declared);
-                    // What is wrong with them is said once, when all are declared.
+                    // Their mistakes are reported later, once, when all are declared.
                     scripts::declare(&known, base, &mut Vec::new());
                 }
                 for entry in whole.entries() {
@@ -58,7 +58,7 @@ pub(super) fn read_files(
             Err(e) => {
                 leave_additions(node);
                 match e {
-                    // What cannot be read has no line of its own.
+                    // A file that cannot be read has no line to point at.
                     Error::Config(wrong) if wrong.iter().all(|d| d.position.is_none()) => {
                         let said = |d: &Diagnostic| format!("{}: {}", d.source, d.message);
                         out.extend(wrong.iter().map(|d| file.diagnostic(&path, said(d))));

@@ -330,7 +330,7 @@ impl Costs {
         let answered = answers.iter().map(|p| Shape { constraints: *p.min(&pairs), ..*shape });
         let memory = answered.chain([*shape]).map(|shape| memory(method, &shape)).max();
         let shape = &after.result;
-        // What a generator makes that reads no constraints is the same in every fold.
+        // A generator that ignores constraints makes the same ensemble in every fold.
         let ensembles = |slot: &str| {
             let mut shared = Vec::new();
             visit_plugins(&sections[slot], &mut |d, table| {
@@ -346,7 +346,7 @@ impl Costs {
             });
             shared
         };
-        // What is shared is made once, whoever needs it.
+        // A shared ensemble is made once for all that need it.
         let own = |slot: &str, clusterer: Option<&dyn BaseClusterer>, shared: &[SharedEnsemble]| {
             let shared: f64 = shared.iter().map(|s| s.effort).sum();
             (effort(&sections[slot], clusterer, shape) - shared).max(0.0)
@@ -428,7 +428,7 @@ fn effort(value: &Value, built: Option<&dyn BaseClusterer>, shape: &Shape) -> f6
     };
     let Some(d) = plugin(value) else { return inner };
     let (entries, n) = (shape.entries as f64, shape.n as f64);
-    // Where nobody says how many clusters, it is as many as there are objects.
+    // Without a given k, the shape has n.
     let k = (shape.k as f64).min(n.sqrt()) as usize;
     let own = match d.role {
         Role::BaseClusterer => match (declared(value, built, shape), inner == 0.0) {
@@ -439,7 +439,7 @@ fn effort(value: &Value, built: Option<&dyn BaseClusterer>, shape: &Shape) -> f6
         },
         Role::ConstraintPropagator => (n * n * PROPAGATED).min(MOST_PROPAGATED),
         Role::Oracle | Role::Metric => 0.0,
-        // What holds one declares it, as it knows how many members there are.
+        // The plugin that holds one declares its cost, because it knows the number of members.
         Role::ConsensusFunction => return 0.0,
         _ => entries,
     };

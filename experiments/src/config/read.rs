@@ -1,5 +1,5 @@
-//! From text to an experiment: everything is checked at once, and every default is written out. Lists and ranges
-//! that stand for one value after the other become single methods.
+//! From text to an experiment: everything is checked in one pass, and every default is written out. A list or range
+//! of values becomes one method for each value.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -296,7 +296,7 @@ fn expand(
             let mut one = node.clone();
             for ((axis, values), texts) in together.iter().zip(&texts) {
                 labels.push((axis.clone(), texts[value].clone()));
-                // The list stands there, so the path is right.
+                // The list is at this path, so the path exists.
                 let _ = one.set_at(axis, values[value].clone());
             }
             open.push((labels, one));

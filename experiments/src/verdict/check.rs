@@ -25,7 +25,7 @@ impl Formula {
     /// `condition` is true if the result must be true or false, and false if it must be a number.
     pub fn check(&self, names: &Names, condition: bool) -> Result<(), String> {
         check_names(&self.root, names)?;
-        // Without data sets there are no results to invent; the study is rejected for another reason.
+        // Results cannot be invented without data sets. The study is rejected for another reason.
         if names.datasets.is_empty() {
             return Ok(());
         }

@@ -309,7 +309,7 @@ proptest! {
         let pairs = (0..SMALL).flat_map(|i| (0..i).map(move |j| (j, i)));
         let weighted: Vec<(usize, usize, f64)> =
             pairs.filter_map(|(i, j)| Some((i, j, small.weight(id(&judged, i), id(&judged, j))?))).collect();
-        // What a pair at the threshold says is decided by the file alone.
+        // Only a file has pairs at the threshold.
         prop_assume!(weighted.iter().all(|pair| pair.2.abs() > 1e-9));
         let constraint = |weight: f64, i, j| match weight > 0.0 {
             true => Constraint::must(i, j),

@@ -267,7 +267,7 @@ impl SimplexLevel {
         let level = self.drop_from(z, low);
         let n = z.len() as f64;
         let margin = 4.0 * n * n * f64::EPSILON * (level.abs() + 1.0);
-        // Without an early end: most often there is none near.
+        // No early end: usually, no entry is near.
         let near = z.iter().filter(|v| (**v - level).abs() <= margin).count();
         // All entries may have sunk below.
         let is_certain = !self.active.is_empty() && level >= low + margin && near == 0;

@@ -271,7 +271,7 @@ impl SignedPairs {
     /// Moves single objects, in order, to the cluster their weights agree with most, or to one of their own, while
     /// that helps.
     fn settle(&self, order: &[u32], labels: &mut [u32], ctx: &Context) -> Result<()> {
-        // Clusters are named by objects, so that there is always a free name for one more.
+        // A cluster has the number of an object, so one number is always free.
         let (mut counts, mut sizes) = (vec![0u32; labels.len()], vec![0.0; labels.len()]);
         for &i in order {
             counts[labels[i as usize] as usize] += 1;

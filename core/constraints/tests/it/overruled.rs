@@ -91,7 +91,7 @@ fn two_groups_and_a_wrong_must_link() {
     let first = about(&[])[0];
     assert_eq!(first.pair, (2, 3));
     assert!((first.expected - 6.0 / (1.0 + 0.5f64.exp())).abs() < 1e-12, "{}", first.expected);
-    // If nobody knows about 2–3, the same question is asked about the next pair between the two groups.
+    // After "unsure" about 2–3, the same question is asked about the next pair between the two groups.
     let next = about(&[(2, 3)])[0];
     assert_eq!((next.pair, next.expected), ((1, 4), first.expected));
     assert!(about(&[(2, 3), (1, 4), (0, 3), (0, 1)]).iter().all(|doubt| doubt.pair != (0, 1)));
