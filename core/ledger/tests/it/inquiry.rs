@@ -12,10 +12,11 @@ use mustlink_core::prelude::*;
 use mustlink_core::selection::{
     Asking, ConstraintView, Contradicting, Counts, Driver, Next, Record, Selection, run_with,
 };
-use mustlink_ledger::{Durability, Header, Ledger};
+use mustlink_ledger::{Durability, Ledger};
 use ndarray::Array2;
 use proptest::prelude::*;
-use serde_json::json;
+
+use crate::header;
 
 const N: u32 = 6;
 
@@ -442,18 +443,7 @@ struct Both {
 }
 
 fn opened(path: &Path) -> Ledger {
-    let header = Header {
-        dataset: "six".into(),
-        fingerprint: "f".into(),
-        n: N as usize,
-        values: None,
-        created: "2026-01-31T00:00:00Z".into(),
-        seed: None,
-        selector: json!({ "type": "passing" }),
-        oracle: json!({ "type": "truth" }),
-        ids: None,
-    };
-    Ledger::open(path, header, Durability::None).unwrap()
+    Ledger::open(path, header(N as usize, "passing"), Durability::None).unwrap()
 }
 
 impl Both {

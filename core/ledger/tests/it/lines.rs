@@ -9,17 +9,8 @@ use mustlink_ledger::{Durability, Header, Ledger, is_ledger};
 use serde_json::{Value, json};
 
 fn header() -> Header {
-    Header {
-        dataset: "four".into(),
-        fingerprint: "f".into(),
-        n: 4,
-        values: None,
-        created: "2026-01-31T00:00:00Z".into(),
-        seed: None,
-        selector: json!({ "type": "random_pairs" }),
-        oracle: json!({ "type": "truth" }),
-        ids: Some(["a", "b", "c", "d"].map(String::from).to_vec().into()),
-    }
+    let ids = ["a", "b", "c", "d"].map(String::from).to_vec();
+    Header { ids: Some(ids.into()), ..crate::header(4, "random_pairs") }
 }
 
 fn open(path: &Path) -> Ledger {

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use mustlink_core::Context;
 use mustlink_core::roles::{Answer, QueryId, Reply, Scene};
 use mustlink_core::selection::Record;
-use mustlink_ledger::{Durability, Header, Ledger, answers};
+use mustlink_ledger::{Durability, Ledger, answers};
 use proptest::prelude::*;
-use serde_json::json;
+
+use crate::header;
 
 const N: u32 = 6;
 
@@ -114,20 +115,6 @@ impl Model {
     }
 }
 
-fn header() -> Header {
-    Header {
-        dataset: "six".into(),
-        fingerprint: "f".into(),
-        n: N as usize,
-        values: None,
-        created: "2026-01-31T00:00:00Z".into(),
-        seed: None,
-        selector: json!({ "type": "random_pairs" }),
-        oracle: json!({ "type": "truth" }),
-        ids: None,
-    }
-}
-
 /// A ledger together with the list of its lines.
 struct Both {
     path: PathBuf,
@@ -137,7 +124,9 @@ struct Both {
 
 impl Both {
     fn open(&mut self) {
-        self.ledger = Some(Ledger::open(&self.path, header(), Durability::None).unwrap());
+        self.ledger = Some(
+            Ledger::open(&self.path, header(N as usize, "random_pairs"), Durability::None).unwrap(),
+        );
     }
 
     fn ledger(&mut self) -> &mut Ledger {
