@@ -1,4 +1,4 @@
-//! Questions and answers: a callable that is asked, or a session that whoever likes may answer.
+//! Questions and answers: a callable that is asked, or a session that waits for answers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
