@@ -40,7 +40,7 @@ pub(crate) struct PairsArgs {
     /// Scores of certainly different and certainly same pairs [default: 0,1]
     #[arg(long, value_name = "LOW,HIGH", value_parser = range, conflicts_with = "data", allow_hyphen_values = true)]
     score_range: Option<(f64, f64)>,
-    /// Probability from which on a pair counts as the same [default: 0.5]
+    /// Lowest probability that counts as "same" [default: 0.5]
     ///
     /// Several thresholds make a column of labels each; the other files are about the first one.
     #[arg(long, value_name = "P", value_delimiter = ',', conflicts_with = "data")]
@@ -89,7 +89,7 @@ impl PairsArgs {
         let inputs = [("--pairs", Some(file)), ("--previous", previous)];
         check_outputs(&outputs, &[&job.inputs()[..], &inputs].concat())?;
         let start = Instant::now();
-        // A threshold that is repeated would make two columns of one name.
+        // A repeated threshold would make two columns with one name.
         let mut thresholds: Vec<f64> = Vec::new();
         let given = if self.threshold.is_empty() { &[0.5][..] } else { &self.threshold[..] };
         for &threshold in given {

@@ -1,7 +1,7 @@
 //! A selection without input and output: questions come out, answers go in.
 //!
 //! A driver owns the inquiry of a selector, the record of its questions and answers, the knowledge from them, and the
-//! budget. Its caller gets the answers: from an oracle, or from a person on a page, in a terminal or in Python.
+//! budget. The caller obtains answers from an oracle, or from a person (on a page, in a terminal or in Python).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::DerefMut;
@@ -39,26 +39,26 @@ pub enum Next {
 
 /// A selection under way. `R` points to its record, if it has one.
 ///
-/// No question comes out after the budget, about an object that is not eligible, about an object and itself, or
-/// twice. Every event is in the record before it has an effect. Recorded answers are served at no cost before
+/// It asks no question twice, after the budget is spent, about an ineligible object, or about an object and itself.
+/// Every event is in the record before it has an effect. Recorded answers are served at no cost before
 /// anything is asked, even when the budget is spent.
 ///
-/// After an error, and after an answer was taken back, the inquiry starts again and is served the answers so far.
+/// After an error or a retracted answer, the inquiry starts again and receives the recorded answers.
 pub struct Driver<'a, R> {
     selector: Box<dyn QuerySelector + 'a>,
     problem: Problem,
     far: Option<FarOrigin>,
     budget: Option<usize>,
-    /// Numbers of replies at which an inherently active method is looked at, ascending.
+    /// Ascending numbers of replies at which the clustering so far is kept.
     points: Vec<usize>,
     record: Option<R>,
-    /// The answers by pair, without a record.
+    /// Answers by pair if `record` is None.
     kept: HashMap<(u32, u32), Recorded>,
     ctx: Context,
     course: Option<Course>,
 }
 
-/// Everything that a replay makes again.
+/// The state that a replay rebuilds.
 struct Course {
     inquiry: Box<dyn Inquiry>,
     selection: Selection,
@@ -72,7 +72,7 @@ struct Course {
     open: Option<(QueryId, Question)>,
     /// Replies so far.
     told: usize,
-    /// Replies that the budget counts: also those that the record had before.
+    /// Replies that the budget counts, including earlier ones in the record.
     paid: usize,
     /// Requests for clusterings since the last question.
     clusterings: usize,
@@ -82,11 +82,11 @@ struct Course {
 }
 
 impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
-    /// A selection with this selector, about to start. A budget counts replies. The clusterings of an inherently
-    /// active method are kept at these `points`, which are numbers of replies.
+    /// Creates a selection that has not started. `budget` limits the replies. At these `points`, which are numbers
+    /// of replies, the clusterings of an inherently active method are kept.
     ///
     /// # Errors
-    /// Those of a selector that cannot run on the problem within the limits.
+    /// If the selector cannot run on the problem within the limits.
     pub fn new(
         selector: &(dyn QuerySelector + 'a),
         problem: &Problem,
@@ -125,7 +125,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         answers
     }
 
-    /// The next thing it needs: the same one until it gets it.
+    /// The next need. It stays the same until it is met.
     ///
     /// # Errors
     /// `Contract` when the selector breaks the rules; errors of the selector and of the record.
@@ -186,7 +186,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         Ok(())
     }
 
-    /// Ends the selection for this reason, unless it has ended: its open question stays without an answer.
+    /// Ends the selection for this reason, unless it has ended. Its open question stays unanswered.
     ///
     /// # Errors
     /// Those of the record.
@@ -197,7 +197,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         Ok(())
     }
 
-    /// Takes the answer to the last question back, which is put again; false without an answer.
+    /// Retracts the last answer, so that its question comes again. False if there is none.
     ///
     /// # Errors
     /// Those of the record.
@@ -237,8 +237,8 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
 
     /// The selection so far. If it has not ended, the open question is a missing answer.
     ///
-    /// Replies of the record that the selector did not ask for again are at the end of its log: their constraints stay,
-    /// and those taken back are counted.
+    /// Recorded replies that the selector did not request again are at the end of its log. Their constraints stay;
+    /// retracted replies are counted.
     pub fn selection(&self) -> Selection {
         let Some(course) = &self.course else {
             return Selection::from_events(self.problem.n(), vec![]);
@@ -279,7 +279,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         if let Some(record) = &mut self.record {
             record.rewind();
         }
-        // A question is about two objects, however often they count.
+        // A question is about two objects, whatever they weigh.
         let mut read = self.problem.in_pairs(self.selector.typetag_name())?.into_owned();
         read.data = read.data.unweighted();
         let inquiry = match &self.far {
@@ -408,7 +408,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         Ok(())
     }
 
-    /// Writes events down, with the numbers of queries that the log has.
+    /// Records events, with the query numbers of the log.
     fn note(&mut self, course: &mut Course, events: Vec<Event>) -> Result<()> {
         for mut event in events {
             if let Some(record) = &mut self.record {
@@ -460,7 +460,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         Ok(())
     }
 
-    /// Makes the knowledge from answers after some were corrected, and reports those that still contradict it.
+    /// Rebuilds the knowledge after corrections, and reports answers that still contradict it.
     fn know_again(&mut self, course: &mut Course) -> Result<()> {
         course.knowledge = Knowledge::new(self.problem.n(), &self.problem.constraints);
         let answered = answered(&course.selection.events);

@@ -3,13 +3,13 @@
 use crate::error::Result;
 use crate::roles::{Answer, Event, QueryId, Question};
 
-/// Records a selection as it happens, so that it can be resumed: a ledger. Resuming means
-/// replaying: recorded answers are served again, and a course that differs from the record is an error.
+/// Records a selection, for example in a ledger, so that it can be resumed. Resuming
+/// replays the recorded answers. If the selection differs from the record, this is an error.
 pub trait Record {
     /// The answers so far, in the order of their queries.
     fn answers(&self) -> Vec<Recorded>;
 
-    /// The replay starts again.
+    /// Restarts the replay.
     fn rewind(&mut self);
 
     /// True if anything recorded is left to serve.
@@ -18,10 +18,10 @@ pub trait Record {
     /// True if the question that comes now will be served from the record.
     fn knows(&self, subject: u32, reference: u32) -> bool;
 
-    /// The selector asks: the number of the query, and the answer where the record has it.
+    /// Records a question. Returns the query's number and its answer, if recorded.
     ///
     /// # Errors
-    /// `Data` when it cannot be written, or where another question is recorded here.
+    /// `Data` if writing fails, or if another question is recorded here.
     fn ask(
         &mut self,
         subject: u32,
@@ -29,7 +29,7 @@ pub trait Record {
         purpose: &str,
     ) -> Result<(QueryId, Option<Answer>)>;
 
-    /// The oracle answered the open question.
+    /// Records the answer of the oracle.
     ///
     /// # Errors
     /// As [`Record::ask`].
@@ -41,10 +41,10 @@ pub trait Record {
     /// As [`Record::ask`].
     fn event(&mut self, event: &Event) -> Result<()>;
 
-    /// The query whose answer came last, of those that the selector asked.
+    /// The query of the selector that was answered last.
     fn last(&self) -> Option<QueryId>;
 
-    /// The annotator takes the answer to a query back.
+    /// Records that an answer was retracted.
     ///
     /// # Errors
     /// As [`Record::ask`]; `Oracle` if that query has no answer.
@@ -53,7 +53,7 @@ pub trait Record {
     /// The replies a replay does not meet: taken back, or answered after one that was.
     fn unmet(&self) -> Vec<Recorded>;
 
-    /// A session ends. Nothing is written when it ended for the same reason before.
+    /// Records the end of a session, unless it last ended for the same reason.
     ///
     /// # Errors
     /// As [`Record::ask`].

@@ -133,7 +133,7 @@ pub fn read_constraints_and_unused(
     Ok((read.constraints, read.unused))
 }
 
-/// Reads the constraints on objects whose ids `dataset` has, and counts the other rows.
+/// Reads constraints on the objects of `dataset`. Counts rows with unknown ids.
 ///
 /// # Errors
 /// Those of [`read_constraints`], except for unknown ids.

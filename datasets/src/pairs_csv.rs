@@ -32,7 +32,7 @@ const ENDS: [(&str, &str); 8] = [
 /// Endings of the names of two columns with the same property of the two objects.
 const SIDES: [(&str, &str); 4] = [("_i", "_j"), ("_l", "_r"), ("_left", "_right"), ("_1", "_2")];
 
-/// Name of the columns, without their endings, in which programs write the source of a record.
+/// Start of the names of columns in which programs write the source of a record.
 const SOURCE: &str = "source_dataset";
 
 /// How a file of pairs is read.
@@ -97,7 +97,7 @@ struct Columns {
     verdict: (usize, &'static str, Option<(f64, f64)>),
     annotator: Option<usize>,
     apart: Option<[usize; 2]>,
-    /// The sources of both objects, unless they are the columns `apart`.
+    /// Columns of the sources of both objects, if not `apart`.
     source: Option<[usize; 2]>,
 }
 
@@ -190,7 +190,7 @@ impl Names {
         *self.0.entry(name).or_insert(next)
     }
 
-    /// The name with a number; slow.
+    /// Slow look-up by number.
     fn name(&self, number: u32) -> &str {
         let found = self.0.iter().find(|(_, at)| **at == number);
         found.map_or("", |(name, _)| name)
@@ -203,7 +203,7 @@ impl Names {
     }
 }
 
-/// A property that each object has at most one value of.
+/// A property with at most one value per object.
 struct Property<'a> {
     name: &'a str,
     values: Names,
@@ -216,7 +216,7 @@ impl<'a> Property<'a> {
         Property { name, values: Names::default(), of: Vec::new() }
     }
 
-    /// Takes in the values of two objects; an empty one is unknown. Returns an object that has another value already.
+    /// Adds the values of two objects; an empty value is unknown. Fails if an object already has another value.
     fn take(&mut self, objects: [u32; 2], values: Option<[Box<str>; 2]>) -> Result<(), Clash> {
         for (object, value) in objects.into_iter().zip(values.into_iter().flatten()) {
             if value.is_empty() {
@@ -242,7 +242,7 @@ impl<'a> Property<'a> {
         format!("id {id} has the {values} {a} and {b}. Make the ids unique.")
     }
 
-    /// The objects of each value that several have.
+    /// A group for each value of several objects.
     fn groups(self) -> Vec<Group> {
         let names = self.values.in_order();
         let value = |&value: &u32| names.get(value as usize).map(String::as_str);

@@ -1,4 +1,4 @@
-//! Numbers of clusters that continue from one partition to the next.
+//! Cluster numbers that continue from one partition to the next.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -88,8 +88,8 @@ pub struct Continued {
 
 impl Continued {
     /// Gives the old numbers to clusters so that as many objects as possible keep theirs. Other clusters have the
-    /// numbers after the largest old one. `objects`: the old number and the new cluster, below `k`, of each object
-    /// that has either.
+    /// numbers after the largest old one. `objects`: old number and new cluster (below `k`) of each object
+    /// in either.
     ///
     /// # Errors
     /// `Cancelled`.
@@ -173,11 +173,11 @@ impl Continued {
     }
 }
 
-/// Number of clusters that a list in words names.
+/// Most clusters listed for each kind.
 const SHOWN: usize = 5;
 
-/// The cluster that continues each old one, for the largest number of objects in common. Old clusters and new ones
-/// that no common objects connect are assigned separately.
+/// The cluster that continues each old one. It maximises the number of common objects. Parts of the problem
+/// without common objects are solved separately.
 fn assigned(common: &[Worth], old: usize, k: usize, ctx: &Context) -> Result<Vec<Option<u32>>> {
     let mut parts = UnionFind::new(old + k);
     common.iter().for_each(|&(at, cluster, _)| _ = parts.union(at, old as u32 + cluster));

@@ -19,7 +19,7 @@ use crate::view::{Counts, Entry, Open, Standing, View, Written};
 
 /// The annotator of questions that were set aside.
 pub(crate) const LATER: &str = "later";
-/// Time between two looks for an interrupt.
+/// Time between two interrupt checks.
 const LOOK: Duration = Duration::from_millis(100);
 /// Number of last answers that pace and advice look at.
 const LAST: usize = 10;
@@ -31,7 +31,7 @@ pub(crate) enum Command {
     Reply(Judgement),
     /// The answer to the open question, if there is one, and further changes of the ledger.
     Rewrite { reply: Option<Judgement>, change: Change },
-    /// Everything is saved; no more questions.
+    /// Ends the session; all is saved.
     Quit,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Command {
 pub(crate) struct Judgement {
     pub reply: Reply,
     pub note: Option<String>,
-    /// It is to be asked once more.
+    /// To be asked again.
     pub later: bool,
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct Change {
     pub purpose: &'static str,
     pub new: Vec<Statement>,
     pub note: Option<String>,
-    /// Answers by pair that another ledger recorded, whose annotators and times stay.
+    /// Answers by pair from another ledger. They keep their annotators and times.
     pub recorded: BTreeMap<(u32, u32), Answer>,
-    /// In the place of what was paid for already.
+    /// They replace answers already counted.
     pub free: bool,
     /// The answer to the open question that was given with them.
     pub with: Option<QueryId>,
@@ -74,7 +74,7 @@ pub(crate) struct State {
     opened: Option<Instant>,
     /// The act of this turn is under way, or the first question.
     pub busy: bool,
-    /// The act of this turn, before the work begins with it.
+    /// The command of this turn, until the work takes it.
     pub command: Option<Command>,
     /// The clustering so far of a selector that clusters by itself.
     pub clustering: Option<Clustering>,
@@ -201,7 +201,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The next command. An interrupt counts as a quit, and so does a session that was dropped.
+    /// Waits for the next command. An interrupt or a dropped session counts as `Quit`.
     pub fn command(&self, ctx: &Context) -> Command {
         let mut state = self.lock();
         loop {
@@ -256,7 +256,7 @@ impl Shared {
             (state.n, state.given.clone())
         };
         let mut own: Vec<&Recorded> = standing(answers).collect();
-        // A question that was open has a smaller number than what was stated before it was answered.
+        // Sorted by line: an open question has a smaller id than statements before its answer.
         own.sort_by_key(|r| r.line);
         let known = statements(n, &given, own.iter().copied());
         let free = free(n, &given, &own);

@@ -43,8 +43,8 @@ impl Drop for Closes<'_> {
 /// A statement of a file, with its place there, and with the answer if the file is a ledger.
 pub type Imported = (String, Statement, Option<Answer>);
 
-/// Opens the ledger of a session about `seen`, or begins one, and the selection that it records. Statements `imported`
-/// from a file are taken first.
+/// Opens or creates the ledger of a session about `seen`, and resumes its selection. Statements `imported` from a
+/// file are added first.
 ///
 /// # Errors
 /// Those of the selector and of the ledger; one that another process holds names it. `Data` for an imported statement
@@ -62,7 +62,7 @@ pub fn open_driver(
 }
 
 impl Work {
-    /// Asks the questions of `driver` until the person quits, and gives what was selected. Every answer is on disk
+    /// Asks the questions of `driver` until the person quits. Returns the selection. Every answer is on disk
     /// before the next question.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Work {
     }
 }
 
-/// A session that runs.
+/// A running session.
 struct Running<'a> {
     shared: &'a Shared,
     single: &'a Single,
@@ -133,8 +133,8 @@ impl Running<'_> {
         }
     }
 
-    /// The next question for the person. A question whose answer follows from others would only invite a slip: it is
-    /// answered here, at no cost, unless the selector tests answers with others.
+    /// The next question for the person. If the answer follows from others, asking would only invite mistakes. It is
+    /// given here at no cost, unless the selector tests answers.
     fn question(&mut self) -> Result<Option<Question>> {
         let selector = self.single.method.selector.as_ref();
         let tests_answers = selector.is_some_and(|s| s.properties().asks_for_evidence);
@@ -148,7 +148,7 @@ impl Running<'_> {
         Ok(None)
     }
 
-    /// Shows the question, or why the session has ended.
+    /// Shows the question, or the reason for the end.
     fn show(&self, question: Option<&Question>) {
         let by_itself = self.single.method.clusterer.is_none();
         let clustering = by_itself.then(|| self.driver.clustering()).flatten();
@@ -176,7 +176,7 @@ impl Running<'_> {
     }
 }
 
-/// Now, as ledgers have it.
+/// Now, in ledger format.
 fn now() -> Option<String> {
     Some(utc(SystemTime::now()))
 }

@@ -181,7 +181,7 @@ fn parts<'a>(args: &Args, job: &'a Job, path: &Path) -> mustlink::Result<Vec<Par
     };
     let part = |name: &String| {
         let mut single = Single::clone(job);
-        // Another order of the names is not another share.
+        // A share must not depend on the order of names.
         let own = names.iter().filter(|other| *other < name).count() as u64;
         let annotators = names.len() as u64;
         single.method.selector =
@@ -338,7 +338,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     Ok(lines)
 }
 
-/// The end of the sessions.
+/// Result of the sessions.
 struct Ended {
     /// The selection of each annotator.
     selections: Vec<Selection>,
@@ -348,13 +348,13 @@ struct Ended {
     is_written: bool,
 }
 
-/// Number of answers that the annotator gave, without those that followed from others.
+/// Number of answers from the annotator, without answers that follow from others.
 fn answers(selection: &Selection) -> usize {
     let is_paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
     selection.events.iter().filter(is_paid).count()
 }
 
-/// Writes the labels. Without answers, a file that exists stays as it is; false is returned then.
+/// Writes the labels. Returns false, and keeps an existing file, if there are no answers.
 fn write(
     args: &Args,
     job: &Job,
@@ -386,7 +386,7 @@ fn write(
     mustlink_datasets::write_labels(out, &job.original, &labels).map(|()| true)
 }
 
-/// The files of the session, which has written the labels or not, and a command that uses the answers.
+/// The files that the session has written, and a command that uses the answers.
 fn written(args: &Args, parts: &[Part<'_>], has_labels: bool) -> Written {
     let file = |what: &str, path: &str| (what.to_string(), path.to_string());
     let (mut files, mut ledgers) = (Vec::new(), String::new());

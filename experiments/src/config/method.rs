@@ -1,4 +1,4 @@
-//! A method of a study: its plugins, built once, and their mistakes; the method on one data set, with its costs.
+//! Methods of a study: their plugins, mistakes in their options, and their costs on each data set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub struct MethodSpec {
     pub id: String,
     /// Its sections as plain values, every default written out; `k` may still be `"classes"` or `"unknown"`.
     pub config: Value,
-    /// Its plugins, on data of [`SOME_CLASSES`] classes. The check of the study reports an error.
+    /// Its plugins for [`SOME_CLASSES`] classes, or an error for the check of the study.
     plugins: Result<Method, String>,
     /// Its k, on the same data.
     k: Option<usize>,
@@ -41,7 +41,7 @@ pub(crate) struct ResolvedMethod {
     pub method: Method,
     /// Number of clusters, if it is given.
     pub k: Option<usize>,
-    /// Its sections, `k` among them, as plain values without the name: what results depend on.
+    /// Its sections as plain values, with `k`, without the name. Results depend on them.
     pub config: Value,
     /// The first generator in its configuration.
     pub generator: Option<Box<dyn EnsembleGenerator>>,
@@ -49,7 +49,7 @@ pub(crate) struct ResolvedMethod {
     pub costs: Costs,
 }
 
-/// A number of classes for checks that do not depend on it: `"classes-3"` is a number of clusters with it.
+/// The number of classes that checks assume, so that `"classes-3"` has a value. No check depends on it.
 pub(crate) const SOME_CLASSES: usize = 1000;
 
 impl MethodSpec {
@@ -79,7 +79,7 @@ impl MethodSpec {
         Ok((config, k))
     }
 
-    /// Error if k counts down from the classes to below 1.
+    /// Error if a k such as "classes-3" is below 1.
     fn too_few(&self, classes: usize) -> Option<String> {
         let mut found = None;
         visit_tables(&self.config, &mut |table| {
@@ -95,8 +95,8 @@ impl MethodSpec {
         found
     }
 
-    /// The method on a data set of this shape with `classes` classes. If it asks, its memory is the largest after
-    /// these numbers of questions.
+    /// The method on a data set of this shape with `classes` classes. If it asks, its memory is the maximum
+    /// for these `numbers` of questions.
     ///
     /// # Errors
     /// A message that names the method and the data set, if they do not go together.
@@ -158,8 +158,8 @@ impl MethodSpec {
         self.plugins.as_ref().is_ok_and(|method| method.selector.is_some())
     }
 
-    /// The option at a path (`selector.super_instances`), with the path by its own name where an alias was
-    /// given; `None` where the method has no such option.
+    /// The option at a path (`selector.super_instances`), with aliases in the path replaced by names; `None` if the
+    /// method has no such option.
     pub(crate) fn option(&self, path: &str) -> Option<(String, &Value)> {
         let (mut own, mut here) = (String::new(), &self.config);
         for step in config::path_steps(path) {
@@ -259,7 +259,7 @@ pub(crate) fn mentions_classes(tree: &Value) -> bool {
     found
 }
 
-/// An oracle around one that may not stand inside it: it cannot be opened, and every cell would fail.
+/// Reports an oracle that wraps one it must not wrap, because every cell would then fail.
 fn judge_wrapping(oracle: &dyn Oracle, at: usize, node: &Node, out: &mut Vec<Diagnostic>) {
     let (mut outer, mut path, mut place) = (oracle, format!("method[{at}].oracle"), node);
     let mut entry = node.get("oracle");
@@ -277,7 +277,7 @@ fn judge_wrapping(oracle: &dyn Oracle, at: usize, node: &Node, out: &mut Vec<Dia
                 source.typetag_name()
             );
             let complaint = place.diagnostic(&path, message);
-            // The methods of one entry have one oracle.
+            // Methods of one entry share their oracle.
             if !out.contains(&complaint) {
                 out.push(complaint);
             }
@@ -286,10 +286,10 @@ fn judge_wrapping(oracle: &dyn Oracle, at: usize, node: &Node, out: &mut Vec<Dia
     }
 }
 
-/// Questions that are counted where another method decides how many, and has not run.
+/// Assumed number of questions if it depends on a method that has not run.
 pub(crate) const ASSUMED_QUERIES: usize = 100;
 
-/// An ensemble that others may need as well.
+/// An ensemble that methods may share.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedEnsemble {
     /// Equal for equal ensembles.
@@ -303,7 +303,7 @@ pub(crate) struct SharedEnsemble {
 pub(crate) struct Costs {
     /// Operations of one clustering, without the ensembles it shares.
     pub clusterer: f64,
-    /// The same for what the selector does besides asking.
+    /// The same for the selector, without its questions.
     pub selector: f64,
     /// Bytes of one clustering and its selection, as the plugins declare.
     pub memory: u64,
@@ -314,7 +314,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Those of a method with these sections on data of this shape. Its memory is the largest after these numbers of
+    /// Costs of a method with these sections on data of this shape. The memory is the maximum over these numbers of
     /// answers. `dataset` is the name of the data.
     pub fn new(
         dataset: &str,
@@ -325,7 +325,7 @@ impl Costs {
     ) -> Self {
         let before = cost_of_steps(method.prefix(), shape);
         let after = cost_of_steps(method.suffix(), &before.result);
-        // No more are answered than there are pairs.
+        // There are no more answers than pairs.
         let pairs = shape.n * shape.n.saturating_sub(1) / 2;
         let answered = answers.iter().map(|p| Shape { constraints: *p.min(&pairs), ..*shape });
         let memory = answered.chain([*shape]).map(|shape| memory(method, &shape)).max();
@@ -409,14 +409,14 @@ fn declared(value: &Value, built: Option<&dyn BaseClusterer>, shape: &Shape) -> 
     }
 }
 
-/// Operations of running a tree once, whose root is the clusterer `built`, if there is one: what clusterers declare,
-/// otherwise twenty sweeps for whatever clusters, times restarts and members on the way down. Good enough to start
-/// long cells first.
+/// Operations of one run of a tree of plugins. `built` is its root, if that is a clusterer. A clusterer counts as it
+/// declares, otherwise as twenty sweeps. Restarts and members above multiply this. Good enough to start long
+/// cells first.
 fn effort(value: &Value, built: Option<&dyn BaseClusterer>, shape: &Shape) -> f64 {
     const SWEEPS: f64 = 20.0;
-    /// Making and scoring one clustering of however few objects.
+    /// Making and scoring one clustering, even a tiny one.
     const AT_LEAST: f64 = 3e5;
-    /// Per pair of objects: what is propagated grows with these, and is read in every sweep.
+    /// Per pair of objects, as propagated constraints are read in every sweep.
     const PROPAGATED: f64 = 500.0;
     /// Limit of this estimate, because of many pairs only those near a constraint are propagated.
     const MOST_PROPAGATED: f64 = 1e9;
@@ -432,7 +432,7 @@ fn effort(value: &Value, built: Option<&dyn BaseClusterer>, shape: &Shape) -> f6
     let k = (shape.k as f64).min(n.sqrt()) as usize;
     let own = match d.role {
         Role::BaseClusterer => match (declared(value, built, shape), inner == 0.0) {
-            // It counts its starts itself.
+            // This includes its starts.
             (Some(operations), _) => return (AT_LEAST + operations + inner) * count("members"),
             (None, true) => AT_LEAST + SWEEPS * shape.sweep(k),
             (None, false) => entries,
