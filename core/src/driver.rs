@@ -52,7 +52,7 @@ pub struct Driver<'a, R> {
     /// Ascending numbers of replies at which the clustering so far is kept.
     points: Vec<usize>,
     record: Option<R>,
-    /// Answers by pair if `record` is None.
+    /// Answers by pair, without a record.
     kept: HashMap<(u32, u32), Recorded>,
     ctx: Context,
     course: Option<Course>,
@@ -197,7 +197,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         Ok(())
     }
 
-    /// Retracts the last answer, so that its question comes again. False if there is none.
+    /// Retracts the last answer, so that its question comes again. False if there was no answer.
     ///
     /// # Errors
     /// Those of the record.
