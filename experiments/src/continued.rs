@@ -22,12 +22,13 @@ pub struct Previous {
 }
 
 impl Previous {
-    /// Reads the labels in a file, of `objects` by id, or row by row without ids. Noise is in no cluster.
+    /// Reads the labels in a file: of `objects` by id if they have ids, otherwise row by row. Noise is in no cluster.
     ///
     /// # Errors
     /// `Data` for a file that cannot be read, labels that are not numbers, and a file about other objects.
     pub fn read(path: &str, objects: &Dataset) -> Result<Self> {
-        let before = read_labels(path, None, None)?;
+        let id = objects.reading.id.as_deref();
+        let before = read_labels(path, None, id)?;
         let bad = |message: String| Error::Data { place: path.into(), message };
         let number = |name: &String| {
             let number = name.parse().ok().filter(|number| *number <= LARGEST);
@@ -39,11 +40,11 @@ impl Previous {
         let old = before.labels.labels.iter().map(|label| Some(numbers[(*label)? as usize]));
         let n = objects.n();
         let Some(ids) = &before.ids else {
-            if before.n() == n {
+            if before.n() == n && objects.ids.is_none() {
                 return Ok(Previous { of_objects: old.collect(), of_others: Vec::new() });
             }
             let (labels, now) = (count(before.n(), "label"), count(n, "object"));
-            return Err(bad(format!("has no ids, and {labels} for {now}. Add a column id")));
+            return Err(bad(format!("{labels} without ids, for {now}. Add a column id")));
         };
         let mut by_id: HashMap<&str, Option<u32>> =
             ids.iter().map(String::as_str).zip(old).collect();

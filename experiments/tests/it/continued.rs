@@ -101,7 +101,28 @@ fn clusters_are_kept_split_joined_new_and_gone() {
             .ends_with("has no id of these data. Use labels of the same objects")
     );
     assert!(
-        refused("label\n1\n").ends_with("has no ids, and 1 label for 2 objects. Add a column id")
+        refused("label\n1\n1\n").ends_with("2 labels without ids, for 2 objects. Add a column id")
     );
-    assert_eq!(of_file("label\n4\n4\n", &[0, 0]).unwrap().numbers, [4]);
+}
+
+#[test]
+fn earlier_labels_are_found_by_the_column_of_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.csv").display().to_string();
+    let numbers = |objects: &Dataset, text: &str| -> mustlink_core::Result<Vec<u32>> {
+        std::fs::write(&path, text).unwrap();
+        let labels = [Some(0), Some(1)];
+        Ok(Previous::read(&path, objects)?.continued(&labels, &Context::new(1))?.numbers)
+    };
+    let mut objects = set(2);
+    objects.reading.id = Some("name".into());
+    for text in ["name,label\nb,4\na,9\n", "label,id\n4,b\n9,a\n"] {
+        assert_eq!(numbers(&objects, text).unwrap(), [9, 4]);
+    }
+    assert!(numbers(&objects, "label\n4\n9\n").is_err());
+    // Data without ids have labels row by row.
+    let rows = Dataset::new("set", objects.data);
+    assert_eq!(numbers(&rows, "label\n4\n9\n").unwrap(), [4, 9]);
+    let refused = numbers(&rows, "label\n4\n").unwrap_err().to_string();
+    assert!(refused.ends_with("1 label without ids, for 2 objects. Add a column id"), "{refused}");
 }
