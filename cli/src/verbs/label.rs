@@ -1,13 +1,13 @@
 //! The command `label`: an annotator answers in the terminal or on a local page.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use mustlink::roles::{Answer, Event};
+use mustlink::roles::{Answer, Event, QueryId, Reply};
 use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
@@ -320,11 +320,11 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         (ended, written)
     };
     let line = |((_, path), selection): (&Part<'_>, &Selection)| {
-        format!("{} in {}", count(answers(selection), "answer"), path.display())
+        format!("{} in {}", count(answers(selection).count(), "answer"), path.display())
     };
     let mut lines: Vec<String> = parts.iter().zip(&ended.selections).map(line).collect();
     if let (Some(out), false) = (&args.out, ended.is_written) {
-        lines.push(format!("{out} was not changed, because there are no answers"));
+        lines.push(format!("{out} was not changed, because no pair was answered"));
     }
     if args.annotators.is_empty() {
         lines[0] += "; run the same command again to continue";
@@ -348,13 +348,20 @@ struct Ended {
     is_written: bool,
 }
 
-/// Number of answers from the annotator, without answers that follow from others.
-fn answers(selection: &Selection) -> usize {
-    let is_paid = |e: &&Event| matches!(e, Event::Told { cost, .. } if *cost > 0.0);
-    selection.events.iter().filter(is_paid).count()
+/// The annotator's answers that were not retracted, without answers that follow from others.
+fn answers(selection: &Selection) -> impl Iterator<Item = Reply> {
+    let retracted = |e: &Event| match e {
+        Event::Retracted { id } => Some(*id),
+        _ => None,
+    };
+    let retracted: HashSet<QueryId> = selection.events.iter().filter_map(retracted).collect();
+    selection.events.iter().filter_map(move |event| match event {
+        Event::Told { id, reply, cost } if *cost > 0.0 && !retracted.contains(id) => Some(*reply),
+        _ => None,
+    })
 }
 
-/// Writes the labels. Returns false, and keeps an existing file, if there are no answers.
+/// Writes the labels. Returns false, and keeps an existing file, if no answer says more than "don't know".
 fn write(
     args: &Args,
     job: &Job,
@@ -362,7 +369,7 @@ fn write(
     selection: &Selection,
 ) -> mustlink::Result<bool> {
     let Some(out) = &args.out else { return Ok(false) };
-    if answers(selection) == 0 && Path::new(out).exists() {
+    if answers(selection).all(|reply| reply == Reply::DontKnow) && Path::new(out).exists() {
         return Ok(false);
     }
     let given = &seen.problem.constraints;

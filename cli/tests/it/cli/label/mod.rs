@@ -407,7 +407,21 @@ fn ctrl_c_saves_and_quits() {
     let label = Label::start(&bench, &line.split(' ').collect::<Vec<_>>());
     wait(parts(&label.address));
     let (status, said) = label.interrupted();
-    let kept = "\nlabels.csv was not changed, because there are no answers\n";
+    let kept = "\nlabels.csv was not changed, because no pair was answered\n";
     assert!(status == 0 && said.contains(kept), "{said}");
+    // Neither an answer that was retracted nor "don't know" changes it.
+    bench.write("told.csv", "i,j,answer\n0,1,different\n");
+    bench.write("unsure.csv", "i,j,answer\n1,3,unsure\n");
+    let session = |import: &str| bench.run(&format!("label {line} --import {import}"));
+    let done =
+        bench.run(&format!("label {line} --import told.csv").replace("--out labels.csv", ""));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let ledger = bench.read("l.jsonl");
+    let told = ledger.lines().find(|line| line.contains("\"type\":\"told\"")).unwrap();
+    let id = serde_json::from_str::<serde_json::Value>(told).unwrap()["id"].clone();
+    bench.write("l.jsonl", format!("{ledger}{{\"v\":1,\"type\":\"retracted\",\"id\":{id}}}\n"));
+    let done = session("unsure.csv");
+    assert!(done.status == 0 && done.err.contains(kept.trim_start()), "{}", done.err);
+    assert!(done.err.contains("1 answer in l.jsonl"), "{}", done.err);
     assert_eq!(bench.read("labels.csv"), "of another session");
 }
