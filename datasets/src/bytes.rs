@@ -186,7 +186,12 @@ where
 {
     write_with(Path::new(path), |out| {
         let mut out = csv::Writer::from_writer(out);
-        rows.into_iter().try_for_each(|row| out.write_record(row))?;
+        // A plain `?` would lose the kind of the error, such as a closed pipe.
+        let cause = |e: csv::Error| match e.into_kind() {
+            csv::ErrorKind::Io(e) => e,
+            kind => io::Error::other(format!("{kind:?}")),
+        };
+        rows.into_iter().try_for_each(|row| out.write_record(row)).map_err(cause)?;
         out.flush()
     })
 }
