@@ -72,6 +72,18 @@ fn constrained_spectral_gains_by_a_hundred_pairs() {
             mean(draws, 100, &classes, |c| cluster(&*method, &problem.clone().with_constraints(c)));
         assert!(told >= with && alone >= without, "{name}: {told:.3} with, {alone:.3} without");
     }
+    // The β of the paper gives these sets of two classes .230, .929, .024 and .038, a mean of .305.
+    let names = ["keel_heart", "keel_new_thyroid1", "keel_saheart", "keel_haberman"];
+    let found: Option<Vec<f64>> = names
+        .iter()
+        .map(|name| {
+            let (problem, classes) = set(name)?;
+            let told = |c| cluster(&*method, &problem.clone().with_constraints(c));
+            Some(mean(5, 100, &classes, told))
+        })
+        .collect();
+    let Some(found) = found else { return };
+    assert!(found.iter().sum::<f64>() / 4.0 >= 0.305, "{found:?}");
 }
 
 #[test]
@@ -86,6 +98,7 @@ fn spectral_clustering_gains_by_e2cp() {
     ];
     let propagator: Box<dyn ConstraintPropagator> = build_default("e2cp").unwrap();
     let method = clusterer(json!({ "type": "spectral" }));
+    let (mut total, mut seen) = (0.0, 0);
     for (name, floor) in floors {
         let Some((problem, classes)) = set(name) else { continue };
         let found = mean(5, 150, &classes, |c| {
@@ -100,7 +113,11 @@ fn spectral_clustering_gains_by_e2cp() {
             cluster(&*method, &graph)
         });
         assert!(found >= floor, "{name}: {found:.3}");
+        total += found;
+        seen += 1;
     }
+    // The formula for all pairs, computed separately with numpy, gave .818, .937, .737, .507 and .858.
+    assert!(seen < floors.len() || total / 5.0 >= 0.771, "{}", total / 5.0);
 }
 
 /// Methods that read constraints and are not in the study of 100 right pairs; its file says why.
