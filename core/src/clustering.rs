@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
+use crate::features::Lineage;
+
 /// Replaces a missing label or index: of an object that a member did not see, or that
 /// is not yet assigned.
 pub const NONE: u32 = u32::MAX;
@@ -127,6 +129,8 @@ pub struct Rule {
     pub steps: Vec<(serde_json::Value, Option<serde_json::Value>)>,
     /// Its centres and their geometry, if it has any.
     pub extras: Extras,
+    /// Origin of the features that its clusterer gets.
+    pub lineage: Lineage,
 }
 
 impl PartialEq for Tried {

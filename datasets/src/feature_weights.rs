@@ -20,11 +20,10 @@ pub struct FeatureWeights {
 }
 
 impl FeatureWeights {
-    /// The weights that `clustering` and the transforms before it learned: those of the clusterer, otherwise the
+    /// The weights that a clusterer and the transforms before it learned: those of the clusterer, otherwise the
     /// diagonals of its metrics, otherwise the diagonal of the metric that a transform learned. `names` are the names
     /// of the features of the data set.
-    pub fn learned(clustering: &Clustering, lineage: &Lineage, names: &[String]) -> Option<Self> {
-        let extras = &clustering.extras;
+    pub fn learned(extras: &Extras, lineage: &Lineage, names: &[String]) -> Option<Self> {
         let of_clusterer = |rows: Vec<Vec<f64>>| {
             let d = rows.first().map_or(0, Vec::len);
             Some(FeatureWeights { features: lineage.features.names(names, d), rows })
@@ -96,7 +95,7 @@ mod tests {
         let lineage = prefix.then(&learned);
         let mut c = Clustering::from_labels(vec![0, 1]);
         let of = |c: &Clustering| {
-            FeatureWeights::learned(c, &lineage, &names(&["a", "b", "c"])).unwrap()
+            FeatureWeights::learned(&c.extras, &lineage, &names(&["a", "b", "c"])).unwrap()
         };
         assert_eq!(
             of(&c),
@@ -109,6 +108,6 @@ mod tests {
         c.extras.weights = Some(array![[1.0, 0.0], [1.0, 0.0]]);
         assert_eq!(of(&c).rows, [[1.0, 0.0]]);
         let nothing = Lineage::default();
-        assert_eq!(FeatureWeights::learned(&Clustering::from_labels(vec![0]), &nothing, &[]), None);
+        assert_eq!(FeatureWeights::learned(&Extras::default(), &nothing, &[]), None);
     }
 }

@@ -406,7 +406,7 @@ pub(crate) fn cluster_and_score(
     let keep_labels = env.experiment.run.keep_labels;
     let weights = Some(lineage.then(&input.lineage))
         .filter(|_| cell.repeat == 0 && cell.fold == 0)
-        .and_then(|l| FeatureWeights::learned(&run.clustering, &l, &set.set.feature_names))
+        .and_then(|l| FeatureWeights::learned(&run.clustering.extras, &l, &set.set.feature_names))
         .filter(|w| w.rows.len() * w.features.len() <= MOST_WEIGHTS);
     Ok(Scored { run, test_classes, scores, keep_labels, weights })
 }

@@ -7,9 +7,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mustlink_core::clustering::NONE;
+use mustlink_core::clustering::{Extras, NONE, Rule, Tried};
 use mustlink_core::context::{ContextBuilder, EnsembleStore};
 use mustlink_core::ensemble::Ensemble;
+use mustlink_core::features::Lineage;
 use mustlink_core::method::Method;
 use mustlink_core::roles::{Answer, EnsembleGenerator, Oracle, Question, Respondent, Scene};
 use mustlink_core::run::{self, Run, Steps, Transformed, guarded};
@@ -55,6 +56,8 @@ pub struct Clustered {
     pub constraints: Arc<Constraints>,
     /// Weight of each feature, if the method learns it.
     pub weights: Option<FeatureWeights>,
+    /// The combined method that learned the weights, if the result combines methods.
+    pub weights_of: Option<String>,
     /// The transforms as they were fitted, those before `input` included.
     pub steps: Steps,
     /// Input of the method.
@@ -459,11 +462,42 @@ impl Single {
             .map_err(|e| self.about_features(all, e))?;
         run.clustering = run.clustering.shown();
         let lineage = lineage.then(&input.lineage);
-        let weights = FeatureWeights::learned(&run.clustering, &lineage, &self.set.feature_names);
+        let names = &self.set.feature_names;
+        let extras = &run.clustering.extras;
+        let (weights, weights_of) = match FeatureWeights::learned(extras, &lineage, names) {
+            Some(weights) => (Some(weights), None),
+            None => member_weights(&extras.tried, &lineage, names).unzip(),
+        };
         let all = [&self.front, before, &input.steps];
         let steps = Steps(all.into_iter().flat_map(|steps| steps.0.iter().cloned()).collect());
-        Ok(Clustered { run, constraints, weights, steps, input, seen: seen.data.kind() })
+        Ok(Clustered {
+            run,
+            constraints,
+            weights,
+            weights_of,
+            steps,
+            input,
+            seen: seen.data.kind(),
+        })
     }
+}
+
+/// The feature weights of the combined method that counts most among those that learned some, and its name.
+fn member_weights(
+    tried: &[Tried],
+    before: &Lineage,
+    names: &[String],
+) -> Option<(FeatureWeights, String)> {
+    let mut members: Vec<&Tried> = tried.iter().filter(|t| t.weight > 0.0).collect();
+    members.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    members.into_iter().find_map(|member| {
+        let Rule { extras, lineage, .. } = member.rule.as_ref()?;
+        // The precisions of a mixture are not weights of features.
+        let none = Extras::default();
+        let extras = if extras.mixing.is_some() { &none } else { extras };
+        let weights = FeatureWeights::learned(extras, &before.then(lineage), names)?;
+        Some((weights, member.name.clone()))
+    })
 }
 
 fn without_selector() -> Error {

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// CSV of feature weights that the method learned
     ///
     /// One row per cluster, or one for all; one column per feature. For lac, clac, mpck_means, hmrf_kmeans
-    /// and the transforms itml, mmc, rca.
+    /// and the transforms itml, mmc, rca. For auto, the weights of the best such method in the result.
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
     /// CSV of each constraint that is violated or overruled, with its source
@@ -87,7 +87,8 @@ pub(crate) struct Args {
     out_candidates: Option<PathBuf>,
     /// Labels of an earlier run: clusters that continue keep their numbers
     ///
-    /// A CSV id,label. As many objects as possible keep their number; other clusters have new numbers.
+    /// A CSV id,label. As many objects as possible keep their number; other clusters have new numbers. Not with
+    /// --profile, --plot, --save-model or --out-candidates, which number the clusters from 0.
     #[arg(long, value_name = "FILE", conflicts_with_all = NUMBERED.split(' '))]
     previous: Option<String>,
     /// Seconds that auto may take, or none [default: see --help]
@@ -483,6 +484,11 @@ fn write(
             feature_weights::none(job, Some(labels))
         })?;
         mustlink_datasets::write_weights(path, weights)?;
+        if let Some(member) = &clustered.weights_of {
+            term::tell(&format!(
+                "note: --weights: those that {member} learned, a part of the result"
+            ));
+        }
         let constant = mustlink_report::near_constant_features(weights);
         if !constant.is_empty() {
             term::tell(&format!(
@@ -548,7 +554,7 @@ fn next(args: &Args) -> Option<String> {
     match (&args.out, &args.profile) {
         _ if is_lost => None,
         (None, _) => Some(program::again(&[], " --out labels.csv")),
-        (_, None) => Some(program::again(&[], " --profile clusters")),
+        (_, None) if args.previous.is_none() => Some(program::again(&[], " --profile clusters")),
         _ => None,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use mustlink_core::clustering;
+use mustlink_core::features::Lineage;
 use mustlink_core::prelude::*;
 use mustlink_core::run::{self, Steps};
 use mustlink_kernels::agreement::contingency::adjusted_rand;
@@ -308,6 +309,7 @@ fn run_round(
 pub struct Rule {
     steps: Steps,
     extras: Extras,
+    lineage: Lineage,
 }
 
 impl Rule {
@@ -325,7 +327,7 @@ impl Rule {
             let tagged = serde_json::to_value(transform).unwrap_or_default();
             (tagged, fitted.saved())
         });
-        clustering::Rule { steps: steps.collect(), extras: self.extras }
+        clustering::Rule { steps: steps.collect(), extras: self.extras, lineage: self.lineage }
     }
 }
 
@@ -354,5 +356,5 @@ pub fn fit(
     let extras = Extras { memberships: None, distances: None, tried: Vec::new(), ..extras };
     let mut steps = before.steps.clone();
     steps.0.extend(seen.steps.0);
-    Ok((labels, Rule { steps, extras }))
+    Ok((labels, Rule { steps, extras, lineage }))
 }

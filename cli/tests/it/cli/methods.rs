@@ -453,6 +453,24 @@ fn weights_of_features_are_written_under_their_names() {
     assert!(!bench.path("w2.csv").exists() && bench.path("labels.csv").exists());
     // What was made besides is kept.
     assert!(bench.path("m.json").exists() && bench.path("figs/projection.svg").exists());
+    // Of a consensus, the member that learned weights.
+    let auto = |members: &str| {
+        let text = format!("clusterer = {{ type = \"auto\", candidates = [{members}] }}\n");
+        bench.write("auto.toml", text);
+        run("--method auto.toml --constraints pairs.csv --weights w3.csv --quiet")
+    };
+    let kmeans = "{ clusterer = \"kmeans\" }";
+    let done = auto(&format!(
+        "{kmeans}, {{ transforms = [\"drop_constant\"], clusterer = \"mpck_means\" }}"
+    ));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let note =
+        "note: --weights: those that drop_constant + mpck_means learned, a part of the result\n";
+    assert!(done.err.contains(note), "{}", done.err);
+    assert!(bench.read("w3.csv").starts_with("cluster,"), "{}", bench.read("w3.csv"));
+    let done = auto(kmeans);
+    assert_eq!(done.status, 2);
+    assert!(done.err.contains("--weights: auto learned no feature weights"), "{}", done.err);
     let done = run("--clusterer lac --out l.csv --weights l.csv");
     done.failed(2, "error: --weights l.csv: and --out l.csv name the same file\n");
 }
