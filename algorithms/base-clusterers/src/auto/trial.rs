@@ -9,11 +9,11 @@ use mustlink_core::features::Lineage;
 use mustlink_core::prelude::*;
 use mustlink_core::run::{self, Steps};
 use mustlink_kernels::agreement::contingency::adjusted_rand;
+use mustlink_kernels::constrained::pair_folds::Fold;
 use rayon::prelude::*;
 
 use super::choice::{Score, agreement, balanced, best, error_of_difference};
 use super::clock::Clock;
-use super::folds::Fold;
 use super::portfolio::Candidate;
 use super::prepared::{Prepared, place};
 

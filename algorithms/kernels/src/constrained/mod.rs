@@ -10,6 +10,8 @@ pub mod mahalanobis;
 mod memory_of_starts;
 pub mod must_link_units;
 pub mod neighbourhood_seeding;
+pub mod pair_folds;
 pub mod parting;
 pub mod penalised_kmeans;
+pub mod sides;
 pub mod violation_costs;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use mustlink_core::closure::UnionFind;
 use mustlink_core::prelude::*;
 
-use super::told::Sides;
+use crate::constrained::sides::Sides;
 
 /// Pairs by their place in the constraints.
 #[derive(Debug, Clone, Default, PartialEq)]
