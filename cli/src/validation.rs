@@ -1,14 +1,15 @@
-//! Validation: some known classes are held out, and score the result of the others.
+//! Validation: some known classes, or some pairs, are held out and score the result of the others.
 
 use std::sync::Arc;
 
-use mustlink::constraints::Constraints;
+use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::run::Transformed;
 use mustlink::text::count;
 use mustlink::{Context, Error, Group, Problem, Result};
 use mustlink_datasets::Classes;
 use mustlink_experiments::{MOST_OF_CLASSES, Split, critical_t};
 use mustlink_kernels::agreement::annotators::kappa;
+use mustlink_kernels::constrained::pair_folds::folds;
 use serde::Serialize;
 
 use crate::job::Job;
@@ -21,74 +22,123 @@ fn refused<T>(why: &str) -> Result<T> {
     Err(Error::Usage(format!("--validate: {why}")))
 }
 
-/// The method with the known classes of four folds and without any, judged by the fifth.
+/// The method with four folds of the known classes or pairs and without any, judged by the fifth.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Validation {
-    /// Objects of known class.
+    held_out: HeldOut,
+    /// Objects of known class, or pairs.
     known: usize,
     /// Folds that could be judged, of 5 × 5.
     folds: usize,
-    /// Mean agreement with the classes held out: κ of the pairs of one held-out object and one other of
-    /// known class, which is the adjusted Rand index of these pairs (Warrens 2008).
-    with_labels: f64,
-    without_labels: f64,
-    /// Mean difference, above 0 where the classes help.
+    /// Mean agreement with the held-out classes: κ of the pairs of one held-out object and one other of known class,
+    /// which is the adjusted Rand index of these pairs (Warrens 2008). For held-out pairs, the mean of the shares of
+    /// must-links and of cannot-links that the clusters meet, among pairs that do not follow from the others.
+    with: f64,
+    without: f64,
+    /// Mean difference, above 0 where the classes or pairs help.
     difference: f64,
     /// Its 95 % interval by the t statistic corrected for folds that share objects (Nadeau and Bengio
     /// 2003).
     interval: (f64, f64),
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum HeldOut {
+    Classes,
+    Pairs,
+}
+
 impl Validation {
     /// For people.
     pub fn text(&self) -> String {
+        let (of_what, measure, given) = match self.held_out {
+            HeldOut::Classes => {
+                ("objects of known class", "ARI of the held-out objects", "known classes")
+            }
+            HeldOut::Pairs => ("pairs", "share of held-out pairs met", "other pairs"),
+        };
+        let what = if self.held_out == HeldOut::Classes { given } else { "pairs" };
         let (low, high) = self.interval;
         let says = match (low > 0.0, high < 0.0) {
-            (true, _) => "the known classes help",
-            (_, true) => "the known classes harm",
-            _ => "not shown to help or to harm",
+            (true, _) => format!("the {what} help"),
+            (_, true) => format!("the {what} harm"),
+            _ => "not shown to help or to harm".into(),
         };
         format!(
-            "{} objects of known class held out in {FOLDS} folds, {REPEATS} times: ARI of the held-out objects {:.3} \
-             with the known classes, {:.3} without them; difference {:+.3}, 95 % interval {low:+.3} to {high:+.3}: \
-             {says}",
-            self.known, self.with_labels, self.without_labels, self.difference
+            "{} {of_what} held out in {FOLDS} folds, {REPEATS} times: {measure} {:.3} with the {given}, {:.3} without \
+             them; difference {:+.3}, 95 % interval {low:+.3} to {high:+.3}: {says}",
+            self.known, self.with, self.without, self.difference
         )
     }
 
     /// Checks what can be checked before anything runs.
     ///
     /// # Errors
-    /// `Usage` with fewer than two objects of known class a fold, or of one class alone, and for a method that
-    /// reads no constraints.
+    /// `Usage` for too few known objects or pairs, or for one class or one type alone, and for a method that reads no
+    /// constraints.
     pub fn check(job: &Job) -> Result<()> {
-        let sizes = job.set.known.as_ref().map(Classes::sizes).unwrap_or_default();
-        let (objects, least) = (sizes.iter().sum::<usize>(), 2 * FOLDS);
-        if objects < least {
-            return refused(&format!(
-                "the class is known for {}, but at least {least} are needed",
-                count(objects, "object")
-            ));
-        }
-        if sizes.iter().filter(|size| **size > 0).count() < 2 {
-            return refused(ONE_CLASS);
+        if let Some(known) = &job.set.known {
+            let (sizes, least) = (known.sizes(), 2 * FOLDS);
+            let objects = sizes.iter().sum::<usize>();
+            if objects < least {
+                return refused(&format!(
+                    "the class is known for {}, but at least {least} are needed",
+                    count(objects, "object")
+                ));
+            }
+            if sizes.iter().filter(|size| **size > 0).count() < 2 {
+                return refused(ONE_CLASS);
+            }
+        } else if job.method.selector.is_none() {
+            enough(&job.problem.constraints)?;
         }
         if let Some(unread) = job.method.unread_by() {
             return refused(&format!(
-                "{unread} ignores constraints, so known classes change nothing; give --clusterer pck_means"
+                "{unread} ignores constraints, so they change nothing; give --clusterer pck_means"
             ));
         }
         Ok(())
     }
 
-    /// Clusters `seen` 30 times: under the classes of four folds each, and under none.
+    /// Clusters `seen` 30 times: under the classes or pairs of four folds each, and under none. `all`: the given pairs
+    /// and the answers.
     ///
     /// # Errors
-    /// `Usage` without known classes, or where no fold can be judged; those of the method.
-    pub fn new(job: &Job, seen: &Transformed, ctx: &Context) -> Result<Validation> {
-        let Some(known) = &job.set.known else {
-            return refused("no classes are known; name their column with --labels");
-        };
+    /// `Usage` if no fold can be judged; those of the method.
+    pub fn new(job: &Job, seen: &Transformed, all: &Constraints, ctx: &Context) -> Result<Self> {
+        if job.set.known.is_some() {
+            return Validation::of_classes(job, seen, ctx);
+        }
+        enough(all)?;
+        let mut scores: Vec<(f64, f64)> = Vec::new();
+        let n = seen.problem.n();
+        let pairs = all.listed();
+        let groups: Vec<Constraint> = all.groups().iter().flat_map(Group::pairs).collect();
+        let listed = Constraints::new(n, pairs.iter().copied())?;
+        for repeat in 0..REPEATS {
+            let ctx = ctx.child("validation").index(repeat).for_trial();
+            let cluster = |given: &mut dyn Iterator<Item = Constraint>| -> Result<Vec<u32>> {
+                let constraints =
+                    Arc::new(Constraints::new(n, given.chain(groups.iter().copied()))?);
+                let under = Problem { constraints, ..seen.problem.clone() };
+                Ok(job.method.cluster(&under, job.steps, &ctx)?.1.clustering.labels)
+            };
+            let without = cluster(&mut std::iter::empty())?;
+            let folds = folds(&listed, n, seen.problem.k, FOLDS, &mut ctx.stream("folds"))?;
+            for (at, fold) in folds.into_iter().enumerate() {
+                let with = cluster(&mut fold.kept.iter().map(|&p| pairs[p]))?;
+                let tested: Vec<Constraint> = fold.tested.iter().map(|&p| pairs[p]).collect();
+                scores.push((share_met(&with, &tested), share_met(&without, &tested)));
+                ctx.progress((repeat * FOLDS + at + 1) as u64, Some((REPEATS * FOLDS) as u64));
+            }
+        }
+        Validation::of_scores(HeldOut::Pairs, pairs.len(), &scores)
+    }
+
+    /// The validation by held-out classes.
+    fn of_classes(job: &Job, seen: &Transformed, ctx: &Context) -> Result<Self> {
+        let Some(known) = &job.set.known else { return refused(ONE_CLASS) };
         let objects: Vec<usize> = (0..job.set.n()).filter(|&i| known.labels[i].is_some()).collect();
         let classes: Vec<Option<u32>> = objects.iter().map(|&i| known.labels[i]).collect();
         let split = Split::Kfold { folds: FOLDS, repeats: REPEATS, stratified: true };
@@ -123,9 +173,17 @@ impl Validation {
                 ctx.progress((repeat * FOLDS + fold + 1) as u64, Some((REPEATS * FOLDS) as u64));
             }
         }
+        Validation::of_scores(HeldOut::Classes, objects.len(), &scores)
+    }
+
+    /// The comparison of the scores with and without, one pair for each fold.
+    fn of_scores(held_out: HeldOut, known: usize, scores: &[(f64, f64)]) -> Result<Self> {
         let folds = scores.len();
         if folds < 2 {
-            return refused(ONE_CLASS);
+            return refused(match held_out {
+                HeldOut::Classes => ONE_CLASS,
+                HeldOut::Pairs => "every pair follows from the others, so nothing can be held out",
+            });
         }
         let mean =
             |of: &dyn Fn(&(f64, f64)) -> f64| scores.iter().map(of).sum::<f64>() / folds as f64;
@@ -135,15 +193,33 @@ impl Validation {
         let factor = 1.0 / folds as f64 + 1.0 / (FOLDS - 1) as f64;
         let half =
             critical_t(0.95, folds - 1).unwrap_or(f64::INFINITY) * (variance * factor).sqrt();
-        Ok(Validation {
-            known: objects.len(),
-            folds,
-            with_labels: mean(&|s| s.0),
-            without_labels: mean(&|s| s.1),
-            difference,
-            interval: (difference - half, difference + half),
-        })
+        let (with, without) = (mean(&|s| s.0), mean(&|s| s.1));
+        let interval = (difference - half, difference + half);
+        Ok(Validation { held_out, known, folds, with, without, difference, interval })
     }
+}
+
+/// Refuses constraints of which some fold would have none of one type.
+fn enough(constraints: &Constraints) -> Result<()> {
+    let listed = |kind| constraints.listed().iter().filter(|c| c.kind == kind).count();
+    let (must, cannot) = (listed(Kind::MustLink), listed(Kind::CannotLink));
+    if must.min(cannot) >= FOLDS {
+        return Ok(());
+    }
+    refused(&format!(
+        "at least {FOLDS} must-links and {FOLDS} cannot-links are needed, but there are {must} and {cannot}"
+    ))
+}
+
+/// The share of these pairs that clusters meet: the mean of the shares of both types if there are both.
+fn share_met(labels: &[u32], pairs: &[Constraint]) -> f64 {
+    let shares = [Kind::MustLink, Kind::CannotLink].map(|kind| {
+        let of_kind = || pairs.iter().filter(|c| c.kind == kind);
+        let met = of_kind().filter(|c| !c.is_violated(labels)).count();
+        (of_kind().count() > 0).then(|| met as f64 / of_kind().count() as f64)
+    });
+    let shares: Vec<f64> = shares.into_iter().flatten().collect();
+    shares.iter().sum::<f64>() / shares.len().max(1) as f64
 }
 
 /// κ of the pairs of one held-out and one other of `objects`: are they together in clusters and classes?

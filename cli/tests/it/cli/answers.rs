@@ -380,7 +380,7 @@ fn known_classes_are_held_out_and_judge_themselves() {
     let line = "cluster --data few.csv --labels known --k 3 --validate --quiet --out l.csv";
     let unread = bench
         .run("cluster --data many.csv --labels known --k 3 --clusterer kmeans --validate --quiet");
-    let said = "error: --validate: kmeans ignores constraints, so known classes change nothing; ";
+    let said = "error: --validate: kmeans ignores constraints, so they change nothing; ";
     assert!(unread.status == 2 && unread.err.starts_with(said), "{}", unread.err);
     let refused =
         "error: --validate: the class is known for 9 objects, but at least 10 are needed\n";
@@ -390,8 +390,41 @@ fn known_classes_are_held_out_and_judge_themselves() {
         "error: --validate: all known objects have the same class, so nothing can be compared\n";
     bench.run(line).failed(2, refused);
     assert!(!bench.path("l.csv").exists());
-    let none = bench.run("cluster --data iris --validate");
-    assert!(none.err.contains("--labels"), "{}", none.err);
+}
+
+#[test]
+fn pairs_are_held_out_and_judge_the_others() {
+    // The classes differ in x, and the variance is in y.
+    let row = |i: usize| format!("{},{}\n", i % 2 * 3 + i * 7 % 2, i * 37 % 101);
+    let bench = Bench::with("d.csv", format!("x,y\n{}", (0..60).map(row).collect::<String>()));
+    let pair = |i: usize| {
+        let j = (i * 13 + 5) % 60;
+        let answer = if i % 2 == j % 2 { "must_link" } else { "cannot_link" };
+        (i != j).then(|| format!("{i},{j},{answer}\n"))
+    };
+    let more = |i: usize| format!("{i},{},must_link\n", (i + 4) % 60);
+    let pairs: String = (0..60).filter_map(pair).chain((0..30).map(more)).collect();
+    bench.write("p.csv", format!("i,j,type\n{pairs}"));
+    bench.write("m.toml", "transforms = [\"itml\"]\nclusterer = \"kmeans\"\n");
+    let line = "cluster --data d.csv --k 2 --method m.toml --validate --quiet --constraints";
+    let done = bench.run(&format!("{line} p.csv"));
+    assert!(done.out.contains("share of held-out pairs met"), "{}{}", done.out, done.err);
+    assert!(done.out.contains(": the pairs help\n"), "{}", done.out);
+    let json = bench.run(&format!("{line} p.csv --format json")).json()["validation"].clone();
+    assert_eq!(json["held_out"], "pairs");
+    let number = |name: &str| json[name].as_f64().unwrap();
+    assert!((number("with") - number("without") - number("difference")).abs() < 1e-12, "{json}");
+    // One type alone, or few pairs, are refused before the work.
+    bench.write("few.csv", "i,j,type\n0,1,cannot_link\n2,4,must_link\n");
+    let refused = "error: --validate: at least 5 must-links and 5 cannot-links are needed, but there are 1 and 1\n";
+    bench.run(&format!("{line} few.csv --out l.csv")).failed(2, refused);
+    assert!(!bench.path("l.csv").exists());
+    // After questions, the clusters are there.
+    let done = bench.run(
+        "cluster --data iris --k 3 --clusterer pck_means --selector random_pairs --budget 3 --validate --out l.csv",
+    );
+    assert!(done.status == 0 && bench.path("l.csv").exists(), "{}", done.err);
+    assert!(done.err.contains("warning: --validate: at least 5 must-links"), "{}", done.err);
 }
 
 #[test]
