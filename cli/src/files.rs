@@ -119,7 +119,7 @@ fn given(files: &[Named<'_>]) -> Vec<(String, PathBuf)> {
 pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Result<(), Failure> {
     let mut to_standard = outputs.iter().filter(|(_, file)| *file == Some("-"));
     if let (Some((one, _)), Some((other, _))) = (to_standard.next(), to_standard.next()) {
-        let why = format!("{one} - and {other} -: one of them can go to standard output");
+        let why = format!("{one} - and {other} -: only one of them can go to standard output");
         return Err(Failure::usage(why));
     }
     let (outputs, inputs) = (given(outputs), given(inputs));

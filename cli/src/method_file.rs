@@ -194,7 +194,7 @@ fn fit_default(
     };
     let changed = args.sets.iter().any(|set| sets(set, "clusterer"));
     if facts.self_clustering && !changed && !selecting {
-        notes.push(format!("the clusters are those of {tag}; --clusterer chooses another way"));
+        notes.push(format!("{tag} makes the clusters itself; --clusterer chooses another method"));
         method.clusterer = None;
         return Ok(());
     }
@@ -207,8 +207,8 @@ fn fit_default(
     if facts.needs_candidates && !changed {
         // Auto is no default here: it clusters for minutes where there are many objects, and a person waits.
         notes.push(format!(
-            "{tag} asks random pairs with the clusterer below, which tries no candidates; --clusterer auto does, \
-             again for every batch of answers"
+            "{tag} asks about random pairs, because the clusterer below tries no candidates; --clusterer auto tries \
+             candidates again after every batch of answers"
         ));
     }
     if facts.needs_clustering || !selecting {

@@ -135,7 +135,7 @@ impl Model {
         })?;
         match (model.mustlink_model, model.broken()) {
             (VERSION, None) => Ok(model),
-            (VERSION, Some(why)) => Err(bad(format!("is not a model as it was saved: {why}"))),
+            (VERSION, Some(why)) => Err(bad(format!("is not a valid model: {why}"))),
             (other, _) => {
                 Err(bad(format!("is a model of format {other}; this program reads {VERSION}")))
             }
@@ -278,7 +278,7 @@ pub(crate) fn require_numbers(set: &Dataset) -> Result<()> {
     Err(Error::Data { place: place.clone(), message: parts.join("; ") })
 }
 
-const WITHOUT: &str = "the model was made without a transform that takes this: drop the rows, or cluster again with \
+const WITHOUT: &str = "the model has no transform that accepts this: drop the rows, or cluster again with \
                        transforms = [\"impute_missing\", …] and --save-model";
 
 /// The rows of `set` that `model` can place, as a data set, and the row numbers of the bad ones, in which the model

@@ -247,7 +247,7 @@ pub fn combine(
     let expected = |&k: &usize| consensus.needs().fixed_k || ensemble.has_k(k);
     if let Some(k) = problem.k.filter(expected).filter(|&k| found != k) {
         let found = if found < k { format!("only {found} of them") } else { found.to_string() };
-        ctx.warn(format!("k = {k} was asked for, but {tag} found {found}"));
+        ctx.warn(format!("k = {k} was requested, but {tag} found {found}"));
     }
     Ok(run)
 }
@@ -375,8 +375,7 @@ impl std::fmt::Debug for Steps {
 fn not_infinite(tag: &str, clustering: &Clustering) -> Result<()> {
     let overflow = |what: &str, value: f64| {
         let place = format!(
-            "{tag}: {what} is {value}; options or weights of this size leave the range of numbers, \
-             make them smaller"
+            "{tag}: {what} is {value}; options or weights of this size exceed the range of numbers; make them smaller"
         );
         Err(Error::NumericalFailure { place })
     };

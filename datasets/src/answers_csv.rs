@@ -86,8 +86,7 @@ fn parse(
     let constraints = header.iter().any(|c| c == "type");
     let answer = column(header, "answer", place).map_err(|e| match e {
         Error::Data { place, message } if constraints => {
-            let way =
-                "a file of constraints is one of answers where its column type is called answer";
+            let way = "to import constraints as answers, rename the column type to answer";
             bad(place, format!("{message}; {way}"))
         }
         other => other,
@@ -193,7 +192,7 @@ mod tests {
     #[test]
     fn what_is_no_answer_is_named() {
         let constraints = read("i,j,type\na,b,must_link\n").unwrap_err().to_string();
-        assert!(constraints.ends_with("where its column type is called answer"), "{constraints}");
+        assert!(constraints.ends_with("rename the column type to answer"), "{constraints}");
         let refused = |row: &str| read(&format!("i,j,answer\n{row}\n")).unwrap_err().to_string();
         assert!(refused("a,b,sane").contains("line 2"), "{}", refused("a,b,sane"));
         assert!(refused("a,b,sane").contains("\"same\""), "{}", refused("a,b,sane"));

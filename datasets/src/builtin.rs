@@ -28,7 +28,7 @@ const ALL: [BuiltIn; 3] = [
         n: 1797,
         d: 64,
         k: 10,
-        notes: "8 × 8 counts from 0 to 16 of handwritten digits, the test part of UCI's",
+        notes: "8 × 8 counts from 0 to 16 of handwritten digits, the test part of UCI's set",
         provenance: "Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI \
                      Machine Learning Repository, doi:10.24432/C50P49, CC BY 4.0; test part (1797 \
                      of 5620), as shipped in the crate smartcore 0.7",

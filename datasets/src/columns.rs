@@ -73,8 +73,8 @@ fn column_beside(header: &[String], name: &str, place: &str, used: &[&str]) -> R
         |column: &&String| column.contains(',') && column.split(',').any(|c| c.trim() == name);
     if let Some((at, whole)) = header.iter().enumerate().find(|(_, column)| whole(column)) {
         let message = format!(
-            "no column \"{name}\"; \"{whole}\" has a comma, which parts the columns of a list: call it by its \
-             place, #{}",
+            "no column \"{name}\"; \"{whole}\" contains a comma, which separates the columns of a list: refer to it \
+             by its position, #{}",
             at + 1
         );
         return Err(bad(place, message));
@@ -544,8 +544,8 @@ mod tests {
         };
         // As the command line parts --ignore "weight, kg".
         let said = Roles::of(&header, &options(&["weight", " kg"]), false, "f.csv").unwrap_err();
-        let way = "no column \"weight\"; \"weight, kg\" has a comma, which parts the columns of a list: call it by \
-                   its place, #2";
+        let way = "no column \"weight\"; \"weight, kg\" contains a comma, which separates the columns of a list: \
+                   refer to it by its position, #2";
         assert!(said.to_string().ends_with(way), "{said}");
         for name in ["#2", "weight, kg"] {
             let roles = Roles::of(&header, &options(&["name", name]), false, "f.csv").unwrap();

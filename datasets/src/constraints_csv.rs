@@ -101,7 +101,7 @@ fn same_number<'a>(cell: &str, ids: impl Iterator<Item = &'a str>) -> String {
 /// The remedy for a row number that is not below `n`: counted from 1 the last is `n`; larger ones may be ids.
 fn next_step(i: usize, n: usize) -> &'static str {
     if i == n {
-        "; where they are counted from 1, take 1 from each; or are these ids? (--id)"
+        "; if they are counted from 1, subtract 1 from each; or are these ids? (--id)"
     } else {
         "; are these ids? (--id)"
     }
@@ -336,7 +336,7 @@ fn weight_of(cell: Option<&str>, objects: &Objects<'_>, place: &str) -> Result<f
     number(text).or_else(|| number(&own?)).ok_or_else(|| {
         let comma = decimal.is_none() && number(&text.replace(',', ".")).is_some();
         let hint = if comma {
-            "; a decimal comma is read where the data has one (--decimal ,)"
+            "; a decimal comma is accepted if the data have one (--decimal ,)"
         } else {
             ""
         };
@@ -373,7 +373,7 @@ impl Groups {
         let group = &mut self.all[at];
         if (group.weight, group.strength) != (weight, strength) {
             let message = format!(
-                "the rows of the group \"{}\" must have one weight and one strength",
+                "the rows of the group \"{}\" must have the same weight and the same strength",
                 group.name
             );
             return Err(bad(place, message));
@@ -489,8 +489,8 @@ mod tests {
         assert_eq!(c.pairs(), pairs);
         assert_eq!(
             of(text).unwrap_err().to_string(),
-            "c.csv, line 4: weight must be a number between 0 and 1e100, got \"0,5\"; a decimal comma is read where \
-             the data has one (--decimal ,)"
+            "c.csv, line 4: weight must be a number between 0 and 1e100, got \"0,5\"; a decimal comma is accepted if \
+             the data have one (--decimal ,)"
         );
     }
 
@@ -518,8 +518,8 @@ mod tests {
         );
         assert_eq!(
             message("0,1,must_link,1\n0,5,must_link,1"),
-            "c.csv, line 3: object 5 does not exist; row numbers are 0 to 4; where they are \
-             counted from 1, take 1 from each; or are these ids? (--id)"
+            "c.csv, line 3: object 5 does not exist; row numbers are 0 to 4; if they are counted from 1, subtract 1 \
+             from each; or are these ids? (--id)"
         );
         assert_eq!(
             message("0,1,must_link,1\n0,1005,must_link,1"),
@@ -580,7 +580,7 @@ mod tests {
         assert_eq!(read(&String::from_utf8(written).unwrap(), &set, false).unwrap(), c);
         assert_eq!(
             message("0,a,cannot_link_group,1\n1,a,cannot_link_group,2"),
-            "c.csv, line 3: the rows of the group \"a\" must have one weight and one strength"
+            "c.csv, line 3: the rows of the group \"a\" must have the same weight and the same strength"
         );
         assert_eq!(
             message("0,,cannot_link_group,1"),

@@ -190,8 +190,8 @@ fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
             Err(bad(
                 place,
                 format!(
-                    "which column holds the labels? none is called label or class; name one by \
-                     --truth-column or --labels-column: {}",
+                    "which column holds the labels? none is called label or class; name one with --truth-column or \
+                     --labels-column: {}",
                     names.join(", ")
                 ),
             ))

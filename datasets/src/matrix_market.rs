@@ -153,7 +153,7 @@ fn coordinate(
     while let Some(line) = lines.content() {
         if count == entries {
             let entries = mustlink_core::text::count(entries, "entry");
-            return Err(lines.bad(format!("the sizes announce {entries}, but here is another")));
+            return Err(lines.bad(format!("the sizes announce {entries}, but the file has more")));
         }
         count += 1;
         let mut parts = words(line);
@@ -236,7 +236,7 @@ fn array(mut lines: Lines, symmetric: bool, limit: Option<u64>) -> Result<Data> 
     while let Some(line) = lines.content() {
         for word in words(line) {
             if count == entries {
-                let message = format!("{rows} × {columns} values were read, but here is another");
+                let message = format!("{rows} × {columns} values were read, but the file has more");
                 return Err(lines.bad(message));
             }
             count += 1;
@@ -322,7 +322,7 @@ mod tests {
         );
         assert_eq!(
             rest("2 3 1\n1 1 1\n1 2 1\n"),
-            "m.mtx, line 4: the sizes announce 1 entry, but here is another"
+            "m.mtx, line 4: the sizes announce 1 entry, but the file has more"
         );
         assert_eq!(rest("2 3 2\n1 2 1\n1 2 1\n"), "m.mtx: the entry (1, 2) is given twice");
         assert_eq!(rest("0 3 0\n"), "data: no rows or no columns");

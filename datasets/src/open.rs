@@ -153,9 +153,9 @@ fn unknown(name: &str, options: &OpenOptions) -> Error {
         ));
     }
     if options.data_dirs.is_empty() {
-        message.push_str("; a data directory (--data-dir or MUSTLINK_DATA) has names of its own");
+        message.push_str("; a data directory (--data-dir or MUSTLINK_DATA) adds names");
     }
-    message.push_str(&format!("; a file is named by its path, as ./{name}"));
+    message.push_str(&format!("; write a file as a path, such as ./{name}"));
     bad("data", message)
 }
 

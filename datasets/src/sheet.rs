@@ -180,7 +180,7 @@ impl<'a> Sheet<'a> {
                 // A remark above the header, or no CSV.
                 [only] if only != "#1" => format!("; the header is \"{only}\""),
                 _ if blanks && cells.contains(&"") => {
-                    "; several blanks stand together: tr -s ' ' < OLD > NEW makes them one".into()
+                    "; there are several spaces in a row: tr -s ' ' < OLD > NEW replaces them by one".into()
                 }
                 // At the end there may be a separator too many.
                 _ if line == 2 && got == columns + 1 && !cells[columns].is_empty() => {
@@ -524,7 +524,8 @@ mod tests {
         let told = "expected 2 fields as in the header, got 3; row names, as R writes them";
         assert!(refused("\"x\",\"y\"\n\"1\",1.5,2\n", None).contains(told));
         assert!(
-            refused("x y\n1.5  2\n", Some(' ')).contains("got 3; several blanks stand together")
+            refused("x y\n1.5  2\n", Some(' '))
+                .contains("got 3; there are several spaces in a row")
         );
         assert!(refused("x,y\n1.5,2,\n", None).ends_with("got 3"));
     }

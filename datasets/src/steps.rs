@@ -172,7 +172,7 @@ impl Dataset {
         if let Some(at) = transforms.iter().position(|t| t.properties().reads_constraints) {
             let tag = transforms[at].typetag_name();
             return Err(Error::Usage(format!(
-                "transforms[{at}]: {tag} learns from constraints, which a data set has none of; \
+                "transforms[{at}]: {tag} learns from constraints, but a data set has none; \
                  move it to the transforms of the method"
             )));
         }
@@ -343,7 +343,7 @@ mod tests {
         let message = small().transformed(&steps, &Context::new(1)).unwrap_err().to_string();
         assert_eq!(
             message,
-            "transforms[1]: rca learns from constraints, which a data set has none of; move it to \
+            "transforms[1]: rca learns from constraints, but a data set has none; move it to \
              the transforms of the method"
         );
     }

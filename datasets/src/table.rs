@@ -272,7 +272,7 @@ fn opened<'a>(input: Input<'a>, options: &OpenOptions) -> Result<Sheet<'a>> {
     Sheet::open_as(input, options.separator, expected, !options.no_header)
 }
 
-const SPACES: &str = "if spaces stand between columns, write --sep ' '";
+const SPACES: &str = "if spaces separate the columns, add --sep ' '";
 
 /// A single column whose name holds a space may be several.
 fn with_hint(e: Error, name: &str) -> Error {

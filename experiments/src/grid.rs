@@ -165,8 +165,8 @@ impl Grid {
             let lacking: Vec<&str> = lacking.map(|(column, _)| column.as_str()).collect();
             if set.set.classes.is_none() && !lacking.is_empty() {
                 notes.push(format!(
-                    "{}: no classes, without which {} never has a value: name their column by target under \
-                     [[dataset]], or take metrics that need none, as silhouette and sse",
+                    "{}: no classes, without which {} never has a value: name their column with target under \
+                     [[dataset]], or choose metrics that need none, such as silhouette and sse",
                     set.id,
                     lacking.join(", ")
                 ));
@@ -231,7 +231,7 @@ impl Grid {
         let pairs = objects * objects.saturating_sub(1) / 2;
         (!asking.is_empty() && last > pairs).then(|| {
             format!(
-                "{}: the curve goes on to {last} questions, but {objects} objects to ask about make {pairs} pairs: \
+                "{}: the curve continues to {last} questions, but {objects} objects to ask about make {pairs} pairs: \
                  from there on it is flat",
                 set.id
             )

@@ -215,7 +215,7 @@ pub fn other_k(
     let needs =
         own_k == Some(k) || method.clusterer.as_ref().is_some_and(|c| c.properties().needs_k);
     let (asked, clusters) =
-        (format!("k = {k} was asked for, and {name}"), count(filled, "cluster"));
+        (format!("k = {k} was requested, and {name}"), count(filled, "cluster"));
     Some(match own_k.filter(|&own_k| own_k != k) {
         Some(own_k) => format!("{asked} made {clusters}: its option k = {own_k} comes first"),
         None if needs && filled < k => {
@@ -223,7 +223,7 @@ pub fn other_k(
         }
         None if needs => format!("{asked} made {clusters}"),
         None => format!(
-            "k = {k} was asked for, but {name} chooses the number of clusters itself and made {clusters}"
+            "k = {k} was requested, but {name} chooses the number of clusters itself and made {clusters}"
         ),
     })
 }

@@ -160,7 +160,7 @@ fn answer(
                 Some(seen) => Said::json(200, &seen),
                 None => Said::json(
                     404,
-                    &json!({ "says": "that is the name of no object, or of several" }),
+                    &json!({ "says": "that is not the name of exactly one object" }),
                 ),
             },
         },

@@ -72,12 +72,12 @@ impl Trouble {
     /// The message for a person.
     pub fn says(&self) -> &'static str {
         match self {
-            Trouble::Stale => "Not taken: the question has changed, or is still being computed.",
+            Trouble::Stale => "Not accepted: the question has changed, or is still being computed.",
             Trouble::Nothing => "There is nothing to change.",
-            Trouble::Objects => "Not taken: each object must exist, and may occur only once.",
-            Trouble::Budget => "Not taken: this needs more answers than are left of the budget.",
+            Trouble::Objects => "Not accepted: each object must exist, and may occur only once.",
+            Trouble::Budget => "Not accepted: this needs more answers than are left of the budget.",
             Trouble::Conflict(_) => {
-                "Not taken: this contradicts the answers below. Change one of them first."
+                "Not accepted: this contradicts the answers below. Change one of them first."
             }
         }
     }

@@ -208,8 +208,8 @@ fn combined(
     let needs = consensus.needs();
     if let Some(k) = request.k.filter(|&k| !needs.fixed_k && !ensemble.has_k(k)) {
         return Err(Error::Usage(format!(
-            "k = {k}: {tag} takes no number of clusters, the members decide; leave k out, or take \
-             another consensus function"
+            "k = {k}: {tag} does not accept a number of clusters, because the members determine it; leave k out, or \
+             choose another consensus function"
         )));
     }
     let objects = Dataset::new("partitions", data);

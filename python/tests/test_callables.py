@@ -125,7 +125,7 @@ def test_mistakes_are_named():
         """One cluster, whatever was asked for."""
         return np.zeros(len(X), int)
 
-    with pytest.warns(mustlink.MustlinkWarning, match="k = 2 was asked for, and one_alone leaves"):
+    with pytest.warns(mustlink.MustlinkWarning, match="k = 2 was requested, and one_alone leaves"):
         Method("one_alone", 2).fit(X)
 
     @clusterer("raises")

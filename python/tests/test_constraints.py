@@ -160,7 +160,7 @@ def test_a_frame_is_read_as_its_file(tmp_path):
         assert (read.n_must_link, read.n_groups) == (1, 2)
     rows = {"i": [0, 1, 2], "j": ["a", "a", "b"], "type": ["cannot_link_group"] * 3}
     assert Constraints.from_frame(pd.DataFrame(rows), n=3) == Constraints(apart=["a", "a", None], n=3)
-    with pytest.raises(ConstraintError, match="group 'a' must have one weight"):
+    with pytest.raises(ConstraintError, match="group 'a' must have the same weight"):
         Constraints.from_frame(pd.DataFrame({**rows, "weight": [1, 2, 1]}), n=3)
     with pytest.raises(ConstraintError, match="a cannot_link_group needs its name there"):
         Constraints.from_frame(pd.DataFrame({**rows, "j": ["a", None, "b"]}), n=3)

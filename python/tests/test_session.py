@@ -245,7 +245,7 @@ def test_an_interrupted_end_is_no_interrupt_for_ever():
     assert len(session.constraints_.pairs()[1]) == 2
 
 
-@pytest.mark.filterwarnings("ignore:k = 2 was asked for")
+@pytest.mark.filterwarnings("ignore:k = 2 was requested")
 def test_a_session_can_be_looked_at():
     """To look at the labels ended it, and the loop that followed asked nothing."""
     whole = Session(X, "min_max_selection", clusterer=PCKMeans(), n_clusters=2, budget=9)

@@ -421,7 +421,7 @@ impl Placement for Chunklets<'_> {
                     return Err(Error::UndecidedConstraints { k: self.k, node_limit: NODE_LIMIT });
                 }
                 WhenInfeasible::Exact => self.ctx.warn(format!(
-                    "whether {} can hold the cannot-links is undecided; some may be broken",
+                    "whether {} can satisfy the cannot-links is not known; some may be violated",
                     count(self.k, "cluster")
                 )),
                 WhenInfeasible::LeastViolation => {}

@@ -134,8 +134,8 @@ impl BaseClusterer for Pccc {
         {
             let limit = self.node_limit;
             ctx.warn(format!(
-                "pccc: {unproved} of {all} assignments of the best start came to node_limit = {limit} and \
-                 were ended by moves; no hard constraint is broken, but they may not be the cheapest"
+                "pccc: {unproved} of {all} assignments of the best start reached node_limit = {limit} and were \
+                 finished by local moves; all hard constraints hold, but a cheaper result may exist"
             ));
         }
         Ok(best)

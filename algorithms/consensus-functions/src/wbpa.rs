@@ -121,8 +121,8 @@ impl Wbpa {
 }
 
 /// Warning for posteriors that do not distinguish clusters.
-const ALIKE: &str = "the distances are so far below the 1 that is added to them that all clusters are almost equally \
-                     probable; distance_unit = \"mean\" measures them by their mean";
+const ALIKE: &str = "the distances are so small compared with the 1 that is added to them that all clusters are \
+                     almost equally probable; distance_unit = \"mean\" divides them by their mean";
 
 /// True if no object finds a cluster of any member more probable than another of it by a twentieth, and some object
 /// one more probable at all.

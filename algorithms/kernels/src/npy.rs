@@ -179,8 +179,8 @@ impl NpyRows {
         let Some(&[n, d]) = header.shape().as_deref() else {
             let found = header.shape_text().unwrap_or("nothing");
             let message = format!(
-                "must hold a matrix of two axes, a row for each object, got shape ({found}); of one feature \
-                 save x.reshape(-1, 1)"
+                "must contain a matrix with one row per object, got shape ({found}); for one feature, save \
+                 x.reshape(-1, 1)"
             );
             return Err(bad(path, message));
         };
@@ -295,7 +295,7 @@ impl NpyRows {
         let wanted = self.bytes(0..self.n).end;
         if found != wanted {
             let message = format!(
-                "had {wanted} bytes and now has {found}; it must stay as it is while it is read"
+                "had {wanted} bytes and now has {found}; it must not change while it is read"
             );
             return Err(bad(&self.path, message));
         }
@@ -403,7 +403,7 @@ mod tests {
             file.set_len(length).unwrap();
             let error = npy.rows(&[3]).unwrap_err().to_string();
             let message = format!(
-                "had {whole} bytes and now has {length}; it must stay as it is while it is read"
+                "had {whole} bytes and now has {length}; it must not change while it is read"
             );
             assert_eq!(error, format!("{}: {message}", npy.path.display()));
         }
@@ -430,7 +430,7 @@ mod tests {
         let header = MATRIX.replace("(3, 2)", "(3,)");
         assert_eq!(
             message(&file(&header, &[])),
-            "x.npy: must hold a matrix of two axes, a row for each object, got shape (3,); of one feature save \
+            "x.npy: must contain a matrix with one row per object, got shape (3,); for one feature, save \
              x.reshape(-1, 1)"
         );
         assert_eq!(

@@ -137,8 +137,8 @@ impl Inquiry for Run {
         labels_all(clustering, &self.problem)?;
         if clustering.extras.tried.is_empty() {
             self.ctx.warn(
-                "candidate_disagreement: the clusterer tells of no candidates that it tried, so that pairs are \
-                 random; clusterer = \"auto\" does",
+                "candidate_disagreement: the clusterer reports no candidates, so the pairs are random; clusterer = \
+                 \"auto\" reports candidates",
             );
         }
         self.requests += 1;

@@ -131,7 +131,8 @@ impl Filled {
         column: &mut ArrayViewMut1<f64>,
     ) -> Result<(Option<Words>, f64)> {
         let other_kind = |what: &str| {
-            let message = format!("feature {s} holds {what}, and did not in the fit");
+            let message =
+                format!("feature {s} contains {what}, but did not when the transform was fitted");
             Err(Error::Plugin { tag: "impute_missing".into(), message })
         };
         let word = match (&self.words[s], data.words(s)) {

@@ -101,7 +101,7 @@ impl Fitted for Encoded {
     fn apply(&self, data: &Data) -> Result<Data> {
         let d = self.words.len();
         let other_kind = |s| {
-            let message = format!("feature {s} holds words in one of both only");
+            let message = format!("feature {s} contains words in only one of the two data sets");
             Err(Error::Plugin { tag: "one_hot".into(), message })
         };
         if data.d() != d {

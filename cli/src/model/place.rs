@@ -66,7 +66,7 @@ impl Place {
             return Some("noise alone".into());
         }
         let label = labels.iter().find(|label| !(-1..k as i64).contains(label))?;
-        Some(format!("an object of cluster {label}, expected 0..{k}"))
+        Some(format!("an object of cluster {label}, expected 0 to {}", k.saturating_sub(1)))
     }
 
     /// The place of the clusters of `clustering` among the objects `data`. The nearest object decides if the method has

@@ -64,13 +64,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let text = match (file, args.memory_limit) {
         (File::Experiment(e), limit) => format!(
-            "{name}: in order; experiment \"{}\" with {} and {}{}",
+            "{name}: valid; experiment \"{}\" with {} and {}{}",
             e.head.name,
             count(e.datasets.len(), "data set"),
             count(e.methods.len(), "method"),
             limit.map_or_else(|| Ok(String::new()), |limit| memory(&e, limit, &args.data))?
         ),
-        (File::Method { kind, .. }, None) => format!("{name}: in order; {kind}"),
+        (File::Method { kind, .. }, None) => format!("{name}: valid; {kind}"),
         (File::Method { .. }, Some(_)) => {
             let message = "--memory-limit is for experiment files: without data the memory of a method \
                            is unknown; give it to cluster or select";

@@ -296,7 +296,7 @@ fn number_of_clusters(
         (Some(k), _) if !needed && !ensemble.has_k(k) => {
             let tag = consensus.typetag_name();
             Err(Failure::usage(format!(
-                "k = {k}: with these options, {tag} does not take a number of clusters; leave k out, or give \
+                "k = {k}: with these options, {tag} does not accept a number of clusters; leave k out, or give \
                  --consensus mcla"
             )))
         }
@@ -433,7 +433,7 @@ fn take_data(
         && let Some(i) = (0..n).find(|&i| set.id(i) != objects.id(i))
     {
         return Err(refused(format!(
-            "row {i} is {}, and {} in {}; the rows of both must be in one order",
+            "row {i} is {}, and {} in {}; the rows of both must be in the same order",
             set.id(i),
             objects.id(i),
             args.partitions

@@ -144,7 +144,7 @@ fn dataset(args: &Args, set: &Dataset) -> String {
     let columns = &args.columns;
     let mut dataset = format!("id = {}\n", quoted(&set.name));
     if mustlink_datasets::is_path(&args.data) {
-        dataset += &format!("path = {}  # seen from this file\n", quoted(&seen_from_out(args)));
+        dataset += &format!("path = {}  # relative to this file\n", quoted(&seen_from_out(args)));
     }
     let text = |value: &Option<String>| value.as_ref().map(|v| quoted(v));
     let names = |all: &[String]| (!all.is_empty()).then(|| list(all));
@@ -179,7 +179,7 @@ repeats = 5
     }
     let folds = set.n().clamp(2, 5);
     let curve = if asks {
-        "# Scores after so many questions.
+        "# Scores after these numbers of questions.
 [curve]
 points = { from = 0, to = 100, step = 20 }
 
@@ -188,7 +188,7 @@ points = { from = 0, to = 100, step = 20 }
         ""
     };
     format!(
-        "# Each of {folds} folds is scored in its turn, constraints come from the others; all of it five times over.
+        "# Each of {folds} folds is scored in turn; constraints come from the others. Repeated five times.
 [split]
 type = \"kfold\"
 folds = {folds}
@@ -211,7 +211,7 @@ clusterer = \"hierarchical\"
         }
         (true, false) => {
             "
-# The same under must-links and cannot-links of the known classes: do they help?
+# The same with must-links and cannot-links from the known classes: do they help?
 [[method]]
 id = \"PCK-means, known classes\"
 clusterer = \"pck_means\"
@@ -247,9 +247,9 @@ fn experiment(args: &Args, set: &Dataset) -> String {
     format!(
         "# {name}: {summary}.
 #
-#   mustlink check FILE    is it in order?
-#   mustlink plan FILE     how many cells, how long?
-#   mustlink run FILE      runs what is not done yet, and writes report.html
+#   mustlink check FILE    validates this file
+#   mustlink plan FILE     counts the cells and estimates the time
+#   mustlink run FILE      runs the cells that are missing, and writes report.html
 
 [experiment]
 name = {quoted}

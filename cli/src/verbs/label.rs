@@ -101,7 +101,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let Some(path) = args.job.ledger.as_deref() else {
-        return Err(Failure::usage("--ledger is needed: the file that keeps the answers"));
+        return Err(Failure::usage(
+            "--ledger is missing; add a file that keeps the answers: --ledger answers.jsonl",
+        ));
     };
     if args.job.oracle.is_some() {
         return Err(Failure::usage(

@@ -198,7 +198,7 @@ fn disagreements(votes: &Votes, people: &[String], set: &Dataset) -> Vec<Vec<Str
 /// A sentence about how well two annotators agree, from their votes on the same pairs.
 pub(crate) fn agreement([one, other]: [&str; 2], votes: &[(bool, bool)]) -> String {
     if votes.is_empty() {
-        return format!("{one} and {other} have no answered pair in common");
+        return format!("no pair was answered by both {one} and {other}");
     }
     let alike = votes.iter().filter(|(a, b)| a == b).count();
     let kappa = match kappa(votes.iter().copied()) {

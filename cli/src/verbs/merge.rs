@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     merged.not_taken.iter().for_each(|line| term::tell(&format!("note: {line}")));
     if !merged.not_taken.is_empty() {
         term::tell(&format!(
-            "mustlink run FILE --out {} makes the report by what FILE says",
+            "mustlink run FILE --out {} writes the report with the settings of FILE",
             shell_word(&args.out.display().to_string())
         ));
     }

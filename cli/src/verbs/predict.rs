@@ -109,14 +109,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let model = Model::read(&args.model)?;
     if args.probabilities && !model.is_mixture() {
         return Err(Failure::usage(format!(
-            "--probabilities: {} go by {}, which has none; gaussian_mixture and constrained_em have",
+            "--probabilities: {} use {}, which gives no probabilities; gaussian_mixture and constrained_em give them",
             model.summary(),
             model.rule()
         )));
     }
     if args.distances && !model.has_distances() {
         return Err(Failure::usage(format!(
-            "--distances: {} go by {}, and each method measures distances in its own way; leave the option out",
+            "--distances: {} use {}, and each method measures distances in its own way; leave the option out",
             model.summary(),
             model.rule()
         )));

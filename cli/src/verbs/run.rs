@@ -265,7 +265,7 @@ pub(crate) fn carry_out(
     if outcome.stopped && interrupt::flag().load(Ordering::Relaxed) {
         let finished = outcome.skipped + outcome.done;
         let (total, out) = (outcome.total, out.display());
-        let then = if outcome.forced > 0 { "starts over" } else { "goes on from there" };
+        let then = if outcome.forced > 0 { "starts over" } else { "continues from there" };
         term::tell(&format!(
             "interrupted: {finished} of {total} cells are finished in {out}; the same command {then}"
         ));
@@ -323,7 +323,7 @@ fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report
         let them = form(missing, "it", "them");
         term::tell(&match (outcome.stopped, outcome.forced) {
             (false, _) => format!("{cells} {are} missing; the same command tries {them} again"),
-            (true, 0) => format!("{cells} {are} left; the same command goes on with {them}"),
+            (true, 0) => format!("{cells} {are} left; the same command continues with {them}"),
             (true, _) => format!("{cells} {are} left; the same command starts over"),
         });
     }

@@ -447,7 +447,7 @@ mod tests {
     fn an_early_end_shows_the_last_words() {
         let text = fails(&sh("echo 'ValueError: no' >&2; exit 3"));
         assert!(text.contains("ended without a reply (exit status: 3)"), "{text}");
-        assert!(text.ends_with("its last words: ValueError: no"), "{text}");
+        assert!(text.ends_with("its last output: ValueError: no"), "{text}");
     }
 
     #[test]
@@ -487,7 +487,7 @@ mod tests {
         let said = of_none.cluster(&problem, &Context::new(1)).unwrap_err().to_string();
         assert_eq!(
             said,
-            "constraints: no admissible cluster among 3 for some objects, it is not said which"
+            "constraints: no admissible cluster among 3 for some objects that the program did not list"
         );
         let pairs = [Constraint::must(3, 5), Constraint::must(5, 7), Constraint::cannot(3, 7)];
         let problem = problem.with_constraints(Constraints::new(45, pairs).unwrap());

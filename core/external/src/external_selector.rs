@@ -185,7 +185,10 @@ impl Run {
         if fits {
             Ok(event)
         } else {
-            Err(format!("the event {value} names objects outside 0..{}", self.n))
+            Err(format!(
+                "the event {value} names objects that are not between 0 and {}",
+                self.n - 1
+            ))
         }
     }
 
@@ -401,13 +404,13 @@ mod tests {
         assert!(pairs.contains("object 99 does not exist"), "{pairs}");
         let event = r#"{"type":"started","events":[{"type":"joined","object":99,"neighbourhood":0,"representative":1}]}"#;
         let event = begin(&says(&[event])).err().unwrap().to_string();
-        assert!(event.contains("names objects outside 0..45"), "{event}");
+        assert!(event.contains("names objects that are not between 0 and 44"), "{event}");
         let table = r#"{"type":"started","events":{"type":"joined"}}"#;
         let table = begin(&says(&[table])).err().unwrap().to_string();
         assert!(table.contains("events must be a list, got {"), "{table}");
         let early = begin(&external(&["sh", "-c", "echo oh >&2; exit 2"])).err().unwrap();
         assert!(early.to_string().contains("exit status: 2"), "{early}");
-        assert!(early.to_string().ends_with("its last words: oh"), "{early}");
+        assert!(early.to_string().ends_with("its last output: oh"), "{early}");
     }
 
     #[test]

@@ -272,13 +272,12 @@ impl Conversation {
                 Ok(Outcome::Answered(Answer { elapsed_ms: elapsed, ..answer }))
             }
             Received::End(how) if how != "exit status: 0" => Err(self.wrong(format!(
-                "ended ({how}) and left a question open; with a ledger (--ledger) a later run goes on from \
-                 there"
+                "ended ({how}) and left a question open; with a ledger (--ledger), a later run continues from there"
             ))),
             Received::End(how) => {
                 let program = &self.program;
                 self.scene.ctx.warn(format!(
-                    "{program} ended ({how}) and left a question open; a ledger lets a later run go on"
+                    "{program} ended ({how}) and left a question open; with a ledger, a later run continues"
                 ));
                 Ok(Outcome::Pending)
             }

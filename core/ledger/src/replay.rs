@@ -291,7 +291,7 @@ fn opened(path: &Path) -> Result<(Header, State, Vec<String>)> {
     let mut notices = Vec::new();
     if content.whole < bytes.len() {
         notices.push(format!(
-            "{}: the last line was cut off and is left out ({} bytes); an answer in it is not there",
+            "{}: the last line was cut off and is left out ({} bytes); an answer in it is lost",
             path.display(),
             bytes.len() - content.whole
         ));
@@ -355,8 +355,7 @@ pub fn answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, Vec<String>
     }
     let rows: Option<HashMap<&str, u32>> =
         ids.map(|ids| ids.iter().map(String::as_str).zip(0..).collect());
-    let gone = "with the data of then \"mustlink ledger merge\" writes a CSV, from which its pairs \
-                can be taken out";
+    let gone = "\"mustlink ledger merge\" with the earlier data writes a CSV, and you can remove its pairs there";
     let row = |object: u32, id: &Option<String>, line: usize| match (&rows, id) {
         (Some(rows), Some(id)) => {
             let unknown = || bad(path, line, format!("no object has the id \"{id}\"; {gone}"));

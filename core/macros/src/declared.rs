@@ -64,7 +64,7 @@ impl Declared {
             let list = Punctuated::<Setting, Token![,]>::parse_terminated;
             for setting in attribute.parse_args_with(list)? {
                 if settings.iter().any(|s| s.word == setting.word) {
-                    let message = format!("`{}` stands here twice", setting.word);
+                    let message = format!("`{}` occurs twice", setting.word);
                     return Err(Error::new(setting.word.span(), message));
                 }
                 settings.push(setting);
@@ -86,7 +86,7 @@ impl Declared {
             if let Some(value) = declared.value(word)
                 && quote!(#value).to_string() != "true"
             {
-                let message = format!("`{word}` is true where it stands");
+                let message = format!("`{word}` can only be true");
                 return Err(Error::new(value.span(), message));
             }
         }

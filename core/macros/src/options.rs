@@ -314,7 +314,7 @@ mod tests {
                 k: usize,
             }
         ));
-        assert_eq!(text, "`min` stands here twice");
+        assert_eq!(text, "`min` occurs twice");
         let text = message(quote!(
             struct S {
                 #[option(min)]
@@ -330,11 +330,8 @@ mod tests {
             ),
             (quote!(k: usize), "a count without a smallest value: add #[option(min = 1)]"),
             (quote!(#[option(max = 9)] k: Option<AutoOr<u32>>), "a count without a smallest value"),
-            (quote!(#[option(origin = false)] k: f64), "`origin` is true where it stands"),
-            (
-                quote!(#[option(program = false)] k: Vec<String>),
-                "`program` is true where it stands",
-            ),
+            (quote!(#[option(origin = false)] k: f64), "`origin` can only be true"),
+            (quote!(#[option(program = false)] k: Vec<String>), "`program` can only be true"),
             (quote!(#[option(min = 1)] k: Vec<usize>), "a list has no range: "),
             (
                 quote!(#[option(default = 0, min = 1)] k: usize),

@@ -91,7 +91,7 @@ impl Parse for Arguments {
             }
             let word: Ident = input.parse()?;
             if words.contains(&word) {
-                return Err(Error::new(word.span(), format!("`{word}` stands here twice")));
+                return Err(Error::new(word.span(), format!("`{word}` occurs twice")));
             }
             words.push(word.clone());
             input.parse::<Token![=]>()?;
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(text, "no word `cite` here; accepted: cites, aliases, version, waives");
         let twice = quote!("purity", cites = ["A"], version = 2, cites = ["B"]);
         let text = message(twice, quote!(impl Metric for Purity {}));
-        assert_eq!(text, "`cites` stands here twice");
+        assert_eq!(text, "`cites` occurs twice");
         let text = message(quote!(purity), quote!(impl Metric for Purity {}));
         assert_eq!(text, "begins with the tag: #[plugin(\"my_means\")]");
         let text = message(quote!("purity"), quote!(impl Purity {}));

@@ -184,8 +184,7 @@ fn what_is_wrong_is_named() {
             "x y\n1 2\n",
             "bad.csv: 1 cell is not a number: line 2, column \"x y\" (\"1 2\"); if the column contains classes or \
              ids, give --class 'x y' or --id 'x y', otherwise leave it out with --ignore 'x y', or turn it into \
-             columns of 0 and 1 with --set 'transforms=[\"one_hot\"]'; if spaces stand between columns, write \
-             --sep ' '",
+             columns of 0 and 1 with --set 'transforms=[\"one_hot\"]'; if spaces separate the columns, add --sep ' '",
         ),
         ("x,class\n1,\n2,?\n", "bad.csv: column \"class\" holds no class"),
     ] {

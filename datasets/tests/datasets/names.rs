@@ -168,15 +168,14 @@ fn unknown_names_are_answered() {
     let plain = OpenOptions::default();
     assert_eq!(
         open("irs", &plain).unwrap_err().to_string(),
-        "data: no data set \"irs\"; did you mean \"iris\"? known names: digits, iris, wdbc; a data \
-         directory (--data-dir or MUSTLINK_DATA) has names of its own; a file is named by its \
-         path, as ./irs"
+        "data: no data set \"irs\"; did you mean \"iris\"? known names: digits, iris, wdbc; a data directory \
+         (--data-dir or MUSTLINK_DATA) adds names; write a file as a path, such as ./irs"
     );
     // A folder of that name stands where the tests run.
     assert_eq!(
         open("src", &plain).unwrap_err().to_string(),
-        "data: no data set \"src\"; known names: digits, iris, wdbc; a data directory (--data-dir \
-         or MUSTLINK_DATA) has names of its own; a file is named by its path, as ./src"
+        "data: no data set \"src\"; known names: digits, iris, wdbc; a data directory (--data-dir or MUSTLINK_DATA) \
+         adds names; write a file as a path, such as ./src"
     );
     let columns = OpenOptions { id_column: Some("name".into()), ..plain };
     assert_eq!(

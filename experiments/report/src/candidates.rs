@@ -44,7 +44,7 @@ pub fn save_candidates(folder: &Path, formats: &[Format], tried: &[Tried]) -> Re
         let error = t.error.unwrap_or(0.0);
         [score - error, score + error]
     });
-    let x = Axis::round("agreement with what each was not told", span(ends), 6).of_amounts();
+    let x = Axis::round("agreement with held-out constraints", span(ends), 6).of_amounts();
     let y = Axis::names(shown.iter().map(|(t, _)| name(t)), Marked::Upright).downwards();
     let mut marks = Vec::new();
     for (row, (t, score)) in shown.iter().enumerate() {

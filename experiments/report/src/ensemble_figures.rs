@@ -193,7 +193,7 @@ fn counts(
     let y = Axis::numbers("pairs", scale, &powers);
     let mut chart = square(
         "Pairs by the number of members that put them together",
-        "A histogram: for each number of members how many pairs so many put together; both axes upwards.",
+        "A histogram: the number of pairs for each number of members that put them together; both axes point upwards.",
         x,
         y,
         bars.collect(),

@@ -234,7 +234,7 @@ pub(crate) fn paragraph(
     if experiment.methods.len() > 1 && experiment.split.repeats() * experiment.split.folds() > 1 {
         let _ = write!(
             out,
-            "A best mean is marked where a paired t test against the next best rejects at 5 % after Holm's \
+            "A best mean is marked if a paired t test against the next best rejects at 5 % after Holm's \
              adjustment over all other methods{}. ",
             match &experiment.split {
                 Split::All { .. } => "",
@@ -307,7 +307,7 @@ mod tests {
         let said_more = paragraph(&experiment, &[], &[], (6, 6));
         for part in [
             "The number of clusters was 2 or the number of classes. ",
-            "Intervals are 68.3 % t intervals over repeats. A best mean is marked where",
+            "Intervals are 68.3 % t intervals over repeats. A best mean is marked if",
         ] {
             assert!(said_more.contains(part), "{part:?} is not in: {said_more}");
         }

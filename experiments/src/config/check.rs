@@ -44,7 +44,7 @@ fn judge_datasets(experiment: &Experiment, root: &Node, out: &mut Vec<Diagnostic
         let path = format!("dataset[{at}].id");
         unique(&dataset.id, node, &path, &mut seen, out);
         if dataset.path.is_some() && dataset.source.is_some() {
-            let message = "goes without path, which names the file itself";
+            let message = "cannot be combined with path, which gives the file itself";
             let at_source = node.get("source").unwrap_or(node);
             out.push(at_source.diagnostic(&format!("dataset[{at}].source"), message));
         }

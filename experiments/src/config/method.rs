@@ -110,7 +110,7 @@ impl MethodSpec {
         let place = format!("method \"{}\" on data set \"{dataset}\"", self.id);
         let complaint = |message: String| Diagnostic::new("", &place, message);
         if classes.is_none() && mentions_classes(&self.config) {
-            let message = "k = \"classes\" needs a class column; name it by target under [[dataset]], or give a \
+            let message = "k = \"classes\" needs a class column; name it with target under [[dataset]], or give a \
                            number or \"unknown\"";
             return Err(complaint(message.into()));
         }
@@ -126,7 +126,7 @@ impl MethodSpec {
             && classes.is_none()
         {
             return Err(complaint(format!(
-                "the oracle {} needs a class column; name it by target under [[dataset]], or take an oracle that \
+                "the oracle {} needs a class column; name it with target under [[dataset]], or take an oracle that \
                  needs none (replay, scripted)",
                 oracle.typetag_name()
             )));

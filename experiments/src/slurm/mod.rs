@@ -294,7 +294,7 @@ impl Follower<'_> {
             if self.cancelled() {
                 let name = &array.name;
                 self.note(&format!(
-                    "{name} goes on in the queue; the same command follows it again, scancel --name {name} \
+                    "{name} continues in the queue; the same command follows it again, scancel --name {name} \
                      ends it"
                 ));
                 return Ok(());

@@ -47,8 +47,8 @@ fn missing(program: &str, e: &std::io::Error) -> Error {
         _ => e.to_string(),
     };
     Error::Usage(format!(
-        "--executor slurm: {program} {why}; run this on a machine that submits to a Slurm cluster, or leave \
-         --executor away"
+        "--executor slurm: {program} {why}; run this on a machine that submits to a Slurm cluster, or leave out \
+         --executor"
     ))
 }
 

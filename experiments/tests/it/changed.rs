@@ -244,9 +244,9 @@ fn curves_beyond_all_pairs_are_named_beforehand() {
         plan(&study.experiment(), &RunOptions::to(".").source, None).unwrap().notes.join("\n")
     };
     let beyond =
-        "two: the curve goes on to 1771 questions, but 60 objects to ask about make 1770 pairs";
+        "two: the curve continues to 1771 questions, but 60 objects to ask about make 1770 pairs";
     assert!(said("[0, 1771]").contains(beyond), "{}", said("[0, 1771]"));
-    assert!(!said("[0, 1770]").contains("the curve goes on"));
+    assert!(!said("[0, 1770]").contains("the curve continues"));
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn objects_without_a_class_are_neither_asked_about_nor_scored() {
     assert!(said("type = \"all\"", "[0, 191]").contains(pairs));
     // Each of 5 folds holds out 4 of them.
     let pairs =
-        "two: the curve goes on to 121 questions, but 16 objects to ask about make 120 pairs";
+        "two: the curve continues to 121 questions, but 16 objects to ask about make 120 pairs";
     assert!(said(&folds(5), "[0, 121]").contains(pairs), "{}", said(&folds(5), "[0, 121]"));
     assert!(!said(&folds(5), "[0, 120]").contains("two: the curve goes on"));
     let few = "two: test sets with fewer than 2 objects to score";

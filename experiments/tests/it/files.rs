@@ -523,7 +523,7 @@ fn an_oracle_without_classes_names_the_ways_out() {
     let error = run(&experiment, &RunOptions::to(dir.path().join("out"))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "method \"m\" on data set \"x\": the oracle truth needs a class column; name it by target under \
+        "method \"m\" on data set \"x\": the oracle truth needs a class column; name it with target under \
          [[dataset]], or take an oracle that needs none (replay, scripted)"
     );
 }
@@ -562,11 +562,14 @@ fn messages_about_a_data_set_name_its_keys() {
         }
     };
     for (keys, part) in [
-        ("source = \"iris\"", "dataset[0].source: goes without path, which names the file itself"),
+        (
+            "source = \"iris\"",
+            "dataset[0].source: cannot be combined with path, which gives the file itself",
+        ),
         ("ignore = [\"name\"]\nconstraints = \"pairs.csv\"", "are these ids? (id_column)"),
         (
             "id_column = \"name\"",
-            "needs a class column; name it by target under [[dataset]], or give",
+            "needs a class column; name it with target under [[dataset]], or give",
         ),
     ] {
         let said = said(keys);
@@ -616,7 +619,10 @@ fn more_questions_than_pairs_are_named_beforehand() {
     let text = format!("{HEAD}{method}").replace("[0, 5]", "[0, 18446744073709551615]");
     let experiment = Experiment::parse("t.toml", &text, Path::new("."), &[]).unwrap();
     let notes = plan(&experiment, &Source::default(), None).unwrap().notes;
-    assert!(notes[0].contains("the curve goes on to 18446744073709551615 questions"), "{notes:?}");
+    assert!(
+        notes[0].contains("the curve continues to 18446744073709551615 questions"),
+        "{notes:?}"
+    );
 }
 
 #[test]

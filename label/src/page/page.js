@@ -209,7 +209,7 @@ function draw() {
   counts();
   last();
   announce("ask", open ? "Do " + title(subject) + " and " + title(reference) + " belong together?" :
-    ended ? (ended === "saved" ? "Everything is saved." : "Finished: " + ended + ".") : "Working out the next question …");
+    ended ? (ended === "saved" ? "Everything is saved." : "Finished: " + ended + ".") : "Choosing the next question …");
   $("pair").replaceChildren(...(open ? pair(subject, reference) : []));
   $("pair").classList.remove("new");
   void $("pair").offsetWidth;

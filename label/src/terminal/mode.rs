@@ -301,7 +301,7 @@ impl Face {
             Typed::Why { first: Some(first) } => {
                 let (Some(i), Some(j)) = ((objects.find)(&first), (objects.find)(&text)) else {
                     self.message =
-                        format!("{first} or {text} is the name of no object, or of several");
+                        format!("{first} or {text} is not the name of exactly one object");
                     return;
                 };
                 let (says, links) = match session.why(i, j).filter(|_| i != j) {

@@ -85,7 +85,7 @@ fn head(view: &View, small: bool) -> Vec<Line> {
         let mut text = format!("{} found", count(m.clusters, "cluster"));
         if let Some(says) = m.says {
             let word = if says { "same" } else { "different" };
-            text += &format!(" · the method would say {word}");
+            text += &format!(" · the method guesses {word}");
         }
         if m.agreed.1 > 0 {
             text += &format!(" · it agreed with {} of the last {}", m.agreed.0, m.agreed.1);
@@ -208,7 +208,7 @@ fn sorting(
 ) -> (Vec<Line>, usize) {
     let mut rows = vec![Line::of(
         Style::Bold,
-        "Objects with one number belong together, and apart from all the others:",
+        "Objects with the same number belong together, apart from all others:",
     )];
     let mut cursor = 0;
     for (place, (&o, group)) in sorted.iter().zip(groups).enumerate() {
@@ -284,7 +284,7 @@ fn clusters(
 fn question(view: &View, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
     let Some(open) = &view.open else {
         let text = match &view.ended {
-            None => "Working out the next question …".to_string(),
+            None => "Choosing the next question …".to_string(),
             Some(why) if why == "saved" => "The end: saved.".to_string(),
             Some(why) => {
                 let mut text = format!("The end: {why}.");
@@ -364,17 +364,17 @@ fn help(keys: &Keys) -> Vec<Line> {
     let says = |what: &str| match what {
         "same" => "the two objects belong together",
         "different" => "they do not",
-        "unsure" => "you do not know; asked no more",
-        "undo" => "takes the last answer back, as often as you like, also of an earlier session",
+        "unsure" => "you do not know; not asked again",
+        "undo" => "undoes the last answer, as often as you like, even of an earlier session",
         "later" => "sets the question aside; at the end, asks it once more",
         "note" => "a remark that is kept with the next answer",
-        "sort" => "several objects at once: those with one number belong together",
+        "sort" => "several objects together: the same number means the same group",
         "clusters" => "the clusters so far; say that one is pure, join two, or split one",
         "neighbours" => "the objects nearest to these two",
         "why" => "why two objects are known to belong together, or not",
         "list" => "all answers; the keys of answers change the one that is pointed at",
         "help" => "this",
-        _ => "everything is saved; the same command goes on here",
+        _ => "everything is saved; the same command continues here",
     };
     let rows = keys.all().into_iter().map(|(what, key)| {
         Line(vec![

@@ -112,7 +112,7 @@ impl Table {
             (false, _) => None,
             (true, Some(ids)) => Some(ids.iter().map(String::as_str).zip(0..).collect()),
             (true, None) => {
-                return Err(Error::bad_param("by_id", true, "false where the data has no ids"));
+                return Err(Error::bad_param("by_id", true, "false if the data have no ids"));
             }
         };
         Ok(Objects { table: self, ids, n: scene.n })
@@ -174,7 +174,7 @@ impl Objects<'_> {
                 let message = format!("\"{cell}\" is not a row number from 0 to {last}");
                 let next = match cell.parse::<usize>() {
                     Ok(count) if count == self.n => {
-                        "where they are counted from 1, take 1 from each; or "
+                        "if they are counted from 1, subtract 1 from each; or "
                     }
                     _ => "",
                 };

@@ -334,15 +334,12 @@ fn scripts_are_followed() {
     let outcome = strict.open(&scene).unwrap().ask(&question(0, 2)).unwrap();
     assert_eq!(outcome, Outcome::Refused(Refusal::OutOfScope));
     std::fs::write(&file, "i,j,reply\n1,2,must_link\n3,4,must_link\n").unwrap();
-    let counted = "line 3: \"4\" is not a row number from 0 to 3; where they are counted from 1, take 1 from each; or are \
-                   these ids? (by_id = true)";
+    let counted = "line 3: \"4\" is not a row number from 0 to 3; if they are counted from 1, subtract 1 from each; \
+                   or are these ids? (by_id = true)";
     assert!(message(&script, &scene).ends_with(counted), "{}", message(&script, &scene));
     std::fs::write(&file, "i,j,reply\na,d,must_link\n").unwrap();
     script.by_id = true;
-    assert_eq!(
-        message(&script, &scene),
-        "by_id: must be false where the data has no ids, got true"
-    );
+    assert_eq!(message(&script, &scene), "by_id: must be false if the data have no ids, got true");
     scene.ids = Some(["a", "b", "c", "d"].map(String::from).to_vec().into());
     assert_eq!(replies(&script, &scene)[2], MustLink);
     std::fs::write(&file, "i,j,reply\na,b,cannot_link\n").unwrap();

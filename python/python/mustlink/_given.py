@@ -73,7 +73,7 @@ def gathered(members: Any, names: Sequence[Any], weights: Any, strengths: Any) -
             raise ConstraintError(f"j: a {GROUP} needs its name there, got {name!r}")
         name, fact = str(name), (float(weight), int(strength))
         if facts.setdefault(name, fact) != fact:
-            raise ConstraintError(f"j: the rows of the group {name!r} must have one weight and one strength")
+            raise ConstraintError(f"j: the rows of the group {name!r} must have the same weight and the same strength")
         sets.setdefault(name, set()).add(int(member))
     kept = [name for name, rows in sets.items() if len(rows) > 1]
     return (

@@ -64,12 +64,12 @@ pub fn closed(constraints: &Constraints, n: usize) -> Result<Constraints> {
 pub fn one_sided(told: &Constraints, k: Option<usize>) -> Option<&'static str> {
     match (told.count(Kind::MustLink), told.count(Kind::CannotLink)) {
         (1.., 0) => Some(
-            "all constraints are must-links: candidates that put nearly all objects together meet them best; some \
-             cannot-links tell them from others",
+            "all constraints are must-links: candidates that put nearly all objects together satisfy them best; add \
+             some cannot-links",
         ),
         (0, 1..) if k.is_none() => Some(
-            "all constraints are cannot-links: the more clusters, the better they are met, so that they do not say \
-             how many there are; give their number, or some must-links",
+            "all constraints are cannot-links: more clusters satisfy them better, so they do not show how many \
+             clusters there are; give the number, or add some must-links",
         ),
         _ => None,
     }

@@ -227,7 +227,7 @@ impl Standing {
         let place = match best {
             Some((t, (met, of))) => {
                 let name = trials[t].name;
-                format!("methods, best so far {name} ({met} of {of} held-back pairs met)")
+                format!("methods, best so far {name} ({met} of {of} held-back pairs satisfied)")
             }
             None => "methods".to_string(),
         };

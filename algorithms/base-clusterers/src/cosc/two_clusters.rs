@@ -145,8 +145,7 @@ fn check_weights(apart: &[(u32, u32, f64)]) -> Result<()> {
     }
     let value = format!("weights of cannot-links from {lightest:e} to {heaviest:e}");
     let legal = format!(
-        "weighed {LIGHTEST:e} at least and {LIGHTEST:e} of the heaviest cannot-link, where gamma is not \
-         given"
+        "at least {LIGHTEST:e}, and at least {LIGHTEST:e} of the heaviest cannot-link, unless gamma is given"
     );
     Err(Error::bad_param("constraints", value, legal))
 }

@@ -155,8 +155,8 @@ fn validity_plus_diversity(
     if data.kind().is_rows() && data.n() > 1 {
         let first = data.row(0);
         if (1..data.n()).all(|i| data.row(i).squared_distance(&first) == 0.0) {
-            let message = "the objects are all alike, of which validity_plus_diversity says nothing; give those \
-                           that were clustered (--data), or take another rule";
+            let message = "all objects are equal, so validity_plus_diversity cannot compare members; give the data \
+                           that were clustered (--data), or choose another rule";
             return Err(Error::Data { place: "data".into(), message: message.into() });
         }
     }

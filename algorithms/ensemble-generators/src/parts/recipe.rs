@@ -63,7 +63,7 @@ impl Recipe {
         let own = own_k(&**clusterer);
         if let (Some(own), Some(_)) = (own, &self.k) {
             ctx.warn(format!(
-                "every member has the {own} clusters that its clusterer names; k of the ensemble is not looked at"
+                "every member has {own} clusters, as its clusterer sets; k of the ensemble is ignored"
             ));
         }
         in_parallel(problem.n(), self.members, self.max_failures, ctx, |t, ctx| {

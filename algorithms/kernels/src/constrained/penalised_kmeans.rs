@@ -274,7 +274,7 @@ impl PenalisedKMeans {
         // One constraint entails others about each object.
         let cost = must.max(cannot) * (listed + grouped) * self.closure.n() as f64;
         if !cost.is_finite() {
-            let place = "the cost of all constraints: options or weights of this size leave the range of numbers, \
+            let place = "the cost of all constraints: options or weights of this size exceed the range of numbers; \
                          make them smaller";
             return Err(Error::NumericalFailure { place: place.into() });
         }

@@ -163,7 +163,7 @@ pub fn leading(
             break;
         }
         if round + 1 == ROUNDS {
-            ctx.warn(format!("the eigenvectors of the graph are good to {worst:.1e} only"));
+            ctx.warn(format!("the eigenvectors of the graph are accurate to {worst:.1e} only"));
         }
     }
     let count = values.len();

@@ -125,14 +125,14 @@ where
         broken += 1;
         term::print(&format!("broken  {}: {small}", law.name))?;
         if law.name == "ends_in_time" {
-            term::tell("the other laws are not tried before this one is kept");
+            term::tell("the other laws run only after this one passes");
             break;
         }
     }
     if broken == 0 {
-        term::tell(&format!("all {} laws are kept", laws.len()));
+        term::tell(&format!("all {} laws pass", laws.len()));
         return Ok(0);
     }
-    term::tell(&format!("{broken} of {} laws are broken", laws.len()));
+    term::tell(&format!("{broken} of {} laws fail", laws.len()));
     Ok(4)
 }

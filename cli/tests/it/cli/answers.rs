@@ -251,7 +251,7 @@ fn a_selector_that_clusters_needs_no_clusterer_and_no_k() {
     let done = bench.run("cluster --data iris --selector cobras --budget 30 --format json");
     let json = done.json();
     assert!(json["method"]["clusterer"].is_null(), "{json}");
-    assert!(done.err.contains("note: the clusters are those of cobras"), "{}", done.err);
+    assert!(done.err.contains("note: cobras makes the clusters itself"), "{}", done.err);
     bench.write("m.toml", "clusterer = \"pck_means\"\nselector = \"cobras\"\n");
     let own =
         bench.run("cluster --data iris --method m.toml --clusterer none --budget 30 --format json");
@@ -268,7 +268,7 @@ fn a_selector_without_its_candidates_says_so_before_it_asks() {
     let bench = Bench::new();
     let select =
         "select --data iris --selector candidate_disagreement --k 3 --budget 2 --out p.csv";
-    let said = "asks random pairs with the clusterer below";
+    let said = "asks about random pairs, because the clusterer below";
     assert!(bench.run(select).err.contains(said));
     let chosen = bench.run(&format!("{select} --clusterer pck_means"));
     assert!(chosen.status == 0 && !chosen.err.contains(said), "{}", chosen.err);
@@ -279,7 +279,7 @@ fn other_numbers_of_clusters_than_asked_for_are_said() {
     let bench = Bench::with("two.csv", "a,b\n1,1\n1,1\n2,2\n2,2\n1,1\n");
     let few = bench.run("cluster --data two.csv --k 4");
     assert!(
-        few.err.contains("warning: k = 4 was asked for, and kmeans leaves 2 clusters empty"),
+        few.err.contains("warning: k = 4 was requested, and kmeans leaves 2 clusters empty"),
         "{}",
         few.err
     );
@@ -288,16 +288,16 @@ fn other_numbers_of_clusters_than_asked_for_are_said() {
     let method = format!("clusterer = {{ type = \"external_clusterer\", command = {command} }}\n");
     bench.write("m.toml", method);
     let many = bench.run("cluster --data two.csv --k 2 --method m.toml");
-    let said = "warning: k = 2 was asked for, and external_clusterer made 5 clusters";
+    let said = "warning: k = 2 was requested, and external_clusterer made 5 clusters";
     assert!(many.err.contains(said), "{}", many.err);
     let own = bench.run("cluster --data iris --clusterer kmeans --set clusterer.k=5 --k 3");
-    let said = "k = 3 was asked for, and kmeans made 5 clusters: its option k = 5 comes first\n";
+    let said = "k = 3 was requested, and kmeans made 5 clusters: its option k = 5 comes first\n";
     assert!(own.err.ends_with(said), "{}", own.err);
     let found = bench.run("cluster --data iris --clusterer dbscan --k 3");
     assert!(
         found
             .err
-            .contains("warning: k = 3 was asked for, but dbscan chooses the number of clusters itself and made"),
+            .contains("warning: k = 3 was requested, but dbscan chooses the number of clusters itself and made"),
         "{}",
         found.err
     );

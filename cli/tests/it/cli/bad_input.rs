@@ -103,7 +103,7 @@ fn values_of_a_size_that_transforms_do_not_take() {
                 3,
                 &format!(
                     "error: transforms[0]: data: column \"x\": the largest value in size is {shown}, \
-                     methods take 1e-100 to 1e100; put min_max first among the transforms\n"
+                     methods accept 1e-100 to 1e100; put min_max first among the transforms\n"
                 ),
             );
         }
@@ -149,8 +149,8 @@ fn constraints_about_nobody() {
     bench.write("d.csv", "x,class\n0,p\n1,p\n9,q\n");
     bench.run("cluster --data d.csv --constraints p.csv").failed(
         3,
-        "error: p.csv, line 2: object 3 does not exist; row numbers are 0 to 2; where they are counted \
-         from 1, take 1 from each; or are these ids? (--id)\n",
+        "error: p.csv, line 2: object 3 does not exist; row numbers are 0 to 2; if they are counted from 1, subtract \
+         1 from each; or are these ids? (--id)\n",
     );
 }
 
@@ -183,8 +183,7 @@ fn hard_constraints_for_a_method_that_does_not_promise_them() {
             &format!(
                 "error: constraints: the must-link (2, 60) is marked hard, and {name} does not \
                  promise to hold a must-link; use a method that does (`mustlink list \
-                 base-clusterers`), mark it soft, or give hard_as_soft = WEIGHT where the method has \
-                 that option\n"
+                 base-clusterers`), mark it soft, or give hard_as_soft = WEIGHT if the method has that option\n"
             ),
         );
     }
@@ -264,9 +263,8 @@ fn damaged_files() {
     bench.run("cluster --data nothing.csv").failed(3, "error: nothing.csv: no such file\n");
     bench.run("cluster --data irsi").failed(
         3,
-        "error: data: no data set \"irsi\"; did you mean \"iris\"? known names: digits, iris, wdbc; \
-         a data directory (--data-dir or MUSTLINK_DATA) has names of its own; a file is named by \
-         its path, as ./irsi\n",
+        "error: data: no data set \"irsi\"; did you mean \"iris\"? known names: digits, iris, wdbc; a data directory \
+         (--data-dir or MUSTLINK_DATA) adds names; write a file as a path, such as ./irsi\n",
     );
 }
 
@@ -308,7 +306,7 @@ fn combinations_that_mean_nothing() {
     assert_eq!(start, "error: clusterer: memory: ");
     assert!(end.ends_with(
         "KiB is needed, more than the limit 1000 B; raise --memory-limit, or choose a method that takes less \
-         (`mustlink describe` says what each takes)\n"
+         (`mustlink describe` shows what each needs)\n"
     ));
     bench.run("check missing.toml").failed(
         2,
@@ -421,7 +419,7 @@ fn a_check_within_a_memory_limit_reads_the_data_sets() {
     let bench = Bench::with("e.toml", experiment);
     let done = bench.run("check e.toml --memory-limit 1GiB");
     assert_eq!(done.status, 0, "{}", done.err);
-    let said = "e.toml: in order; experiment \"small\" with 1 data set and 1 method; up to ";
+    let said = "e.toml: valid; experiment \"small\" with 1 data set and 1 method; up to ";
     assert!(done.out.starts_with(said) && done.out.ends_with("KiB per cell\n"), "{}", done.out);
     let done = bench.run("check e.toml --memory-limit 1kB");
     assert_eq!(done.status, 2, "{}", done.err);
@@ -463,7 +461,7 @@ fn a_key_twice_in_json_is_refused() {
     assert!(done.err.contains("m.json:2:"), "{}", done.err);
     assert!(done.err.contains("not JSON: the key \"restarts\" occurs twice"), "{}", done.err);
     bench.write("m.json", text.replace("\"restarts\": 2, ", ""));
-    assert_eq!(bench.run("check m.json").out, "m.json: in order; a method\n");
+    assert_eq!(bench.run("check m.json").out, "m.json: valid; a method\n");
 }
 
 /// Only a terminal itself was spared them, not what shows a pipe or a log there.

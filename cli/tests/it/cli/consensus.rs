@@ -40,7 +40,7 @@ fn a_file_says_how_and_constraints_are_respected() {
     assert_eq!(json["violations"], serde_json::json!({ "must": 0, "cannot": 0 }));
     assert_eq!(json["constraints"], 1);
     // Its file is checked and shown as others are.
-    assert_eq!(bench.run("check m.toml").out, "m.toml: in order; a method of consensus\n");
+    assert_eq!(bench.run("check m.toml").out, "m.toml: valid; a method of consensus\n");
     let shown = bench.run("config show m.toml").out;
     assert!(shown.contains("\nweight_scale = ") && !shown.contains("clusterer"), "{shown}");
     assert!(bench.run("config show m.toml --origin").out.contains("m.toml:1"));
@@ -90,7 +90,7 @@ fn the_objects_may_have_ids_and_then_they_agree() {
     bench.write("turned.csv", data("id,u,v", rows.iter().rev().copied().collect()));
     bench.run(&format!("{line} --data turned.csv")).failed(
         3,
-        "error: turned: row 0 is f, and a in p.csv; the rows of both must be in one order\n",
+        "error: turned: row 0 is f, and a in p.csv; the rows of both must be in the same order\n",
     );
     // What an option names may stand in one of the files alone.
     bench.write("named.csv", data("name,u,v", rows.to_vec()));
@@ -230,13 +230,13 @@ fn constraints_that_contradict_each_other_are_warned_of() {
 fn fewer_clusters_than_asked_for_are_said() {
     let bench = Bench::with("p.csv", "one,two\nx,7\nx,7\nx,7\ny,9\ny,9\ny,9\n");
     let done = bench.run("consensus p.csv --k 3 --consensus kcc");
-    let said = "warning: consensus: k = 3 was asked for, but kcc found only 2 of them\n";
+    let said = "warning: consensus: k = 3 was requested, but kcc found only 2 of them\n";
     assert!(done.err.contains(said), "{}", done.err);
     // All partitions have three clusters, and no object is in the third of two of them.
     bench.write("votes.csv", "one,two,three\na,a,a\na,a,a\na,c,a\nc,a,a\nb,b,b\nb,b,b\nb,b,c\n");
     for consensus in ["", " --consensus voting"] {
         let done = bench.run(&format!("consensus votes.csv --k 3{consensus}"));
-        let said = "warning: consensus: k = 3 was asked for, but voting found only 2 of them\n";
+        let said = "warning: consensus: k = 3 was requested, but voting found only 2 of them\n";
         assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
     }
 }

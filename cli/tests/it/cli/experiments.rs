@@ -14,7 +14,7 @@ const SMALL: &str = "[experiment]\nname = \"small one\"\n[[dataset]]\nid = \"iri
 #[test]
 fn from_the_plan_to_the_report() {
     let bench = Bench::with("e.toml", SMALL);
-    let checked = "e.toml: in order; experiment \"small one\" with 1 data set and 2 methods\n";
+    let checked = "e.toml: valid; experiment \"small one\" with 1 data set and 2 methods\n";
     assert_eq!(bench.run("check e.toml").out, checked);
     let plan = bench.run("plan e.toml");
     assert_eq!(plan.status, 0, "{}", plan.err);
@@ -114,7 +114,7 @@ fn failed_cells_end_with_1() {
     assert_eq!(fast.status, 1);
     assert!(
         fast.err.contains("1 cell failed; stopped there; mustlink retry other")
-            && fast.err.contains(" cells are left; the same command goes on with them\n"),
+            && fast.err.contains(" cells are left; the same command continues with them\n"),
         "{}",
         fast.err
     );
@@ -269,7 +269,7 @@ fn parts_are_merged_and_compared() {
     assert!(
         wide.contains(
             "note: wide: stats.level is 0.95 there and 0.9 here; what whole has there is taken\n\
-             mustlink run FILE --out both makes the report by what FILE says\n"
+             mustlink run FILE --out both writes the report with the settings of FILE\n"
         ),
         "{wide}"
     );
@@ -440,7 +440,7 @@ fn an_interrupted_run_goes_on() {
         "{err}"
     );
     assert!(
-        err.ends_with("cells are finished in out; the same command goes on from there\n"),
+        err.ends_with("cells are finished in out; the same command continues from there\n"),
         "{err}"
     );
     assert!(!has_leftovers(&bench.path("out")));

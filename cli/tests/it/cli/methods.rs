@@ -386,7 +386,7 @@ fn scores_come_in_order() {
 #[test]
 fn files_are_checked_and_resolved() {
     let bench = Bench::with("m.toml", "clusterer = \"pck_means\"\n");
-    assert_eq!(bench.run("check m.toml").out, "m.toml: in order; a method\n");
+    assert_eq!(bench.run("check m.toml").out, "m.toml: valid; a method\n");
     let shown = bench.run("config show m.toml --set clusterer.weight=0.5").out;
     assert!(
         shown.contains("max_iterations = 100\n") && shown.contains("weight = 0.5\n"),

@@ -37,11 +37,11 @@ fn new_objects_go_to_the_clusters_of_a_model() {
     bench.write("unit.csv", "width,length\n1 cm,2\n3 cm,4\n");
     let done = bench.run("predict --model m.json --data unit.csv");
     assert!(done.err.contains("write 1 cm as 1, in every cell"), "{}", done.err);
-    assert!(!done.err.contains("made without a transform"), "{}", done.err);
+    assert!(!done.err.contains("has no transform"), "{}", done.err);
     // Both: what reads the commas, and that nothing in the model fills the gap.
     bench.write("both.csv", "width;length\n1,5;2,5\n;2\n");
     let done = bench.run("predict --model m.json --data both.csv");
-    assert!(done.err.contains("read with --decimal ,; the model was made without"), "{}", done.err);
+    assert!(done.err.contains("read with --decimal ,; the model has no transform"), "{}", done.err);
     assert!(!done.err.contains("--set"), "{}", done.err);
     let done = bench.run("predict --model old.csv --data old.csv");
     assert!(
@@ -99,7 +99,7 @@ fn the_objects_of_a_model_stay_where_they_are() {
     let saved: Value = serde_json::from_str(&bench.read("m.json")).unwrap();
     let few = "60 × 2 values of objects, expected 2 × 2";
     for (labels, said) in
-        [(json!([0, 1]), few), (json!(vec![7; 60]), "an object of cluster 7, expected 0..2")]
+        [(json!([0, 1]), few), (json!(vec![7; 60]), "an object of cluster 7, expected 0 to 1")]
     {
         let mut model = saved.clone();
         model["place"]["neighbours"]["labels"] = labels;
@@ -170,7 +170,8 @@ fn a_mixture_puts_new_objects_by_its_posterior() {
     assert_eq!(bench.run(kmeans).status, 0);
     let refused = bench.run("predict --model k.json --data f.csv --features x,y --probabilities");
     assert!(
-        refused.status == 2 && refused.err.contains("gaussian_mixture and constrained_em have"),
+        refused.status == 2
+            && refused.err.contains("gaussian_mixture and constrained_em give them"),
         "{}",
         refused.err
     );
@@ -242,7 +243,7 @@ fn columns_are_named_that_are_not_as_they_were() {
     bench.write("new.csv", "size,colour\n,red\n2,blue\n");
     let done = bench.run("predict --model m.json --data new.csv");
     let said =
-        "error: new.csv: 1 value is missing: line 2, column \"size\"; the model was made without";
+        "error: new.csv: 1 value is missing: line 2, column \"size\"; the model has no transform";
     assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
 }
 

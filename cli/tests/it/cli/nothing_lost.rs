@@ -96,9 +96,10 @@ fn a_folder_is_no_place_for_what_others_wrote() {
         2,
         "error: --plot .: ./impute-counts.csv is --out impute-counts.csv; name another folder\n",
     );
-    bench
-        .run(&format!("{line} --out - --save-model -"))
-        .failed(2, "error: --out - and --save-model -: one of them can go to standard output\n");
+    bench.run(&format!("{line} --out - --save-model -")).failed(
+        2,
+        "error: --out - and --save-model -: only one of them can go to standard output\n",
+    );
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn features_of_a_model_are_named() {
     // Its distance would be infinite.
     bench.write("far.csv", "length,width\n1.4,1e200\n");
     let far = bench.run("predict --model m.json --data far.csv --quiet");
-    let said = "the largest value in size is 1e200, methods take 1e-100 to 1e100";
+    let said = "the largest value in size is 1e200, methods accept 1e-100 to 1e100";
     assert!(far.status == 3 && far.err.contains(said), "{}", far.err);
     bench.write("renamed.csv", FLOWERS.replace("length", "l"));
     let done = bench.run("predict --model m.json --data renamed.csv --id name --features l,width");
@@ -241,7 +242,7 @@ fn a_ledger_of_other_data_is_refused() {
     // Of an object that is gone the answer is named.
     bench.write("without.csv", FLOWERS.replace("a,1.4,0.2,s\n", ""));
     let done = bench.run("ledger merge m.jsonl --data without.csv --id name --out p.csv");
-    let said = "error: m.jsonl, line 2: no object has the id \"a\"; with the data of then";
+    let said = "error: m.jsonl, line 2: no object has the id \"a\"; \"mustlink ledger merge\" with the earlier data";
     assert!(done.status == 3 && done.err.starts_with(said), "{}", done.err);
     // So they may where a session goes on with other rows in another ledger.
     let line = line.replace("flowers.csv", "turned.csv");

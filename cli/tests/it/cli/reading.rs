@@ -495,12 +495,12 @@ fn consensus_makes_as_many_clusters_as_it_is_told_or_says_no() {
     assert_eq!(done.json()["k"], 2, "{}", done.err);
     let done = bench.run("consensus p.csv --k 2 --consensus voting");
     assert_eq!(done.status, 2);
-    assert!(done.err.contains("voting does not take a number of clusters"), "{}", done.err);
+    assert!(done.err.contains("voting does not accept a number of clusters"), "{}", done.err);
     assert!(done.err.contains("mcla"), "{}", done.err);
     let lifetime = "{type=\"evidence_accumulation\",cut=\"lifetime\"}";
     bench.run(&format!("consensus p.csv --k 2 --consensus {lifetime}")).failed(
         2,
-        "error: k = 2: with these options, evidence_accumulation does not take a number of clusters; leave k out, or \
+        "error: k = 2: with these options, evidence_accumulation does not accept a number of clusters; leave k out, or \
          give --consensus mcla\n",
     );
 }
@@ -595,7 +595,7 @@ fn a_file_that_says_nothing_is_no_method() {
     let bench = Bench::with("part.toml", "k = 3\n");
     let part = bench.run("check part.toml").out;
     assert!(
-        part.starts_with("part.toml: in order; a part of a method, without a clusterer"),
+        part.starts_with("part.toml: valid; a part of a method, without a clusterer"),
         "{part}"
     );
     for text in ["", "# nothing yet\n"] {

@@ -244,7 +244,7 @@ fn without_a_cluster_it_is_said_what_is_missing() {
         (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
     };
     let said = "error: --executor slurm: sbatch is not on PATH; run this on a machine that submits to a Slurm \
-                cluster, or leave --executor away\n";
+                cluster, or leave out --executor\n";
     assert_eq!(run("run e.toml --out out --executor slurm"), (Some(2), said.to_string()));
     assert!(!bench.path("out").exists());
     let said = "error: --partition needs --executor slurm\n";

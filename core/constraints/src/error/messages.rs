@@ -46,7 +46,7 @@ impl Error {
             Error::Magnitude { column, value } => {
                 let place = column.map(|c| format!(" column {c}:")).unwrap_or_default();
                 format!(
-                    "data:{place} the largest value in size is {value:e}, methods take 1e-100 to 1e100; \
+                    "data:{place} the largest value in size is {value:e}, methods accept 1e-100 to 1e100; \
                      put min_max first among the transforms"
                 )
             }
@@ -87,8 +87,7 @@ impl Error {
                 let instead = match role {
                     Role::ConsensusFunction => " or mark it soft",
                     _ => {
-                        ", mark it soft, or give hard_as_soft = WEIGHT where the method has that \
-                         option"
+                        ", mark it soft, or give hard_as_soft = WEIGHT if the method has that option"
                     }
                 };
                 format!(
@@ -103,13 +102,13 @@ impl Error {
             Error::InconsistentConstraints(all) => contradicting(all, id, &|_| String::new()),
             Error::InfeasibleConstraints { k, witness } => infeasible(*k, witness, id),
             Error::UndecidedConstraints { k, node_limit } => format!(
-                "constraints: whether {} can hold the cannot-links is undecided after node_limit = {node_limit} \
+                "constraints: whether {} can satisfy the cannot-links is not known after node_limit = {node_limit} \
                  nodes; raise node_limit or choose a method that weighs constraints",
                 count(*k, "cluster")
             ),
             Error::ClosureTooLarge { pairs, limit } => format!(
                 "constraints: the closure has {pairs} pairs, more than the limit of {limit}; give \
-                 entail = \"off\" where the method has it, view = \"neighbourhood\" for answers, or raise \
+                 entail = \"off\" if the method has it, view = \"neighbourhood\" for answers, or raise \
                  max_pairs of the propagator closure"
             ),
             Error::TooManyGroupPairs { what, pairs, limit } => format!(
@@ -145,7 +144,7 @@ impl Error {
             ),
             Error::Memory { needed, limit } => format!(
                 "memory: about {} is needed, more than the limit {}; raise --memory-limit, or choose a \
-                 method that takes less (`mustlink describe` says what each takes)",
+                 method that takes less (`mustlink describe` shows what each needs)",
                 bytes(*needed),
                 bytes(*limit)
             ),
@@ -250,7 +249,7 @@ fn infeasible(k: usize, witness: &Infeasible, id: Naming<'_>) -> String {
             // A method that finds their number has no k.
             let among = if k == 0 { String::new() } else { format!(" among {k}") };
             let whose = if objects.is_empty() {
-                "some objects, it is not said which".into()
+                "some objects that the program did not list".into()
             } else {
                 list(objects, ", ", id)
             };
@@ -278,8 +277,8 @@ mod tests {
         for (error, said) in [
             (
                 Error::ClosureTooLarge { pairs: 9, limit: 3 },
-                "constraints: the closure has 9 pairs, more than the limit of 3; give entail = \"off\" where the \
-                 method has it, view = \"neighbourhood\" for answers, or raise max_pairs of the propagator closure",
+                "constraints: the closure has 9 pairs, more than the limit of 3; give entail = \"off\" if the method \
+                 has it, view = \"neighbourhood\" for answers, or raise max_pairs of the propagator closure",
             ),
             (
                 Error::NotSymmetric { row: 1, col: 2 },

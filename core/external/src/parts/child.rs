@@ -91,7 +91,7 @@ impl fmt::Display for ChildError {
                     Some(status) => write!(f, "`{command}` ended without a reply ({status})")?,
                     None => write!(f, "`{command}` closed its output without a reply")?,
                 }
-                if tail.is_empty() { Ok(()) } else { write!(f, "; its last words: {tail}") }
+                if tail.is_empty() { Ok(()) } else { write!(f, "; its last output: {tail}") }
             }
             ChildError::Protocol { command, line, text, wrong } => {
                 write!(f, "`{command}`, line {line} of its output: {wrong}; the line reads {text}")
@@ -335,7 +335,7 @@ impl Child {
             return Err(self.protocol("expected {\"v\":1,\"type\":\"hello\",…}"));
         }
         if reply["v"] != 1 {
-            return Err(self.protocol("speaks another version than \"v\":1"));
+            return Err(self.protocol("uses another version than \"v\":1"));
         }
         Ok(reply)
     }

@@ -149,13 +149,13 @@ fn a_session_in_a_terminal() {
     t.press("\u{1b}", "belong together?");
     t.press("\u{7f}", "unsure 0");
     t.press("s", "1 for later");
-    t.press("?", "undo: takes the last answer back");
+    t.press("?", "undo: undoes the last answer");
     t.press("?", "belong together?");
-    t.press("g", "Objects with one number");
+    t.press("g", "Objects with the same number");
     t.press("1\u{1b}", "belong together?");
     t.press("w", "name of the first object");
     t.press("nobody\r", "the object with the id");
-    t.press("日本-0\r", "nobody or 日本-0 is the name of no object");
+    t.press("日本-0\r", "nobody or 日本-0 is not the name of exactly one object");
     // Smaller and larger, while it runs.
     t.resize(12, 40);
     t.press("?", "esc leave");
@@ -174,7 +174,7 @@ fn a_session_in_a_terminal() {
     let shown = format!("{arguments} --show-guess");
     let Some(mut t) = Terminal::start(&bench, &shown) else { return };
     assert!(t.text().contains("3 answered, 17 left"), "{}", t.text());
-    t.until("the method would say");
+    t.until("the method guesses");
     t.press("n", "4 answered");
     // A terminal that is closed ends the program, which lets go of the ledger.
     assert!(bench.path("l.jsonl.lock").exists());
