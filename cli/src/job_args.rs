@@ -15,8 +15,7 @@ use crate::{complete, term};
 pub(crate) struct JobArgs {
     /// Data set: a built-in name, a path, or - for standard input
     ///
-    /// Paths end in .csv, .tsv, .txt or .mtx, also with .gz, or in .npy. A name may also be that of a file in
-    /// the data directory.
+    /// Paths end in .csv, .tsv, .txt or .mtx, also with .gz, or in .npy. The data directory adds names.
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     pub data: String,
     /// The default is one method, not a choice among many.
@@ -34,7 +33,7 @@ pub(crate) struct JobArgs {
     /// Method file [default: auto if there are constraints, otherwise kmeans]
     ///
     /// pck_means with weight = "auto" runs instead of auto if one method is needed: with --weights,
-    /// --object-weights, or a selector that asks by clusters.
+    /// --object-weights, or a selector that clusters between questions.
     #[arg(long, value_name = "FILE")]
     pub method: Option<PathBuf>,
     /// Clusterer: a name, or { type = "…", … }
@@ -75,7 +74,7 @@ pub(crate) struct JobArgs {
     /// group. Each pair of a group is a cannot-link: cop_kmeans keeps all, auto may break some, with a warning.
     #[arg(long, value_name = "COLUMN")]
     pub apart: Option<String>,
-    /// Column that holds how often each object counts
+    /// Column with the number of times that each object counts
     ///
     /// For example 0, 1 or 2.5. For methods that support weights.
     #[arg(long, value_name = "COLUMN")]

@@ -75,7 +75,7 @@ pub use crate::verbs::describe;
     arg_required_else_help = true
 )]
 struct CommandLine {
-    /// Start programs that mustlink.toml or these files name, and remember it
+    /// Start programs that mustlink.toml or these files name, now and later
     #[arg(long, global = true, hide_short_help = true)]
     trust: bool,
     #[command(subcommand)]

@@ -22,7 +22,7 @@ pub(crate) struct PlotLook {
         default_value = "Objects in two dimensions"
     )]
     plot_title: String,
-    /// Width of its plot in pixels; letters keep their size
+    /// Width of the plot in pixels; the text keeps its size
     #[arg(
         long,
         value_name = "PIXELS",

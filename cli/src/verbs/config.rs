@@ -26,7 +26,7 @@ enum What {
     Show {
         /// The file
         file: PathBuf,
-        /// Change a value first: experiment.seed=7 (may be repeated)
+        /// Change a value first: experiment.seed=7 (repeatable)
         #[arg(long = "set", value_name = "A.B=VALUE")]
         sets: Vec<String>,
         /// Print the source of each value: file and line, or "default"

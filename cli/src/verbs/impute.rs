@@ -32,7 +32,7 @@ use crate::{complete, term};
 pub(crate) enum Kinds {
     /// Pairs that nearly all members put together.
     MustLink,
-    /// Pairs that nearly none does.
+    /// Pairs that nearly no member puts together.
     CannotLink,
     /// Both.
     Both,

@@ -19,7 +19,7 @@ use crate::{complete, program, term};
 pub(crate) struct Args {
     /// Data set: a built-in name, or a path
     ///
-    /// A name may also be that of a data set in the data directory.
+    /// The data directory adds names.
     #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
     data: String,
     #[command(flatten)]

@@ -82,8 +82,8 @@ pub(crate) struct Args {
     /// CSV of answers from elsewhere, or another ledger
     ///
     /// Columns i,j,answer with same, different or unsure, as "mustlink select --questions" writes them.
-    /// Objects of a ledger are found by id if there are ids. All answers are taken before the first question,
-    /// or none.
+    /// Objects of a ledger are found by id if there are ids. Either all answers are imported
+    /// before the first question, or none.
     #[arg(long, value_name = "FILE")]
     import: Option<String>,
     /// TOML file with other keys: same = "j"

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Change a value first: experiment.seed=7 (repeatable)
     #[arg(long = "set", value_name = "A.B=VALUE")]
     sets: Vec<String>,
-    /// Reject methods that declare more memory
+    /// Reject methods that need more memory
     #[arg(long, value_name = "4GiB", value_parser = bytes)]
     memory_limit: Option<u64>,
     #[command(flatten)]

@@ -52,8 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     max_far: Option<f64>,
     /// Add a column distance, to the centre or the nearest object
-    ///
-    /// The distance is that to the object if the method has no centres. Not for auto.
+    /// If the method has no centres, it is the distance to the nearest object. Not for auto.
     #[arg(long)]
     distances: bool,
     /// Add a column probability, for Gaussian mixtures

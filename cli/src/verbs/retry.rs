@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Seconds after which a cell fails [default: as in the run]
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     cell_timeout: Option<f64>,
-    /// Largest memory that one cell may declare [default: as in the run]
+    /// Largest memory that one cell may need [default: as in the run]
     #[arg(long, value_name = "2GiB", value_parser = options::bytes)]
     cell_memory: Option<u64>,
     #[command(flatten)]

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// The same as --set run.cell_timeout_s=SECONDS.
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     cell_timeout: Option<f64>,
-    /// Largest memory that one cell may declare, data included
+    /// Largest memory that one cell may need, data included
     ///
     /// The same as --set run.cell_memory_bytes=BYTES. A cell that needs more fails.
     #[arg(long, value_name = "2GiB", value_parser = options::bytes)]
@@ -77,7 +77,7 @@ pub(crate) struct How {
     /// Cells that are running finish, and the same command continues.
     #[arg(long, value_name = "N", value_parser = options::threads)]
     max_fails: Option<usize>,
-    /// Stop at the first failed cell, as --max-fails 1
+    /// Stop at the first failed cell, like --max-fails 1
     #[arg(long, conflicts_with = "max_fails")]
     fail_fast: bool,
     /// On Ctrl-C, wait for the cells that are running
@@ -112,8 +112,7 @@ struct Cluster {
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
     /// Time limit of a task [default: that of the partition]
-    ///
-    /// As Slurm writes it: 30 (minutes), 2:00:00, 1-12:00:00.
+    /// In the format of Slurm: 30 (minutes), 2:00:00, 1-12:00:00.
     #[arg(long, value_name = "TIME", value_parser = slurm_time)]
     time: Option<String>,
     /// Cells per task: a number, or auto [default: auto]

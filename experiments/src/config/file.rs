@@ -370,7 +370,7 @@ pub struct Plot {
     /// differ from it, and times are drawn relative to its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Width of a learning curve in pixels; letters keep their size. If absent, 568.
+    /// Width of a learning curve in pixels; the text keeps its size. If absent, 568.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[option(min = 100, max = 4000)]
     pub size: Option<u32>,

@@ -79,7 +79,7 @@ def cluster_pairs(
         Two columns of ids, such as ``i`` and ``j``, ``left`` and ``right`` or ``id_l`` and ``id_r``, and a column
         ``probability``, ``score`` or ``verdict`` (same, different, unsure). The objects are the ids.
     threshold : float, or list of floats
-        Probability from which on a pair counts as the same.
+        Lowest probability at which a pair counts as the same.
     score_range : tuple of two floats, optional
         Scores of certainly different and certainly same pairs; 0 and 1 by default.
     prior : float

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::options::seconds;
 use crate::term;
 
-/// Try the laws of a role on a command; exit status 4 when it breaks one
+/// Run the laws of a role on a command; exit status 4 if one fails
 ///
 /// A broken law is shown on the smallest problem found that still breaks it.
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,6 @@
 //! Imputation: the pairs that almost all members agree on.
 //!
-//! Pairs that nearly all members put together are imputed must-links, pairs that nearly none does
+//! Pairs that nearly all members put together are imputed must-links, pairs that nearly none puts together
 //! imputed cannot-links. The pairs themselves are usually too many to list: they are counted, scored
 //! against classes, and united to neighbourhoods as they go by. They are knowledge about the ensemble,
 //! not supervision.
