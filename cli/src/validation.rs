@@ -105,7 +105,7 @@ impl Validation {
     /// and the answers.
     ///
     /// # Errors
-    /// `Usage` if no fold can be judged; those of the method.
+    /// `Usage` if no fold can be judged; the errors of the method.
     pub fn new(job: &Job, seen: &Transformed, all: &Constraints, ctx: &Context) -> Result<Self> {
         if job.set.known.is_some() {
             return Validation::of_classes(job, seen, ctx);

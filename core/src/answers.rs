@@ -269,7 +269,7 @@ impl Selection {
     /// the answers that stay, and what was inferred where these alone do not contradict it.
     ///
     /// # Errors
-    /// None for objects of the problem.
+    /// Returns no error for objects of the problem.
     pub fn witnesses(&self, p: usize, given: &Constraints, most: usize) -> Result<Vec<Witness>> {
         let contradicting = self.contradicting(p);
         let out = contradicting.iter().copied().collect();

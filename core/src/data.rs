@@ -159,7 +159,7 @@ impl Data {
     /// Dense objects, n × d, whose values are stored row by row in memory of another owner. Nothing is copied.
     ///
     /// # Errors
-    /// As [`Data::dense`]; `BadParam` where there are other than n·d values.
+    /// Returns the errors of [`Data::dense`]; `BadParam` where there are other than n·d values.
     pub fn lent(values: Lent, shape: (usize, usize)) -> Result<Self> {
         let given = (*values).as_ref().len();
         if shape.0.checked_mul(shape.1) != Some(given) {

@@ -145,7 +145,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
     /// Takes the answer to the open question.
     ///
     /// # Errors
-    /// `Oracle` if no question is open; those of the selector and of the record.
+    /// `Oracle` if no question is open; the errors of the selector and of the record.
     pub fn tell(&mut self, answer: &Answer) -> Result<()> {
         let nothing = || Error::Oracle("no question is open".into());
         let open = self.course.as_mut().and_then(|course| course.open.take());
@@ -170,7 +170,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
     /// Takes the clustering for a request.
     ///
     /// # Errors
-    /// `Oracle` if no clustering was asked for; those of the selector and of the record.
+    /// `Oracle` if no clustering was asked for; the errors of the selector and of the record.
     pub fn provide(&mut self, request: RequestId, clustering: &Clustering) -> Result<()> {
         let Some(mut course) = self.course.take() else {
             return Err(Error::Oracle(format!("clustering {request} was not asked for")));
@@ -189,7 +189,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
     /// Ends the selection for this reason, unless it has ended. Its open question stays unanswered.
     ///
     /// # Errors
-    /// Those of the record.
+    /// Returns the errors of the record.
     pub fn end(&mut self, reason: &'static str) -> Result<()> {
         let Some(mut course) = self.course.take_if(|course| !course.is_over) else { return Ok(()) };
         self.close(&mut course, Some(reason))?;
@@ -200,7 +200,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
     /// Retracts the last answer, so that its question comes again. False if there was no answer.
     ///
     /// # Errors
-    /// Those of the record.
+    /// Returns the errors of the record.
     pub fn undo(&mut self) -> Result<bool> {
         let last = match &self.record {
             Some(record) => record.last(),
@@ -219,7 +219,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
     /// Changes answers in the record, with which the selection goes on.
     ///
     /// # Errors
-    /// Those of `change`.
+    /// Returns the errors of `change`.
     pub fn rewrite(&mut self, change: impl FnOnce(&mut R::Target) -> Result<()>) -> Result<()> {
         self.course = None;
         self.record.as_deref_mut().map_or(Ok(()), change)

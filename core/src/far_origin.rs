@@ -60,7 +60,7 @@ impl FarOrigin {
     /// A problem of the user as methods see it.
     ///
     /// # Errors
-    /// Those of [`Data`].
+    /// Returns the errors of [`Data`].
     pub fn problem(&self, problem: &Problem) -> Result<Problem> {
         let mut data = problem.data.to_dense();
         for mut row in data.rows_mut() {
@@ -91,7 +91,7 @@ impl FarOrigin {
     /// An ensemble around the user's origin.
     ///
     /// # Errors
-    /// Those of [`Ensemble::new`], which has accepted these members before.
+    /// Returns the errors of [`Ensemble::new`], which has accepted these members before.
     pub fn shown_ensemble(&self, ensemble: Ensemble) -> Result<Ensemble> {
         let n = ensemble.n();
         let shown = |mut m: Member| {

@@ -101,7 +101,7 @@ impl Method {
     /// prefix and are no longer listed here.
     ///
     /// # Errors
-    /// `BadParam` without a clusterer; those of the transforms and the clusterer.
+    /// `BadParam` without a clusterer; the errors of the transforms and the clusterer.
     pub fn cluster(
         &self,
         under: &Problem,
@@ -125,7 +125,7 @@ impl Method {
     /// [`Method::cluster`]; without a clusterer, that of the selector at this time.
     ///
     /// # Errors
-    /// `Contract` when the method has no clusterer and the selection holds no clustering; otherwise as
+    /// `Contract` when the method has no clusterer and the selection holds no clustering; otherwise the errors of
     /// [`Method::cluster`].
     pub fn clustering_at(
         &self,
@@ -153,7 +153,7 @@ impl Method {
     /// constraints and those selected so far.
     ///
     /// # Errors
-    /// As [`Method::cluster`].
+    /// Returns the errors of [`Method::cluster`].
     pub fn between_questions(
         &self,
         seen: &Problem,

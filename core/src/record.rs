@@ -32,13 +32,13 @@ pub trait Record {
     /// Records the answer of the oracle.
     ///
     /// # Errors
-    /// As [`Record::ask`].
+    /// Returns the errors of [`Record::ask`].
     fn tell(&mut self, id: QueryId, answer: &Answer) -> Result<()>;
 
     /// The selector concluded something, asked for a clustering, or is done.
     ///
     /// # Errors
-    /// As [`Record::ask`].
+    /// Returns the errors of [`Record::ask`].
     fn event(&mut self, event: &Event) -> Result<()>;
 
     /// The query of the selector that was answered last.
@@ -47,7 +47,7 @@ pub trait Record {
     /// Records that an answer was retracted.
     ///
     /// # Errors
-    /// As [`Record::ask`]; `Oracle` if that query has no answer.
+    /// Returns the errors of [`Record::ask`]; `Oracle` if that query has no answer.
     fn retract(&mut self, id: QueryId) -> Result<()>;
 
     /// The replies a replay does not meet: taken back, or answered after one that was.
@@ -56,7 +56,7 @@ pub trait Record {
     /// Records the end of a session, unless it last ended for the same reason.
     ///
     /// # Errors
-    /// As [`Record::ask`].
+    /// Returns the errors of [`Record::ask`].
     fn close(&mut self, reason: Option<&str>) -> Result<()>;
 
     /// Checks that its numbers add up.

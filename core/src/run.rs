@@ -117,8 +117,8 @@ pub fn guarded<T>(plugin: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Checks that `clusterer` can run on `problem` within the limits, before anything is allocated.
 ///
 /// # Errors
-/// Those of [`Problem::check`]; `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`, `HardNotSupported`,
-/// `Memory`.
+/// Returns the errors of [`Problem::check`]; `UnsupportedData`, `MissingK`, `BadK`, `TooManyClusters`,
+/// `HardNotSupported`, `Memory`.
 pub fn admit(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) -> Result<()> {
     problem.check()?;
     let tag = clusterer.typetag_name();
@@ -198,7 +198,7 @@ pub fn within_memory(beyond: u64, data: &Data, ctx: &Context) -> Result<()> {
 /// Runs a clusterer and checks what it promised.
 ///
 /// # Errors
-/// As [`admit`]; what the plugin returns; `Contract` when it breaks a promise or panics.
+/// Returns the errors of [`admit`]; the errors of the plugin; `Contract` when it breaks a promise or panics.
 pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) -> Result<Run> {
     admit(clusterer, problem, ctx)?;
     let tag = clusterer.typetag_name();
@@ -212,8 +212,8 @@ pub fn cluster(clusterer: &dyn BaseClusterer, problem: &Problem, ctx: &Context) 
 /// Runs a consensus function and checks what it promised.
 ///
 /// # Errors
-/// Those of [`Problem::check`] and [`check_needs`]; `BadParam` for an ensemble of other objects;
-/// `HardNotSupported`, `Memory`; what the plugin returns; `Contract` when it breaks a promise or panics.
+/// Returns the errors of [`Problem::check`] and [`check_needs`]; `BadParam` for an ensemble of other objects;
+/// `HardNotSupported`, `Memory`; the errors of the plugin; `Contract` when it breaks a promise or panics.
 pub fn combine(
     consensus: &dyn ConsensusFunction,
     ensemble: &Ensemble,
@@ -255,8 +255,7 @@ pub fn combine(
 /// Runs a propagator: what it makes of `constraints`, given `clustering` where it needs one.
 ///
 /// # Errors
-/// `UnsupportedData` for a kind that it does not declare; what the plugin returns; `Contract` for a
-/// panic.
+/// `UnsupportedData` for a kind that it does not declare; the errors of the plugin; `Contract` for a panic.
 pub fn propagate(
     propagator: &dyn ConstraintPropagator,
     constraints: &Constraints,
@@ -410,8 +409,8 @@ impl Transformed {
 /// Fits `transforms` one after the other.
 ///
 /// # Errors
-/// What a transform returns, with its place; features by their numbers in `problem`. Constraints that merged rows
-/// contradict.
+/// Returns the errors of a transform, with its place; features by their numbers in `problem`. Constraints that merged
+/// rows contradict.
 pub fn transform(
     transforms: &[Box<dyn Transform>],
     problem: &Problem,
@@ -424,7 +423,7 @@ pub fn transform(
 /// seeds are those of the whole list.
 ///
 /// # Errors
-/// As [`transform`].
+/// Returns the errors of [`transform`].
 pub fn transform_from(
     first: usize,
     transforms: &[Box<dyn Transform>],

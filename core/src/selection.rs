@@ -31,7 +31,7 @@ pub struct Asking<'a> {
 /// As [`run_with`], without a ledger.
 ///
 /// # Errors
-/// As [`run_with`].
+/// Returns the errors of [`run_with`].
 pub fn run(
     selector: &dyn QuerySelector,
     problem: &Problem,

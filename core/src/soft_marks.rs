@@ -25,7 +25,7 @@ pub fn obeying<T>(
 /// As [`obeying`], for a method that obeys must-links and does not use cannot-links.
 ///
 /// # Errors
-/// As [`obeying`].
+/// Returns the errors of [`obeying`].
 pub fn obeying_must_links<T>(
     tag: &str,
     problem: &Problem,

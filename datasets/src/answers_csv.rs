@@ -62,7 +62,7 @@ pub fn read_answers(path: &str, dataset: &Dataset, by_id: bool) -> Result<Vec<Fi
 /// Reads the answers about objects whose ids `dataset` has, and counts the others.
 ///
 /// # Errors
-/// As [`read_answers`], except for unknown ids.
+/// Returns the errors of [`read_answers`], except for unknown ids.
 pub fn read_known_answers(path: &str, dataset: &Dataset) -> Result<(Vec<FileAnswer>, usize)> {
     let objects = Objects::new(dataset, true)?;
     let unknown = Cell::new(0);

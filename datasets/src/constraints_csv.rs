@@ -121,7 +121,7 @@ pub fn read_constraints(path: &str, dataset: &Dataset, by_id: bool) -> Result<Co
 /// The same within a memory limit, with the number of rows of weight 0, which constrain nothing.
 ///
 /// # Errors
-/// Those of [`read_constraints`]; `Memory` if the constraints take more than `limit` bytes.
+/// Returns the errors of [`read_constraints`]; `Memory` if the constraints take more than `limit` bytes.
 pub fn read_constraints_and_unused(
     path: &str,
     dataset: &Dataset,
@@ -136,7 +136,7 @@ pub fn read_constraints_and_unused(
 /// Reads constraints on the objects of `dataset`. Counts rows with unknown ids.
 ///
 /// # Errors
-/// Those of [`read_constraints`], except for unknown ids.
+/// Returns the errors of [`read_constraints`], except for unknown ids.
 pub fn read_known_constraints(path: &str, dataset: &Dataset) -> Result<(Constraints, usize)> {
     let sheet = Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?;
     let read = parse(sheet, &Objects::new(dataset, true)?, Unknown::Counted, None)?;

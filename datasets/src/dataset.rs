@@ -252,7 +252,7 @@ impl Dataset {
     /// one cannot-link for each two, from which the others follow: of very many classes as a group.
     ///
     /// # Errors
-    /// None that is known: objects of one class are never linked to themselves.
+    /// No errors are known: objects of one class are never linked to themselves.
     pub fn known_constraints(&self, most: usize) -> Result<Constraints> {
         self.known_constraints_of(most, |_| true)
     }
@@ -260,7 +260,7 @@ impl Dataset {
     /// The same of the objects that are `inside`.
     ///
     /// # Errors
-    /// None that is known: objects of one class are never linked to themselves.
+    /// No errors are known: objects of one class are never linked to themselves.
     pub fn known_constraints_of(
         &self,
         most: usize,

@@ -76,7 +76,7 @@ fn found(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
 /// exist; names are not checked.
 ///
 /// # Errors
-/// As [`open`].
+/// Returns the errors of [`open`].
 pub fn check_head(name_or_path: &str, options: &OpenOptions) -> Result<()> {
     if name_or_path != "-" && is_table(name_or_path) {
         table::check(Input::open(Path::new(name_or_path))?, options)

@@ -85,7 +85,7 @@ pub fn read_pairs(path: &str, options: &PairOptions) -> Result<JudgedPairs> {
 /// The same from the text of such a file.
 ///
 /// # Errors
-/// As [`read_pairs`].
+/// Returns the errors of [`read_pairs`].
 pub fn pairs_of_text(text: &str, options: &PairOptions) -> Result<JudgedPairs> {
     parse(Input::of(text.as_bytes(), "pairs"), "pairs", options)
 }

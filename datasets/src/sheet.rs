@@ -53,7 +53,7 @@ impl<'a> Sheet<'a> {
     /// As [`Sheet::open`]; without a header the columns are called `#1`, `#2` …
     ///
     /// # Errors
-    /// As [`Sheet::open`].
+    /// Returns the errors of [`Sheet::open`].
     pub fn open_as(
         input: Input<'a>,
         separator: Option<char>,

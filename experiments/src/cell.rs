@@ -337,7 +337,7 @@ fn scores(
 /// Clusters at a curve point and scores the result.
 ///
 /// # Errors
-/// Those of the method and of the metrics; `Contract` for a score that is not a finite number.
+/// Returns the errors of the method and of the metrics; `Contract` for a score that is not a finite number.
 pub(crate) fn cluster_and_score(
     env: &RunEnv,
     at: usize,

@@ -111,7 +111,7 @@ impl CellFile {
     /// Reads the text of the file of the cell `identity`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Describes the fault.
     pub fn decode(text: &str, identity: &str) -> Result<CellFile, String> {
         let (first, rows) = text.split_once('\n').ok_or("it is cut off in its first line")?;
         let head: Head = serde_json::from_str(first)

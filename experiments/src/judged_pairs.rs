@@ -33,7 +33,7 @@ impl From<Constraints> for Answers {
 /// are ignored with a warning.
 ///
 /// # Errors
-/// Those of reading; `Data` for a ledger that refers to rows by number.
+/// Returns the errors of reading; `Data` for a ledger that refers to rows by number.
 pub fn answers(
     objects: &Dataset,
     file: Option<&str>,

@@ -79,7 +79,7 @@ pub struct Selected {
 ///
 /// # Errors
 /// `BadParam` for a range without numbers or beyond the objects of a subsample, and for fewer than two objects; `Data`
-/// if all objects are identical; those of the clusterer.
+/// if all objects are identical; the errors of the clusterer.
 pub fn select_k(
     clusterer: &dyn BaseClusterer,
     problem: &Problem,

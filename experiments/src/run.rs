@@ -63,7 +63,7 @@ pub(crate) fn run_some(
 /// whose files are damaged, after carrying out `sets` (`run.cell_timeout_s=60`).
 ///
 /// # Errors
-/// As [`run`]; `Data` if the data of finished cells have changed or are missing.
+/// Returns the errors of [`run`]; `Data` if the data of finished cells have changed or are missing.
 pub fn retry(dir: &Path, sets: &[String], options: &RunOptions) -> Result<Outcome> {
     retry_some(dir, sets, options, &|_| true)
 }
@@ -72,7 +72,7 @@ pub fn retry(dir: &Path, sets: &[String], options: &RunOptions) -> Result<Outcom
 /// contain its identity.
 ///
 /// # Errors
-/// As [`retry`]; `Data` when no cell has this identity, or the one that has did not fail.
+/// Returns the errors of [`retry`]; `Data` when no cell has this identity, or the one that has did not fail.
 pub fn retry_cell(
     dir: &Path,
     identity: &str,

@@ -61,7 +61,7 @@ impl RunEnv<'_> {
 /// constraints that touch a test object left out (their number comes second).
 ///
 /// # Errors
-/// None that is known.
+/// No errors are known.
 pub(crate) fn problem(
     set: &Prepared,
     k: Option<usize>,

@@ -124,7 +124,7 @@ impl Single {
     /// Carries out the steps that change rows; `given` constraints follow their objects.
     ///
     /// # Errors
-    /// `Usage` where a step that reads constraints stands before one that changes rows; those of the steps.
+    /// `Usage` where a step that reads constraints stands before one that changes rows; the errors of the steps.
     pub fn new(
         original: Dataset,
         mut method: Method,
@@ -153,8 +153,8 @@ impl Single {
     /// Checks that are possible before anything runs. `example` is a clusterer in the caller's words.
     ///
     /// # Errors
-    /// Those of [`Problem::require_k`]; `Usage` for a method that makes no clusters, unless the answers are all that is
-    /// wanted.
+    /// Returns the errors of [`Problem::require_k`]; `Usage` for a method that makes no clusters, unless the answers
+    /// are all that is wanted.
     pub fn check(&self, answers_alone: bool, example: &str) -> Result<()> {
         if self.problem.k.is_some() {
             self.problem.require_k(None, "k")?;
@@ -217,7 +217,7 @@ impl Single {
     /// Constraints of objects as those of the rows that were read.
     ///
     /// # Errors
-    /// None that is known: every object was a row.
+    /// No errors are known: every object was a row.
     pub fn of_rows(&self, constraints: &Constraints) -> Result<Constraints> {
         let pair = |c: &Constraint| Constraint { i: self.row(c.i), j: self.row(c.j), ..*c };
         let pairs = constraints.listed().iter().map(pair);
@@ -250,7 +250,7 @@ impl Single {
     /// The objects after the transforms that read no constraints: what selectors see.
     ///
     /// # Errors
-    /// Those of the transforms.
+    /// Returns the errors of the transforms.
     pub fn seen(&self) -> Result<Transformed> {
         self.seen_after(self.method.prefix().len())
     }
@@ -271,7 +271,7 @@ impl Single {
     /// question.
     ///
     /// # Errors
-    /// Those of the transforms and of [`Method::admit_hard`].
+    /// Returns the errors of the transforms and of [`Method::admit_hard`].
     pub fn admitted(&self) -> Result<Transformed> {
         let seen = self.seen()?;
         self.method.admit_hard(&seen.problem.constraints)?;
@@ -281,7 +281,7 @@ impl Single {
     /// The ensemble that `generator` makes of what selectors see.
     ///
     /// # Errors
-    /// Those of transforms and generator.
+    /// Returns the errors of transforms and generator.
     pub fn ensemble(&self, generator: &dyn EnsembleGenerator) -> Result<Arc<Ensemble>> {
         let seen = self.seen()?;
         let made = self.ctx.ensemble_labels(generator, &seen.problem);
@@ -320,7 +320,7 @@ impl Single {
     /// Asks; `None` when the method has no selector.
     ///
     /// # Errors
-    /// Those of selector, oracle and ledger.
+    /// Returns the errors of selector, oracle and ledger.
     pub fn select(&self, seen: &Problem, asked: Asked<'_>) -> Result<Option<Selection>> {
         if self.method.selector.is_none() {
             return Ok(None);
@@ -349,7 +349,7 @@ impl Single {
     /// warned of.
     ///
     /// # Errors
-    /// Those of [`Ledger::open`]; `Usage` for a method without a selector.
+    /// Returns the errors of [`Ledger::open`]; `Usage` for a method without a selector.
     fn keep(
         &self,
         scene: &Scene,
@@ -369,7 +369,7 @@ impl Single {
     /// question.
     ///
     /// # Errors
-    /// Those of the selector and of the ledger; `Usage` for a method without a selector.
+    /// Returns the errors of the selector and of the ledger; `Usage` for a method without a selector.
     pub fn driver(
         &self,
         seen: &Problem,
@@ -388,7 +388,7 @@ impl Single {
     /// The next question of such a selection; `None` if it has ended.
     ///
     /// # Errors
-    /// Those of the selector, of the clusterer that it asks, and of the ledger.
+    /// Returns the errors of the selector, of the clusterer that it asks, and of the ledger.
     pub fn question(&self, driver: &mut LedgerDriver) -> Result<Option<Question>> {
         self.asking(|| {
             loop {
@@ -409,7 +409,7 @@ impl Single {
     /// Answers the open question of a driver.
     ///
     /// # Errors
-    /// Those of the selector and of the ledger.
+    /// Returns the errors of the selector and of the ledger.
     pub fn tell(&self, driver: &mut LedgerDriver, answer: &Answer) -> Result<()> {
         self.asking(|| driver.tell(answer))
     }
@@ -424,7 +424,7 @@ impl Single {
     /// Asks `respondent` about `seen`; `None` when the method has no selector.
     ///
     /// # Errors
-    /// Those of selector, respondent and ledger.
+    /// Returns the errors of selector, respondent and ledger.
     pub fn ask(
         &self,
         seen: &Problem,
@@ -445,7 +445,7 @@ impl Single {
     /// Clusters under the given and the selected constraints; objects of noise come without a label.
     ///
     /// # Errors
-    /// Those of the method.
+    /// Returns the errors of the method.
     pub fn cluster(&self, seen: &Transformed, selection: Option<&Selection>) -> Result<Clustered> {
         let (lineage, before, all) = (&seen.lineage, &seen.steps, seen);
         let seen = &seen.problem;

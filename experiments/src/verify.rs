@@ -43,8 +43,8 @@ pub struct Verified {
 /// of the system.
 ///
 /// # Errors
-/// `Data` when it is not a results directory, when no cell in it is finished, or when a file was
-/// changed; as [`run`](crate::run) for the cells.
+/// `Data` when it is not a results directory, when no cell in it is finished, or when a file was changed; the errors of
+/// [`run`](crate::run) for the cells.
 pub fn verify(dir: &Path, share: f64, seed: u64, options: &RunOptions) -> Result<Verified> {
     let mut experiment = Experiment::from_directory(dir)?;
     (experiment.run.cell_timeout_s, experiment.run.cell_memory_bytes) = (None, None);

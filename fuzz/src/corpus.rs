@@ -14,7 +14,7 @@ pub struct Kept {
 /// The files of the target of this name.
 ///
 /// # Errors
-/// Those of reading; a folder that is not there holds none.
+/// Returns the errors of reading; a missing folder counts as empty.
 pub fn kept(target: &str) -> std::io::Result<Kept> {
     Ok(Kept {
         corpus: files(&folder("corpora").join(target))?,

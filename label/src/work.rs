@@ -47,8 +47,8 @@ pub type Imported = (String, Statement, Option<Answer>);
 /// file are added first.
 ///
 /// # Errors
-/// Those of the selector and of the ledger; one that another process holds names it. `Data` for an imported statement
-/// that contradicts earlier ones.
+/// Returns the errors of the selector and of the ledger; one that another process holds names it. `Data` for an
+/// imported statement that contradicts earlier ones.
 pub fn open_driver(
     single: &Single,
     seen: &Problem,
@@ -66,7 +66,7 @@ impl Work {
     /// before the next question.
     ///
     /// # Errors
-    /// Those of the selector and of the ledger.
+    /// Returns the errors of the selector and of the ledger.
     pub fn run(self, single: &Single, seen: &Problem, driver: LedgerDriver) -> Result<Selection> {
         // Whoever quits waits for no clustering.
         let stop = Arc::new(AtomicBool::new(false));

@@ -76,8 +76,8 @@ pub enum MoreChunklets {
 /// centres and weights (k × d). No must-link is ever broken. No cannot-link is broken if each chunklet must be apart
 /// from fewer than k others.
 /// # Errors
-/// As `lac`; `InconsistentConstraints` with the chain of must-links; `InfeasibleConstraints` if `infeasible` is not
-/// `least_violation`.
+/// Returns the errors of `lac`; `InconsistentConstraints` with the chain of must-links; `InfeasibleConstraints` if
+/// `infeasible` is not `least_violation`.
 /// # Cost and randomness
 /// O(rounds · (n·k·d + chunklets · k + cannot-linked chunklets)); random: the first centre if no chunklet has
 /// cannot-links, and the order if `chunklet_order` asks for it.

@@ -16,7 +16,7 @@ use crate::parts::weights::{Scheme, Weights};
 /// # Input and output
 /// The input of the other function. The diagnostics contain the number of members kept.
 /// # Errors
-/// `BadParam`; those of the other function.
+/// `BadParam`; the errors of the other function.
 /// # Cost and randomness
 /// O(τ²n) and the other function. The selection itself is not random.
 /// # References

@@ -15,7 +15,7 @@ use crate::wbpa::Wbpa;
 /// # Input and output
 /// As `wbpa`, with feature weights in every member. The result has weights, clusters × features.
 /// # Errors
-/// As `wbpa`; `BadParam` when a member has no feature weights.
+/// Returns the errors of `wbpa`; `BadParam` when a member has no feature weights.
 /// # Cost and randomness
 /// As `wbpa`.
 /// # References

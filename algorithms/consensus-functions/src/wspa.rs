@@ -17,7 +17,7 @@ use crate::wbpa::{DistanceUnit, distances, posteriors};
 /// # Input and output
 /// As `wbpa`.
 /// # Errors
-/// As `wbpa`; `BadParam` above `max_n`.
+/// Returns the errors of `wbpa`; `BadParam` above `max_n`.
 /// # Cost and randomness
 /// O(n² Σk_t) time, 8 n² bytes for the graph and at least as much for cutting it. Random in the partitioner.
 /// # References

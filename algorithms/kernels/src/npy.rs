@@ -31,7 +31,7 @@ impl Header {
     /// Takes it off the beginning of a file.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// Describes the fault in the file.
     fn read(file: &mut impl Read) -> Result<Self, String> {
         let mut start = [0; 12];
         file.read_exact(&mut start[..10]).map_err(|_| "is not an NPY file")?;
@@ -84,7 +84,7 @@ impl Header {
 /// Writes magic, version and dictionary of a file with values of this type and shape.
 ///
 /// # Errors
-/// Those of the writer.
+/// Returns the errors of the writer.
 pub fn write_header(out: &mut dyn Write, kind: &str, shape: &[usize]) -> io::Result<()> {
     let shape = match shape {
         [n] => format!("({n},)"),
@@ -231,7 +231,7 @@ impl NpyRows {
     /// All rows.
     ///
     /// # Errors
-    /// As [`rows`](Self::rows).
+    /// Returns the errors of [`rows`](Self::rows).
     pub fn all(&mut self) -> Result<Array2<f64>> {
         self.copied(std::iter::once(0..self.n), self.n)
     }

@@ -102,7 +102,7 @@ impl Engine {
     /// the firm ones are; the result reports how many could not be.
     ///
     /// # Errors
-    /// `BadK`, `TooManyClusters`, `BadParam`; those of the engine.
+    /// `BadK`, `TooManyClusters`, `BadParam`; the errors of the engine.
     pub fn partition(self, task: &Task, ctx: &Context) -> Result<Partition> {
         task.check()?;
         let (graph, k) = (task.graph, task.k);
@@ -151,7 +151,7 @@ impl Engine {
     /// outcome is that of [`Engine::partition`] on the graph.
     ///
     /// # Errors
-    /// As [`Engine::partition`].
+    /// Returns the errors of [`Engine::partition`].
     pub fn partition_sides(
         self,
         sides: &dyn Sides,

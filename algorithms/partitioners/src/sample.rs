@@ -30,7 +30,7 @@ const LARGE: usize = 2;
 /// Parts of all vertices by a balanced engine.
 ///
 /// # Errors
-/// Those of the engine.
+/// Returns the errors of the engine.
 pub(crate) fn parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Result<Vec<u32>> {
     let plain = || best_parts(engine, task, ctx);
     let graph = task.graph;
@@ -62,7 +62,7 @@ fn best_parts(engine: &dyn Partitioner, task: &Task, ctx: &Context) -> Result<Ve
 /// the graph is to be cut whole.
 ///
 /// # Errors
-/// Those of the engine.
+/// Returns the errors of the engine.
 pub(crate) fn parts_of_sides(
     engine: &dyn Partitioner,
     sides: &dyn Sides,

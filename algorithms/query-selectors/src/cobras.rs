@@ -120,7 +120,7 @@ pub(crate) enum Reviewed {
 /// COBRAS for the selector `tag`, which believes every answer without a `review`.
 ///
 /// # Errors
-/// As the selector documents.
+/// Returns the errors that the selector documents.
 pub(crate) fn begin(
     options: &Cobras,
     tag: &str,

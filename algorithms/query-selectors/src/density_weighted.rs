@@ -14,7 +14,7 @@ use crate::committee::Committee;
 /// # Input and output
 /// The input of the generator, dense or sparse rows; k from the problem or the option.
 /// # Errors
-/// As `committee`.
+/// Returns the errors of `committee`.
 /// # Cost and randomness
 /// As `committee`, and one row of counts for each object: O(n²), without a matrix O(n² τ / 32).
 /// # References

@@ -22,7 +22,7 @@ use crate::parts::worlds::{Verdict, Worlds};
 /// do not count as they were given. The constraints passed on are the corrected answers at the end. Given constraints
 /// are assumed to be right.
 /// # Errors
-/// As `cobras`.
+/// Returns the errors of `cobras`.
 /// # Cost and randomness
 /// As `cobras`, and for each question after a merging O(a²·r) for r answers, a of them on a common cycle, and O(r·v²)
 /// for the v objects asked about. Random only in the clusterer.

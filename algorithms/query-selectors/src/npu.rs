@@ -68,7 +68,7 @@ impl FeaturesPerSplit {
 /// `explore_consolidate`.
 /// # Errors
 /// `BadParam` for `k`, `features_per_split` above the number of features and the other options; `UnsupportedData` for
-/// distances and affinities; those of the clusterer.
+/// distances and affinities; the errors of the clusterer.
 /// # Cost and randomness
 /// A clustering, a forest in O(trees n m log n) per level of its trees, with m features per split, and O(trees |E|
 /// neighbourhoods) per object placed. Random in the first two objects, the forests, the members put in questions, the

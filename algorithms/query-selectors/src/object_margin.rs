@@ -19,7 +19,7 @@ use crate::parts::voting::Voting;
 /// # Input and output
 /// The input of the generator, dense or sparse rows; k from the problem or the option.
 /// # Errors
-/// As `committee`.
+/// Returns the errors of `committee`.
 /// # Cost and randomness
 /// The ensemble and its counts; each object placed O(n). Random in the ensemble and the first object.
 /// # References

@@ -21,7 +21,7 @@ use crate::parts::worlds::{Verdict, Worlds};
 /// As the selector. The constraints passed on are the corrected answers at the end. Given constraints are assumed to
 /// be right.
 /// # Errors
-/// As the selector.
+/// Returns the errors of the selector.
 /// # Cost and randomness
 /// As the selector, which starts again each time that answers are corrected. Each additional question takes O(a²·r)
 /// for r answers, a of them on a common cycle, and O(r·v²) for the v objects asked about.

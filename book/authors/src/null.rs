@@ -19,7 +19,7 @@ const POINTS: [usize; 3] = [0, 50, 100];
 /// Returns the table of these claims, and how many have no reason in their file.
 ///
 /// # Errors
-/// As [`Experiment::load`], [`run`] and [`report`].
+/// Returns the errors of [`Experiment::load`], [`run`] and [`report`].
 pub fn null(files: &[PathBuf], sets: &[String], out: &Path) -> Result<(String, usize)> {
     let mut table = String::from(
         "| experiment | claim that holds without the method | on | because |\n|---|---|---|---|\n",

@@ -39,7 +39,7 @@ struct Group<'a> {
 /// that are kept there.
 ///
 /// # Errors
-/// `Usage` if `dir` has another README.md; as [`kept_verdicts`].
+/// `Usage` if `dir` has another README.md; the errors of [`kept_verdicts`].
 pub fn keep_verdicts(results: &[PathBuf], dir: &Path) -> Result<()> {
     let page = dir.join("README.md");
     if std::fs::read(&page).is_ok_and(|there| !there.starts_with(b"# Verdicts")) {

@@ -9,7 +9,7 @@ use mustlink_kernels::kmeans::nearest::centres::Centres;
 /// The fitted transform of a step, if its result on `data` fits into the memory limit.
 ///
 /// # Errors
-/// `Memory`; those of [`SavedStep::restored`].
+/// `Memory`; the errors of [`SavedStep::restored`].
 pub fn fitted_of(step: &SavedStep, data: &Data, ctx: &Context) -> Result<Box<dyn Fitted>> {
     let shape = step.transform.shape_of_result(&Problem::new(data.clone()).shape());
     within_memory(8 * shape.entries as u64, data, ctx)?;

@@ -11,7 +11,7 @@ const MAX_VALUES: usize = 10_000;
 /// `{ from = 0.01, to = 100, factor = 10 }`; `None` for what is neither.
 ///
 /// # Errors
-/// What is wrong with a range.
+/// Describes the fault in a range.
 pub fn axis_values(node: &Node) -> Option<Result<Vec<Node>, String>> {
     if !node.items().is_empty() {
         return Some(Ok(node.items().to_vec()));

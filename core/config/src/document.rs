@@ -332,7 +332,7 @@ impl Document {
     /// Reads and parses a file.
     ///
     /// # Errors
-    /// `Config` when it cannot be read; otherwise as [`Document::parse`].
+    /// `Config` when it cannot be read; otherwise the errors of [`Document::parse`].
     pub fn read(path: &Path) -> Result<Document> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|e| {

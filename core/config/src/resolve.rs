@@ -160,7 +160,7 @@ fn resolved_table(
 /// The configuration of one plugin as plain values, every default filled in.
 ///
 /// # Errors
-/// As [`resolve`].
+/// Returns the errors of [`resolve`].
 pub fn resolve_plugin(value: &Value) -> Result<Value> {
     let map = match value {
         Value::String(tag) => Map::from_iter([("type".to_string(), Value::String(tag.clone()))]),

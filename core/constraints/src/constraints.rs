@@ -201,7 +201,7 @@ impl Constraints {
     /// The same with the pairs of groups listed one by one, because `what` accepts only pairs.
     ///
     /// # Errors
-    /// As [`Constraints::check_group_pairs`].
+    /// Returns the errors of [`Constraints::check_group_pairs`].
     pub fn in_pairs(&self, what: &str) -> Result<Self> {
         self.check_group_pairs(what)?;
         let (listed, neighbourhoods) = (self.pairs().to_vec(), self.neighbourhoods.clone());
@@ -372,7 +372,7 @@ impl Constraints {
     /// object are united.
     ///
     /// # Errors
-    /// As [`Constraints::new`].
+    /// Returns the errors of [`Constraints::new`].
     pub fn union(&self, more: &Constraints, n: usize) -> Result<Self> {
         let both = self.listed.iter().chain(&more.listed).copied();
         let groups = self.groups.iter().chain(&more.groups).cloned();

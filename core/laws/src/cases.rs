@@ -29,7 +29,7 @@ impl Case {
     /// Runs the check.
     ///
     /// # Errors
-    /// What is broken.
+    /// Describes the broken law.
     pub fn run(&self) -> Verdict {
         (self.run)()
     }
@@ -37,7 +37,7 @@ impl Case {
     /// As [`Case::run`]; what is broken is shown on the smallest problem found.
     ///
     /// # Errors
-    /// What is broken, with the problem if the law has one.
+    /// Describes the broken law, with the problem if the law has one.
     pub fn run_and_show(&self) -> Verdict {
         self.run().map_err(|complaint| match (self.small)() {
             Some(small) if small.problem.is_some() => small.to_string(),

@@ -78,7 +78,7 @@ impl Ledger {
     /// earlier header. The file then gets the header of now, and the selection begins again with the answers so far.
     ///
     /// # Errors
-    /// As [`Ledger::open`]; `Data` if an object has another id now.
+    /// Returns the errors of [`Ledger::open`]; `Data` if an object has another id now.
     pub fn open_grown(
         path: &Path,
         header: Header,
@@ -253,7 +253,7 @@ impl Ledger {
     /// Lines that are one event: the disk is waited for once, after the last of them.
     ///
     /// # Errors
-    /// Those of `write`, and `Data` when the disk fails.
+    /// Returns the errors of `write`, and `Data` when the disk fails.
     pub fn at_once(&mut self, write: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let durability = std::mem::replace(&mut self.durability, Durability::Batch(usize::MAX));
         let done = write(self);

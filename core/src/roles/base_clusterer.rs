@@ -105,7 +105,7 @@ pub trait BaseClusterer: super::Plugin {
     /// One label in `0..k` for every object of `problem`.
     ///
     /// # Errors
-    /// As the plugin documents; a panic is a defect.
+    /// Returns the errors that the plugin documents; a panic is a defect.
     fn cluster(&self, problem: &Problem, ctx: &Context) -> Result<Clustering>;
 
     /// Plain facts, computed from the parameters.

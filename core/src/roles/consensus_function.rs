@@ -60,7 +60,7 @@ pub trait ConsensusFunction: super::Plugin {
     /// One partition of the ensemble's objects; k is that of `problem`.
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// Returns the errors that the plugin documents.
     fn combine(&self, ensemble: &Ensemble, problem: &Problem, ctx: &Context) -> Result<Clustering>;
 
     /// Requirements on the members.

@@ -48,7 +48,7 @@ pub trait ConstraintPropagator: super::Plugin {
     /// Propagates `constraints`; every given constraint is kept.
     ///
     /// # Errors
-    /// As documented by the plugin.
+    /// Returns the errors that the plugin documents.
     fn propagate(
         &self,
         constraints: &Constraints,

@@ -35,7 +35,7 @@ pub trait EnsembleGenerator: super::Plugin {
     /// Members over the same objects; member t depends on nothing but the problem, the path and t.
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// Returns the errors that the plugin documents.
     fn generate(&self, problem: &Problem, ctx: &Context) -> Result<Ensemble>;
 
     /// Plain facts, computed from the parameters.

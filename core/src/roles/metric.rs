@@ -114,7 +114,7 @@ pub trait Metric: super::Plugin {
     /// The score; `None` where undefined, never NaN.
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// Returns the errors that the plugin documents.
     fn score(&self, input: &MetricInput) -> Result<Option<f64>>;
 
     /// Plain facts.

@@ -171,7 +171,7 @@ pub trait Inquiry: Send {
     /// Returns the next step. Idempotent: without a `tell` in between, the same step and id.
     ///
     /// # Errors
-    /// As documented by the plugin.
+    /// Returns the errors that the plugin documents.
     fn step(&mut self) -> Result<Step>;
 
     /// Takes the reply to query `id`.
@@ -229,7 +229,7 @@ pub trait QuerySelector: super::Plugin {
     /// An inquiry about `problem`. The inquiry owns what it needs (problem and context are cheap clones).
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// Returns the errors that the plugin documents.
     fn start(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Inquiry>>;
 
     /// Plain facts, computed from the parameters.

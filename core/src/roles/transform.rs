@@ -17,7 +17,7 @@ pub trait Fitted: Send + Sync {
     /// The transformed objects.
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// Returns the errors that the plugin documents.
     fn apply(&self, data: &Data) -> Result<Data>;
 
     /// For transforms that drop or merge rows: the new row of each old row (`None` = dropped).
@@ -107,7 +107,7 @@ pub trait Transform: super::Plugin {
     /// Learns what is needed from all rows of `problem`.
     ///
     /// # Errors
-    /// As the plugin documents.
+    /// Returns the errors that the plugin documents.
     fn fit(&self, problem: &Problem, ctx: &Context) -> Result<Box<dyn Fitted>>;
 
     /// The fitted transform that [`Fitted::saved`] kept.
@@ -173,7 +173,7 @@ impl SavedStep {
     /// The fitted transform.
     ///
     /// # Errors
-    /// Those of [`Transform::restore`].
+    /// Returns the errors of [`Transform::restore`].
     pub fn restored(&self) -> Result<Box<dyn Fitted>> {
         self.transform.restore(&self.fitted)
     }

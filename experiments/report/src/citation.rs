@@ -56,7 +56,7 @@ impl Used {
     /// The plugins of an experiment: its methods, data sets and scores.
     ///
     /// # Errors
-    /// As [`Used::add`].
+    /// Returns the errors of [`Used::add`].
     pub fn of(experiment: &Experiment) -> Result<Used> {
         let mut used = Used::default();
         for section in ["method", "dataset", "scoring"] {

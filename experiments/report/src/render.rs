@@ -55,7 +55,7 @@ const SCALE: f32 = 3.0;
 /// A figure in another format.
 ///
 /// # Errors
-/// What is wrong with the SVG, or that this build has no such format.
+/// The SVG is invalid, or this build has no such format.
 #[cfg(feature = "figures")]
 fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
     use resvg::tiny_skia::{Pixmap, Transform};
@@ -97,7 +97,7 @@ fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
 /// A figure in another format.
 ///
 /// # Errors
-/// That this build has no such format.
+/// This build has no such format.
 #[cfg(not(feature = "figures"))]
 fn render(svg: &str, format: Format) -> std::result::Result<Vec<u8>, String> {
     check_formats(&[format]).map_err(|e| e.to_string())?;

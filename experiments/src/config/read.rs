@@ -42,7 +42,7 @@ impl Experiment {
     /// Checks an experiment given as text; relative paths start at `base`.
     ///
     /// # Errors
-    /// As [`Experiment::load`].
+    /// Returns the errors of [`Experiment::load`].
     pub fn parse(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Experiment> {
         Experiment::from_document(Document::parse(name, text)?, base, sets)
     }
@@ -67,7 +67,7 @@ impl Experiment {
     /// The experiment a results directory belongs to.
     ///
     /// # Errors
-    /// `Data` when it is not a results directory; otherwise as [`Experiment::load`].
+    /// `Data` when it is not a results directory; otherwise the errors of [`Experiment::load`].
     pub fn from_directory(dir: &Path) -> Result<Experiment> {
         Experiment::from_directory_with(dir, &[])
     }
@@ -75,7 +75,7 @@ impl Experiment {
     /// The same after carrying out `sets`.
     ///
     /// # Errors
-    /// As [`Experiment::from_directory`].
+    /// Returns the errors of [`Experiment::from_directory`].
     pub(crate) fn from_directory_with(dir: &Path, sets: &[String]) -> Result<Experiment> {
         let stored = stored::read(dir)?;
         // Results may be somebody else's: looking at them starts nothing.
@@ -89,7 +89,7 @@ impl Experiment {
     /// Every value of an experiment, defaults among them, with the place that it comes from.
     ///
     /// # Errors
-    /// As [`Experiment::load`].
+    /// Returns the errors of [`Experiment::load`].
     pub fn origins(path: &Path, sets: &[String]) -> Result<Vec<Origin>> {
         let document = Document::read(path)?;
         let base = stored::base_of(path, &document);

@@ -60,7 +60,7 @@ pub struct SlurmOptions {
 /// Runs an experiment, or what is left of it, on a cluster.
 ///
 /// # Errors
-/// As `run`; `Usage` with what the cluster says when it refuses.
+/// Returns the errors of `run`; `Usage` with what the cluster says when it refuses.
 pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) -> Result<Outcome> {
     let start = Instant::now();
     let most = queue::check(&slurm.request)?;
@@ -116,7 +116,7 @@ pub fn run(experiment: &Experiment, options: &RunOptions, slurm: &SlurmOptions) 
 /// Does the cells of one task of an array, in the directory `options.out`.
 ///
 /// # Errors
-/// As `run`; `Data` when the file lists no such task, or cells that this build does not have.
+/// Returns the errors of `run`; `Data` when the file lists no such task, or cells that this build does not have.
 pub fn task(list: &Path, number: usize, options: &RunOptions) -> Result<Outcome> {
     let fail = |message: String| Error::Data { place: list.display().to_string(), message };
     let array = Array::read(list)?;

@@ -180,7 +180,7 @@ pub(super) fn cancel(name: &str) -> Result<()> {
 /// its seconds.
 ///
 /// # Errors
-/// What is accepted.
+/// Describes the accepted values.
 pub fn time_limit(text: &str) -> std::result::Result<f64, String> {
     let wrong = || {
         format!("must be a time of Slurm such as 30 (minutes), 2:00:00 or 1-12:00:00, got {text}")

@@ -76,7 +76,7 @@ pub fn table(tag: &str, input: &MetricInput) -> Result<Option<Contingency>> {
 /// A score that is a function of the table; `None` when no object counts.
 ///
 /// # Errors
-/// As [`table`].
+/// Returns the errors of [`table`].
 pub fn score(
     tag: &str,
     input: &MetricInput,
@@ -88,7 +88,7 @@ pub fn score(
 /// Pairs of objects that count, without the excluded ones; `None` when no pair is left.
 ///
 /// # Errors
-/// As [`table`]; `BadParam` or `IndexOutOfRange` for excluded pairs that are not i < j, sorted,
+/// Returns the errors of [`table`]; `BadParam` or `IndexOutOfRange` for excluded pairs that are not i < j, sorted,
 /// unique and objects.
 pub fn pairs(tag: &str, input: &MetricInput) -> Result<Option<PairCounts>> {
     let class = classes(tag, input)?;

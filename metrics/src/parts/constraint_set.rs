@@ -21,7 +21,7 @@ pub fn inside<'a>(
 /// Those of `pairs` inside the scope.
 ///
 /// # Errors
-/// As [`inside`].
+/// Returns the errors of [`inside`].
 pub fn among<'a>(input: &MetricInput<'a>, pairs: &'a [Constraint]) -> Result<Vec<&'a Constraint>> {
     check_scope(input)?;
     let n = input.labels.len();
@@ -35,7 +35,7 @@ pub fn among<'a>(input: &MetricInput<'a>, pairs: &'a [Constraint]) -> Result<Vec
 /// The groups of `given` inside the scope, those members of each that count.
 ///
 /// # Errors
-/// As [`inside`].
+/// Returns the errors of [`inside`].
 pub fn groups_inside(input: &MetricInput, given: Option<&Constraints>) -> Result<Vec<Group>> {
     check_scope(input)?;
     let n = input.labels.len();
@@ -55,7 +55,7 @@ pub fn groups_inside(input: &MetricInput, given: Option<&Constraints>) -> Result
 /// The given constraints inside the scope, groups whole: their pairs may be too many to be listed.
 ///
 /// # Errors
-/// As [`inside`].
+/// Returns the errors of [`inside`].
 pub fn whole(input: &MetricInput) -> Result<Constraints> {
     let n = input.labels.len();
     let listed = among(input, input.constraints.map_or(&[][..], Constraints::listed))?;
@@ -67,7 +67,7 @@ pub fn whole(input: &MetricInput) -> Result<Constraints> {
 /// `None` without constraints.
 ///
 /// # Errors
-/// As [`inside`]; `ClosureTooLarge` for very many contradictions.
+/// Returns the errors of [`inside`]; `ClosureTooLarge` for very many contradictions.
 pub fn closure(input: &MetricInput) -> Result<Option<(Closure, usize)>> {
     let given = whole(input)?;
     let count = given.len();

@@ -96,7 +96,7 @@ impl Clusters {
     /// The clusters inside the scope; `None` when no object counts.
     ///
     /// # Errors
-    /// As [`data`].
+    /// Returns the errors of [`data`].
     pub fn new(tag: &str, input: &MetricInput, distortion: Distortion) -> Result<Option<Self>> {
         let data = data(tag, input, &COORDINATES)?;
         let rows = rows(input);

@@ -150,7 +150,7 @@ impl Objects<'_> {
     /// The two different objects in two cells of a line, the smaller first.
     ///
     /// # Errors
-    /// As [`Objects::find`]; `Data` for an object with itself.
+    /// Returns the errors of [`Objects::find`]; `Data` for an object with itself.
     pub fn pair(&self, line: u64, i: &str, j: &str) -> Result<(u32, u32)> {
         let (a, b) = (self.find(line, i)?, self.find(line, j)?);
         if a == b {

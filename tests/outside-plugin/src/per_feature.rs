@@ -9,7 +9,7 @@ use mustlink::prelude::*;
 /// # Input and output
 /// Dense data; as many members as features.
 /// # Errors
-/// Those of the clusterer.
+/// Returns the errors of the clusterer.
 /// # Cost and randomness
 /// That of the clusterer, once per feature, on a path of its own.
 #[options]

@@ -11,7 +11,7 @@ use mustlink::prelude::*;
 /// # Input and output
 /// Dense data, constraints of any weight. One label per object in `0..k`.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; those of the other clusterer.
+/// `MissingK`, `BadK`, `TooManyClusters`; the errors of the other clusterer.
 /// # Cost and randomness
 /// O(n·k·d) and a few sweeps; random only in the other clusterer.
 #[options]

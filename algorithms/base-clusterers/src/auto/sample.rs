@@ -40,7 +40,7 @@ impl Sample {
     /// the sample does, else the nearest object of the sample, both as the candidate sees them.
     ///
     /// # Errors
-    /// Those of the candidate's transforms.
+    /// Returns the errors of the candidate's transforms.
     pub fn on_all(&self, trial: &Trial<'_>, labels: Vec<u32>, all: &Problem) -> Result<Vec<u32>> {
         let (Some(rows), Some(rule)) = (&self.rows, &trial.rule) else { return Ok(labels) };
         let (known, data) = (&rule.apply(&self.problem.data)?, rule.apply(&all.data)?);

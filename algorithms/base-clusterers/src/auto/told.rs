@@ -11,7 +11,7 @@ use mustlink_kernels::constrained::sides::Sides;
 /// left out; with two clusters that of a cycle with an odd number of cannot-links, too.
 ///
 /// # Errors
-/// None that is known.
+/// No errors are known.
 pub fn told(constraints: &Constraints, n: usize, k: Option<usize>) -> Result<Constraints> {
     let free = |c: &Constraint| Constraint { strength: None, ..*c };
     let all = Constraints::new(n, constraints.pairs().iter().map(free))?;

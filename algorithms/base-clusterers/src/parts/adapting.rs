@@ -45,7 +45,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
 /// of ordinary magnitude.
 ///
 /// # Errors
-/// None for data that was checked when it was made.
+/// Returns no error for data that was checked when it was made.
 pub(crate) fn bounded(data: &Data) -> Result<(Data, f64)> {
     let matrix = data.matrix();
     let largest = matrix.iter().fold(0.0f64, |m, v| m.max(v.abs()));

@@ -37,7 +37,7 @@ impl Attempts {
     /// The first centres of an attempt.
     ///
     /// # Errors
-    /// As [`start`].
+    /// Returns the errors of [`start`].
     pub(crate) fn centres(
         &self,
         init: ConstrainedInit,

@@ -94,7 +94,7 @@ impl<'a> CompleteSearch<'a> {
     /// Labels the units of all parts, none of which has a label yet.
     ///
     /// # Errors
-    /// As [`CompleteSearch::place`].
+    /// Returns the errors of [`CompleteSearch::place`].
     pub(crate) fn place_all(
         &self,
         points: &Points,

@@ -9,7 +9,7 @@ use ndarray::Array2;
 /// The best of `restarts` runs of k-means on `rows`.
 ///
 /// # Errors
-/// As k-means: more clusters than rows, and cancellation.
+/// Returns the errors of k-means: more clusters than rows, and cancellation.
 pub fn kmeans_of(
     rows: Array2<f64>,
     k: usize,

@@ -8,7 +8,7 @@ use mustlink_kernels::graph::knn::Neighbours;
 /// That of given affinities; else each object's with its `knn` nearest, their weights locally scaled.
 ///
 /// # Errors
-/// `BadParam` for a negative affinity; those of [`Points::new`]; `Cancelled`, `TimedOut`.
+/// `BadParam` for a negative affinity; the errors of [`Points::new`]; `Cancelled`, `TimedOut`.
 pub(crate) fn neighbour_graph(
     data: &Data,
     distortion: AutoOr<Distortion>,

@@ -115,7 +115,7 @@ impl SeedOptions {
     /// The best of the starts: `run` makes one from its centres.
     ///
     /// # Errors
-    /// As [`SeedOptions::centres`] and `run`.
+    /// Returns the errors of [`SeedOptions::centres`] and `run`.
     pub(crate) fn best(
         &self,
         points: &Points,
@@ -147,7 +147,7 @@ impl SeedOptions {
     /// Centres at the means of the seeds; those without by the rule.
     ///
     /// # Errors
-    /// `BadParam` where the rule refuses; as [`seeding::start`].
+    /// `BadParam` where the rule refuses; the errors of [`seeding::start`].
     fn centres(
         &self,
         points: &Points,

@@ -34,7 +34,7 @@ impl Starts {
     /// The best of what `run` makes of the first centres of each start.
     ///
     /// # Errors
-    /// As [`start`] and `run`.
+    /// Returns the errors of [`start`] and `run`.
     pub(crate) fn best(
         &self,
         points: &Points,

@@ -32,7 +32,7 @@ impl<'a> CanonicalEnsemble<'a> {
     /// The ensemble as the plugin `tag` reads it.
     ///
     /// # Errors
-    /// `MissingK`, `BadK`, `TooManyClusters`; those of the weights; cancellation.
+    /// `MissingK`, `BadK`, `TooManyClusters`; the errors of the weights; cancellation.
     pub fn new(
         ensemble: &'a Ensemble,
         problem: &Problem,
@@ -78,7 +78,7 @@ impl<'a> CanonicalEnsemble<'a> {
     /// different weights.
     ///
     /// # Errors
-    /// As [`CanonicalEnsemble::new`].
+    /// Returns the errors of [`CanonicalEnsemble::new`].
     pub fn unweighted(
         ensemble: &'a Ensemble,
         problem: &Problem,

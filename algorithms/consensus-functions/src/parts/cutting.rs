@@ -101,7 +101,7 @@ impl Cutting {
     /// clusters are as many as they leave.
     ///
     /// # Errors
-    /// Those of the closure of the constraints.
+    /// Returns the errors of the closure of the constraints.
     pub(crate) fn trivial(
         &self,
         view: &CanonicalEnsemble,

@@ -111,7 +111,7 @@ impl Weights {
     /// where all count the same.
     ///
     /// # Errors
-    /// As [`Weights::of`]; `BadParam` when no member is left.
+    /// Returns the errors of [`Weights::of`]; `BadParam` when no member is left.
     pub(crate) fn counting<'a>(
         &self,
         ensemble: &'a Ensemble,

@@ -10,8 +10,8 @@ use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
 /// The results of `table` for all members, n × the clusters of each, as one table.
 ///
 /// # Errors
-/// `BadParam` with the quantity that the members lack, for the plugin `tag`; `NumericalFailure` for values that
-/// are not finite; those of `table`.
+/// `BadParam` with the quantity that the members lack, for the plugin `tag`; `NumericalFailure` for values that are not
+/// finite; the errors of `table`.
 pub(super) fn of_all_clusters(
     view: &CanonicalEnsemble,
     tag: &str,

@@ -17,7 +17,7 @@ impl MemberInput {
     /// it says of itself is equal for two members only if they are equal.
     ///
     /// # Errors
-    /// Those of the clusterer.
+    /// Returns the errors of the clusterer.
     pub fn member(
         &self,
         clusterer: &dyn BaseClusterer,

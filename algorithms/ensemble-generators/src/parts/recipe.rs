@@ -52,7 +52,7 @@ impl Recipe {
     /// Makes the members in parallel, each shown what it draws of `view`; absent: everything.
     ///
     /// # Errors
-    /// A default clusterer that is not linked; a number of clusters out of range; as [`in_parallel`].
+    /// A default clusterer that is not linked; a number of clusters out of range; the errors of [`in_parallel`].
     pub(crate) fn generate(
         &self,
         view: Option<&dyn View>,

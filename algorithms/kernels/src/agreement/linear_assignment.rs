@@ -34,7 +34,7 @@ pub struct Potentials {
 /// As [`maximise`], with the potentials that prove it.
 ///
 /// # Errors
-/// Those of [`maximise`]; `BadParam` also when there are more rows than columns.
+/// Returns the errors of [`maximise`]; `BadParam` also when there are more rows than columns.
 pub fn maximise_with_potentials(values: &[f64], rows: usize, cols: usize) -> Result<Potentials> {
     check(values, rows, cols)?;
     if rows > cols {

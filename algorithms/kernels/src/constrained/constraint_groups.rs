@@ -83,7 +83,7 @@ pub fn entailed_pairs(closure: &Closure, entail: Entail, k: usize) -> Result<Vec
 /// cannot-links as `implicit` says.
 ///
 /// # Errors
-/// Those of [`entailed_pairs`].
+/// Returns the errors of [`entailed_pairs`].
 fn explicit_pairs(
     closure: &Closure,
     entail: Entail,

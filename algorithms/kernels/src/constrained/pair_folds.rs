@@ -26,7 +26,7 @@ pub struct Fold {
 /// The pairs in `count` folds; fewer where there are fewer units, none where nothing can be tested.
 ///
 /// # Errors
-/// None: contradictions are kept as they are.
+/// No errors: contradictions are kept as they are.
 pub fn folds(
     constraints: &Constraints,
     n: usize,

@@ -252,8 +252,8 @@ impl PenalisedKMeans {
     /// them to the data.
     ///
     /// # Errors
-    /// `ClosureTooLarge`; `NumericalFailure` if all constraints together cost more than the range of numbers; those of
-    /// `auto`.
+    /// `ClosureTooLarge`; `NumericalFailure` if all constraints together cost more than the range of numbers; the
+    /// errors of `auto`.
     pub fn links(
         &self,
         k: usize,
@@ -285,7 +285,7 @@ impl PenalisedKMeans {
     /// Centres and first labels ([`NONE`] outside the neighbourhoods that start clusters).
     ///
     /// # Errors
-    /// As [`seeding::start`].
+    /// Returns the errors of [`seeding::start`].
     pub fn start(
         &self,
         points: &Points,
@@ -411,7 +411,7 @@ impl PenalisedKMeans {
     /// constraints.
     ///
     /// # Errors
-    /// Those of `run`.
+    /// Returns the errors of `run`.
     pub fn best(
         &self,
         run: impl Fn(&Context) -> Result<Clustering> + Send + Sync,

@@ -134,7 +134,7 @@ impl Points {
     /// length already.
     ///
     /// # Errors
-    /// None for data that was checked when it was made.
+    /// Returns no error for data that was checked when it was made.
     pub fn new(data: &Data, distortion: impl Into<AutoOr<Distortion>>) -> Result<Self> {
         let n = data.n();
         let distortion = distortion.into().on(data.kind());

@@ -79,7 +79,7 @@ pub fn symmetric(matrix: &Array2<f64>) -> Result<Eigen> {
 /// The same, but it can be interrupted: a thousand rows take seconds, four thousand minutes.
 ///
 /// # Errors
-/// Those of [`symmetric`]; cancellation.
+/// Returns the errors of [`symmetric`]; cancellation.
 pub fn symmetric_until(matrix: &Array2<f64>, ctx: &Context) -> Result<Eigen> {
     let largest = matrix.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     if matrix.iter().any(|v| !v.is_finite()) {

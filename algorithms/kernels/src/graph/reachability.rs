@@ -106,7 +106,7 @@ pub fn mutual_reachability(data: &Data, min_samples: usize, ctx: &Context) -> Re
 /// which it grows from object 0 (ties: the smallest object). O(n²·d) time, O(n·d) memory.
 ///
 /// # Errors
-/// As [`mutual_reachability`].
+/// Returns the errors of [`mutual_reachability`].
 pub fn single_linkage(data: &Data, ctx: &Context) -> Result<Vec<Join>> {
     ctx.check()?;
     joins(data.n(), Space::new(data, 1, ctx)?.grow(|between, _, _| between, ctx)?)
@@ -116,7 +116,7 @@ pub fn single_linkage(data: &Data, ctx: &Context) -> Result<Vec<Join>> {
 /// one before, at the distance at which it is reached. O(n²·d) time.
 ///
 /// # Errors
-/// As [`mutual_reachability`].
+/// Returns the errors of [`mutual_reachability`].
 pub fn optics(data: &Data, min_samples: usize, ctx: &Context) -> Result<Vec<Join>> {
     let n = data.n();
     ctx.check()?;

@@ -154,7 +154,7 @@ pub fn lloyd(
 /// [`lloyd`], with nearest centres found in a given way.
 ///
 /// # Errors
-/// As [`lloyd`].
+/// Returns the errors of [`lloyd`].
 pub fn lloyd_by(
     algorithm: Algorithm,
     points: &Points,
@@ -466,7 +466,7 @@ pub fn best_of(
 /// several at once would only need more memory.
 ///
 /// # Errors
-/// As [`best_of`].
+/// Returns the errors of [`best_of`].
 pub fn best_in_turn(
     restarts: usize,
     run: impl Fn(usize) -> Result<Clustering>,

@@ -428,7 +428,7 @@ impl Neighbourhoods {
     /// The constraints so far, given ones included, with the neighbourhoods by name.
     ///
     /// # Errors
-    /// As [`Constraints::union`].
+    /// Returns the errors of [`Constraints::union`].
     pub fn constraints(&self, problem: &Problem) -> Result<Constraints> {
         let n = problem.n();
         let asked = self.log.iter().any(|e| matches!(e, Event::Told { .. }));

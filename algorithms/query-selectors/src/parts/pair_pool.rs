@@ -52,7 +52,7 @@ impl Pool {
     /// The committee.
     ///
     /// # Errors
-    /// A default generator that is not linked; those of the generator.
+    /// A default generator that is not linked; the errors of the generator.
     pub(crate) fn ensemble(&self, problem: &Problem, ctx: &Context) -> Result<Arc<Ensemble>> {
         let generator = self.generator()?;
         ctx.ensemble_labels(&**generator, problem).map_err(|e| e.at("generator"))

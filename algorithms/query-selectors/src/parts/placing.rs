@@ -11,7 +11,7 @@ pub trait Selector: Send + 'static {
     /// Starts to locate the next object, or gives the step there is instead.
     ///
     /// # Errors
-    /// What the selector reads may be in error.
+    /// Returns an error if the selector reads invalid data.
     fn take_up(&mut self, groups: &mut Neighbourhoods) -> Result<Option<Step>>;
 
     /// Object `object` was located.
@@ -20,7 +20,7 @@ pub trait Selector: Send + 'static {
     /// Takes the clustering that [`Selector::take_up`] wanted.
     ///
     /// # Errors
-    /// Those of what is computed from it.
+    /// Returns the errors of the computation.
     fn clustered(&mut self, groups: &Neighbourhoods, clustering: &Clustering) -> Result<()> {
         let _ = (groups, clustering);
         Ok(())
@@ -38,7 +38,7 @@ impl<S: Selector> Placing<S> {
     /// An inquiry among `groups`; it asks nothing if no pair of eligible objects exists.
     ///
     /// # Errors
-    /// Those of `selector`, and of [`Selector::take_up`].
+    /// Returns the errors of `selector`, and of [`Selector::take_up`].
     pub fn start(
         mut groups: Neighbourhoods,
         selector: impl FnOnce(&mut Neighbourhoods) -> Result<S>,

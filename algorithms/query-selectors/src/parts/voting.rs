@@ -55,7 +55,7 @@ impl Voting {
     /// The number of clusters, and what the members say.
     ///
     /// # Errors
-    /// `MissingK`, `BadK`, `BadParam` for k; those of the generator.
+    /// `MissingK`, `BadK`, `BadParam` for k; the errors of the generator.
     pub fn vote(
         &self,
         plugin: &str,

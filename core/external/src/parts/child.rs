@@ -318,7 +318,7 @@ impl Child {
     /// to the message. Gives the reply of the child.
     ///
     /// # Errors
-    /// As [`Child::receive`].
+    /// Returns the errors of [`Child::receive`].
     pub fn hello(
         &mut self,
         protocol: &str,

@@ -191,7 +191,7 @@ const LONGEST_HEADER: u64 = 65_536;
 /// from `scratch`, and within it). One in `0..n` for each of `n` objects.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Describes the fault.
 pub fn labels(value: &Value, n: usize, scratch: &Path) -> Result<Vec<u32>, String> {
     let numbers: Vec<i64> = match value {
         Value::Array(items) => items

@@ -56,7 +56,7 @@ impl Drop for Keep {
 /// one; and whether it takes another request after this one.
 ///
 /// # Errors
-/// As [`Child::spawn`] and [`Child::hello`].
+/// Returns the errors of [`Child::spawn`] and [`Child::hello`].
 pub fn greeted(
     command: &[String],
     timeout_seconds: f64,

@@ -106,7 +106,7 @@ pub fn end_all() {
 /// of processes that were killed.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the errors of the system.
 pub(super) fn open_folder(builder: &tempfile::Builder<'_, '_>) -> io::Result<TempDir> {
     let mut open = open();
     if !std::mem::replace(&mut open.swept, true) {

@@ -341,7 +341,7 @@ pub fn asked(command: &[String], base: &Path, seconds: f64) -> Result<Value> {
 /// The plugin that `reply`, a program's hello, describes.
 ///
 /// # Errors
-/// What in it describes none.
+/// Describes the invalid part.
 pub fn described(command: &[String], base: &Path, reply: &Value) -> Result<Descriptor> {
     let shown = command.join(" ");
     let wrong = |message: String| Error::Usage(format!("`{shown}`: {message}"));
