@@ -1,4 +1,4 @@
-"""Compares the clusterings of cobras and cobras-ts after the same numbers of right answers.
+"""Compares the clusterings of cobras and cobras-ts after the same numbers of correct answers.
 
 Prints one table: the adjusted Rand index over all objects, mean over the seeds, on each data set after 10, 20,
 40, 80 and 120 answers; in brackets the number of clusters and of answers that they break. Features are

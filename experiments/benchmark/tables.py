@@ -109,7 +109,7 @@ def table():
 
 
 def figure(path, answers=100):
-    """k-means, the best package over all sets, and `auto`: mean ± standard error on each set, right answers."""
+    """k-means, the best package over all sets, and `auto`: mean ± standard error on each set, correct answers."""
     found = {}
     for row in read_rows():
         if (row["asked"], float(row["wrong"]), int(row["answers"])) == ("random", 0.0, answers):

@@ -98,7 +98,7 @@ impl<'a> Evidence<'a> {
     /// 0.5. By default 0.4 for scores, because a matcher scores most pairs that may be the same, and 0.5 for verdicts.
     ///
     /// Several verdicts about a pair add up. An annotator is as reliable as the annotators' agreement on common pairs
-    /// shows, otherwise right in three of four cases. An answer of weight w below 1 that is marked soft is a verdict
+    /// shows, otherwise correct in three of four cases. An answer of weight w below 1 that is marked soft is a verdict
     /// with the probability (1 + w) / 2.
     ///
     /// # Errors

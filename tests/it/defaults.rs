@@ -1,4 +1,4 @@
-//! Floors for two methods with their defaults, on real data with random right pairs; the study of such floors for all.
+//! Floors for two methods with their defaults, on real data with random correct pairs; the study of floors for all.
 //!
 //! iris and wdbc are in the tree; the other sets are read from the data directories that `MUSTLINK_DATA` names.
 
@@ -120,7 +120,7 @@ fn spectral_clustering_gains_by_e2cp() {
     assert!(seen < floors.len() || total / 5.0 >= 0.771, "{}", total / 5.0);
 }
 
-/// Methods that read constraints and are not in the study of 100 right pairs; its file says why.
+/// Methods that read constraints and are not in the study of 100 correct pairs; its file says why.
 const NOT_STUDIED: [&str; 9] =
     ["auto", "ensemble", "exact", "mmc", "selected_members", "supra", "wbpa", "wsbpa", "wspa"];
 

@@ -106,7 +106,7 @@ impl QuerySelector for ImputedPairs {
     }
 }
 
-/// Pairs asked one after another, of which those stay that an ensemble is right about.
+/// Pairs asked one after another, of which those stay that an ensemble judges correctly.
 struct CorrectOnly {
     asked: Box<dyn Inquiry>,
     /// Opinion of the ensemble about each pair: queries are numbered in their order.

@@ -12,7 +12,7 @@ use crate::parts::worlds::{Verdict, Worlds};
 ///
 /// # Method
 /// Each answer is wrong with probability `noise`. After each merging, the answers between the current representatives
-/// must all be right with probability `certainty`. Until then, pairs are asked whose answers follow from the others,
+/// must all be correct with probability `certainty`. Until then, pairs are asked whose answers follow from the others,
 /// first the pair that rules out the largest part of the likeliest mistakes. If answers contradict each other, the
 /// likeliest set of wrong answers is searched for. Questions decide between sets that are equally likely. Those answers
 /// then count as their opposite. Answers that no question can decide count as not given. All super-instances are then
@@ -20,7 +20,7 @@ use crate::parts::worlds::{Verdict, Worlds};
 /// # Input and output
 /// As `cobras`. Its clusters keep the corrected answers, and the diagnostic `corrected` is the number of answers that
 /// do not count as they were given. The constraints passed on are the corrected answers at the end. Given constraints
-/// are assumed to be right.
+/// are assumed to be correct.
 /// # Errors
 /// Returns the errors of `cobras`.
 /// # Cost and randomness

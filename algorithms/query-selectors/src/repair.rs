@@ -1,4 +1,4 @@
-//! Any selector, with wrong answers found out and put right.
+//! Any selector, with wrong answers found and corrected.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use crate::parts::worlds::{Verdict, Worlds};
 /// answers is searched for. If several sets are equally likely, questions decide, each time the one that separates
 /// them best. Wrong answers then count as their opposite. Answers that no question can decide count as not given. The
 /// selector then starts again; questions that it repeats already have their answer. Each answer is confirmed by
-/// questions whose answers follow from it, until it is right with probability `certainty`, as far as such questions
+/// questions whose answers follow from it, until it is correct with probability `certainty`, as far as such questions
 /// exist.
 /// # Input and output
 /// As the selector. The constraints passed on are the corrected answers at the end. Given constraints are assumed to
-/// be right.
+/// be correct.
 /// # Errors
 /// Returns the errors of the selector.
 /// # Cost and randomness

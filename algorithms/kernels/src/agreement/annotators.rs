@@ -27,7 +27,7 @@ pub fn posterior(votes: &[Cast], errors: &[f64]) -> f64 {
 }
 
 /// One rate of error per annotator that makes the votes on `pairs` likely, by expectation–maximisation: near
-/// those of `before`, or else from the share of must-links of each pair, so that most annotators are right
+/// those of `before`, or else from the share of must-links of each pair, so that most annotators are correct
 /// more often than not.
 pub fn error_rates(pairs: &[Vec<Cast>], annotators: usize, before: Option<&[f64]>) -> Vec<f64> {
     let majority = |votes: &[Cast]| {

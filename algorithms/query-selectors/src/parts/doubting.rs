@@ -9,7 +9,7 @@ pub struct Doubting {
     /// Probability that an answer is wrong.
     #[option(default = 0.1, above = 0.0, below = 0.5)]
     pub noise: f64,
-    /// Probability with which answers must be right, as far as questions can achieve it. At 0 no answer is confirmed;
+    /// Probability with which answers must be correct, as far as questions can achieve it. At 0 no answer is confirmed;
     /// answers are then doubted only if they contradict each other.
     #[option(default = 0.95, min = 0.0, below = 1.0)]
     pub certainty: f64,

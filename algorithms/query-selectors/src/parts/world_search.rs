@@ -8,7 +8,7 @@ use crate::parts::relations::{Link, Relations};
 pub struct World {
     /// The links, ascending.
     pub flipped: Vec<usize>,
-    /// Negative where answers are right that are taken to be wrong.
+    /// Negative if answers are correct that are taken to be wrong.
     pub more_wrong: i32,
 }
 

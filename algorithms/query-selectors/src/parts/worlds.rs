@@ -1,8 +1,8 @@
 //! The wrong answers, if answers contradict each other.
 //!
-//! Each way in which the answers may be right and wrong is a world, likelier the fewer of them are wrong; what
+//! Each way in which the answers may be correct or wrong is a world, likelier the fewer of them are wrong; what
 //! contradicts itself is none. An answer on no cycle of answers contradicts nothing, and answers of which no
-//! cycle holds both are right and wrong on their own: worlds are listed block by block (2-connected components),
+//! cycle holds both are correct or wrong on their own: worlds are listed block by block (2-connected components),
 //! so that their probabilities multiply.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -80,7 +80,7 @@ impl Worlds {
         }
     }
 
-    /// Takes an answer. One that what was given contradicts is wrong: the reply that is right instead.
+    /// Takes an answer. One that what was given contradicts is wrong; returns the reply that is correct instead.
     pub fn tell(&mut self, id: QueryId, i: u32, j: u32, reply: Reply) -> Option<Reply> {
         let pair = (i.min(j), i.max(j));
         self.asked.insert(pair);
@@ -150,7 +150,7 @@ impl Worlds {
     }
 
     /// Decides the next step. If answers contradict each other, it finds out which of those about pairs that `matter`
-    /// are wrong. Then it confirms those about pairs to be made `sure` of, until they are right together with
+    /// are wrong. Then it confirms those about pairs to be made `sure` of, until they are correct together with
     /// probability `certainty`, as far as questions can achieve it.
     ///
     /// # Errors
@@ -323,7 +323,7 @@ impl Worlds {
         Ok(best.map_or(Verdict::Settled, |at| Verdict::Ask(candidates[at].0, candidates[at].1)))
     }
 
-    /// Probability that the answers that matter, and that questions can confirm, are right together, and
+    /// Probability that the answers that matter, and that questions can confirm, are correct together, and
     /// the worlds in which they are not.
     fn doubts(
         &self,
@@ -554,7 +554,7 @@ mod tests {
         assert_eq!(judge(&mut two, 0.82), Verdict::Ask(0, 2));
     }
 
-    /// Every way in which answers may be right and wrong, with its weight: no contradiction by the knowledge.
+    /// Every way in which answers may be correct or wrong, with its weight: no contradiction by the knowledge.
     fn all_worlds(n: usize, answers: &[(u32, u32, Reply)], noise: f64) -> Vec<(u32, f64)> {
         let ways = 0u32..1 << answers.len();
         let consistent = ways.filter(|way| {

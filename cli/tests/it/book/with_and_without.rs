@@ -1,4 +1,4 @@
-//! No method does worse with right answers than without any, but for those that are named here.
+//! No method does worse with correct answers than without any, but for those that are named here.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ fn the_table_with_and_without_answers_is_current() {
     let mut rows: Vec<(String, Gains)> = gains().into_iter().collect();
     rows.sort_by(|a, b| a.1.mean().0.total_cmp(&b.1.mean().0));
     let mut table = String::from(
-        "| 100 right answers | without | with | gain | falls on |\n|---|---|---|---|---|\n",
+        "| 100 correct answers | without | with | gain | falls on |\n|---|---|---|---|---|\n",
     );
     for (method, gains) in rows {
         let (gain, error) = gains.mean();
@@ -94,5 +94,5 @@ fn the_table_with_and_without_answers_is_current() {
             gains.falls_on.join(", "),
         );
     }
-    hold("| 100 right answers |", &table.replace(" |  |\n", " | |\n"));
+    hold("| 100 correct answers |", &table.replace(" |  |\n", " | |\n"));
 }

@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Share of the imputed pairs that are right; `None` without any.
+    /// Share of the imputed pairs that are correct; `None` without any.
     pub fn precision(&self) -> Option<f64> {
         (self.judged > 0).then(|| self.correct as f64 / self.judged as f64)
     }
