@@ -246,7 +246,7 @@ pub use mustlink_core::Status;
 /// let constraints = Constraints::new(3, given)?;
 /// assert_eq!(constraints.count(Kind::MustLink), 1);
 /// assert_eq!(constraints.violations(&[0, 1, 1]).total(), 2);
-/// assert!(Constraints::new(2, given).is_err(), "object 2 is not there");
+/// assert!(Constraints::new(2, given).is_err(), "object 2 does not exist");
 /// # Ok(())
 /// # }
 /// ```

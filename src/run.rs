@@ -74,8 +74,7 @@ pub use mustlink_core::run::{Steps, Transformed};
 pub use mustlink_core::run::propagate;
 
 /// Clusters without a choice of method: tries many methods and combines the best.
-///
-/// The best are those that the constraints cannot tell from the first, as
+/// The best are those that the constraints cannot distinguish from the first, as
 /// [`Auto`](crate::plugins::base_clusterers::auto::Auto) describes. The `extras` of the clustering list the methods
 /// that were tried. If the problem has no number of clusters, it is chosen too.
 ///

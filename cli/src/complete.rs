@@ -11,7 +11,7 @@ use clap_complete::engine::{
 use mustlink::registry::{Catalogue, Descriptor, Role};
 use mustlink_datasets::OpenOptions;
 
-/// The environment variable by which a completion script tells the program to complete.
+/// The environment variable with which a completion script asks the program to complete.
 pub(crate) const VARIABLE: &str = "MUSTLINK_COMPLETE";
 
 fn starting<T: Into<CompletionCandidate>>(

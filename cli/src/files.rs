@@ -156,7 +156,7 @@ pub(crate) fn check_outputs(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Resu
     Ok(())
 }
 
-/// Refuses an `--out` that is there: what is written is a beginning that somebody may have gone on with.
+/// Refuses an `--out` that exists: the user may have edited the file since it was written.
 pub(crate) fn check_new(out: &str) -> Result<(), Failure> {
     if out != "-" && Path::new(out).exists() {
         return Err(Failure::usage(format!("--out {out} exists already; name a new file")));

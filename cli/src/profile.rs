@@ -14,7 +14,7 @@ use crate::files::make_folder;
 
 /// Typical objects named for each cluster.
 const TYPICAL: usize = 3;
-/// Features written for each cluster at most: of a text those that tell most, not thousands.
+/// Features written for each cluster at most: for texts the most informative ones, not thousands.
 const FEATURES: usize = 100;
 
 /// Clusters against classes.

@@ -2,7 +2,7 @@
 //!
 //! Dense rows, sparse rows, distances or affinities, shared behind an `Arc` with an optional list
 //! of rows: a subsample copies nothing. Values are checked once, when the data is made; a method
-//! never meets NaN. Only a table, as a file may hold it, has missing values and words; transforms
+//! never sees NaN. Only a table, as a file may hold it, has missing values and words; transforms
 //! make dense data of it.
 
 use std::sync::{Arc, OnceLock};
@@ -108,7 +108,7 @@ struct Store {
 /// assert_eq!((dense.kind(), sparse.kind()), (DataKind::Dense, DataKind::Csr));
 /// assert_eq!(dense.row(0).squared_distance(&sparse.row(1)), 13.0);
 ///
-/// // A method never meets NaN.
+/// // A method never sees NaN.
 /// let refused = Data::dense(array![[0.0], [f64::NAN]]).unwrap_err();
 /// assert!(matches!(refused, Error::NonFinite { row: 1, col: 0 }));
 /// # Ok(())

@@ -125,7 +125,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         answers
     }
 
-    /// The next need. It stays the same until it is met.
+    /// The next need. It stays the same until it is satisfied.
     ///
     /// # Errors
     /// `Contract` when the selector breaks the rules; errors of the selector and of the record.

@@ -8,8 +8,8 @@ use crate::problem::Problem;
 use crate::text::{count, form};
 
 /// Runs a method that can only obey constraints. The method gets the soft constraints without their marks, and a
-/// warning reports that they are enforced. If they contradict the others, or if the constraints cannot be met because
-/// of them, all soft constraints are left out, with another warning.
+/// warning reports that they are enforced. If they contradict the others, or if the constraints cannot be satisfied
+/// because of them, all soft constraints are left out, with another warning.
 ///
 /// # Errors
 /// The errors of the method, except those that only soft constraints cause.
@@ -65,7 +65,7 @@ fn obeying_kinds<T>(
     }
     let done = run(&without)?;
     ctx.warn(format!(
-        "{tag}: {marked} left out, because the other constraints cannot be met with them"
+        "{tag}: {marked} left out, because the other constraints cannot be satisfied with them"
     ));
     Ok(done)
 }

@@ -112,8 +112,8 @@ pub(crate) fn option_word<'a>(columns: impl IntoIterator<Item = (usize, &'a str)
     shell_word(&columns.into_iter().map(own).collect::<Vec<_>>().join(","))
 }
 
-/// Names that are there, different, and names rather than values. `otherwise` is the way out of the last; `called`:
-/// one of them was called by its name, so that they are names, years for example.
+/// Names that are not empty, differ, and are names rather than values. `otherwise` is the way out of the last;
+/// `called`: one of them was called by its name, so that they are names, years for example.
 pub(crate) fn check_names(
     header: &[String],
     place: &str,

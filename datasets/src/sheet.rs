@@ -227,7 +227,7 @@ impl<'a> Sheet<'a> {
         parts.into_iter().collect::<Result<Vec<T>>>().map(Some)
     }
 
-    /// Reads until a chunk is there, or the end.
+    /// Reads until a chunk is complete, or to the end.
     fn fill(&mut self) -> Result<()> {
         while !self.done && self.rest.len() < CHUNK {
             self.done = !self.input.more(&mut self.rest, CHUNK)?;

@@ -160,7 +160,7 @@ impl Dataset {
     }
 
     /// The data set after the `transforms` of its own section: none of them may read constraints.
-    /// The row map is there when rows were dropped or merged; the steps come as they were fitted.
+    /// The row map exists if rows were dropped or merged; the steps come as they were fitted.
     ///
     /// # Errors
     /// `Usage` for a transform that reads constraints; what a transform returns, with its place.

@@ -56,7 +56,7 @@ pub fn write_whole(path: &Path, part: &str, content: &[u8]) -> Result<()> {
     written.and_then(|()| sync_folder_of(path))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 ///
 /// # Errors
 /// `Data` when it cannot be removed.

@@ -69,7 +69,7 @@ impl fmt::Display for PlanLine {
 
 /// All cells and selections of an experiment.
 pub(crate) struct Grid {
-    /// The data sets that are there.
+    /// The data sets that exist.
     pub datasets: Vec<Prepared>,
     /// A line for each optional data set that is not.
     pub left_out: Vec<String>,
@@ -390,7 +390,7 @@ impl Grid {
     }
 }
 
-/// The data sets of an experiment that are there, their places in it, and a line for each optional one that is not.
+/// The existing data sets of an experiment, their places in it, and a line for each optional one that is not.
 fn open(
     experiment: &Experiment,
     source: &data::Source,
@@ -423,7 +423,7 @@ pub(crate) fn left_out(id: &str, message: &str) -> String {
     format!("{id}: left out: {}", message.split("; ").next().unwrap_or(message))
 }
 
-/// The selection with this key at this place: the one that is there, or a new one for `method`.
+/// The selection with this key at this place: the existing one, or a new one for `method`.
 fn share(
     selections: &mut Vec<SelectionTask>,
     by_key: &mut HashMap<String, usize>,

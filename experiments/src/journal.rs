@@ -225,7 +225,7 @@ pub(crate) fn read_data(dir: &Path) -> Vec<Facts> {
 /// The list of cells stored in a directory.
 ///
 /// # Errors
-/// `Data` with the way out when it is not there or not as it was written.
+/// `Data` with a remedy if it is missing or was changed.
 pub(crate) fn read_plan(dir: &Path, stored: &Stored) -> Result<Vec<PlanLine>> {
     let path = dir.join(PLAN);
     let bad = |e: &dyn std::fmt::Display| damaged(&path, &e.to_string());

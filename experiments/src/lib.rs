@@ -2,7 +2,7 @@
 //!
 //! An [`Experiment`] is a file: data sets, splits, methods, curve points, metrics. [`plan`] estimates
 //! what running it takes; [`run`] does it, cell by cell into a crash-safe journal, and goes on
-//! where it stopped; [`results`] reads what is there, of which the crate `mustlink-report` makes tables
+//! where it stopped; [`results`] reads the rows that exist, of which the crate `mustlink-report` makes tables
 //! and figures; [`retry`] runs again what failed; [`merge`] puts results of several machines together
 //! and [`diff`] compares two. Equal files and equal seeds give equal rows on any number of threads.
 //!
@@ -19,7 +19,7 @@
 //! | `identity` | what results depend on |
 //! | `grid`, `shard` | cells and the selections they share; parts of a run |
 //! | `cell_file`, `journal` | files that survive a run being killed, and show when they were changed |
-//! | `standing` | what of an experiment is there already, made by this build or another |
+//! | `standing` | the part of an experiment that exists already, made by this build or another |
 //! | `results` | the rows of a results directory |
 //! | `run_env`, `cell` | what happens in a selection and in a cell |
 //! | `plan` | what a run will take |

@@ -39,7 +39,7 @@ pub(crate) fn seconds_left(start: Instant, over: f64, to_do: f64) -> Option<f64>
 pub trait RunProgress: Send + Sync {
     /// A data set was read: its name, and what it is in one line.
     fn read(&self, _id: &str, _summary: &str) {}
-    /// Work begins on what is not there yet.
+    /// Work begins on the missing cells.
     fn start(&self, _standing: &Standing) {}
     /// Something worth a line.
     fn note(&self, _text: &str) {}

@@ -47,7 +47,7 @@ pub type Imported = (String, Statement, Option<Answer>);
 /// file are added first.
 ///
 /// # Errors
-/// Returns the errors of the selector and of the ledger; one that another process holds names it. `Data` for an
+/// Returns the errors of the selector and of the ledger; for a locked ledger, with the other process. `Data` for an
 /// imported statement that contradicts earlier ones.
 pub fn open_driver(
     single: &Single,

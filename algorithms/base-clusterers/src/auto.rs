@@ -34,7 +34,7 @@ use trial::{Tests, Trial, race};
 ///
 /// # Method
 /// Each candidate is scored on held-out pairs: the mean of the share of must-links and the share of cannot-links that
-/// it meets. Candidates that use no constraints are scored on all pairs. The others are scored on pairs held out in
+/// it satisfies. Candidates that use no constraints are scored on all pairs. The others are scored on pairs held out in
 /// folds, in which no held-out pair follows from those that are kept. Must-links on a common cycle are therefore held
 /// out together, as are cannot-links between the same two components. After two folds, candidates that cannot be
 /// among the best are dropped. Candidates within `ties` standard errors of the difference to the best then cluster

@@ -18,7 +18,8 @@ use crate::parts::seeds::{SeedOptions, seeds};
 /// the neighbourhoods: at most the k largest, one for each cluster.
 /// # Input and output
 /// n × d, dense or sparse, must-links; objects may have weights. Must-links marked soft are enforced like the others,
-/// or left out if the others cannot be met with them; both with a warning. One label per object in `0..k`, k centres.
+/// or left out if the others cannot be satisfied with them; both with a warning. One label per object in `0..k`, k
+/// centres.
 /// # Errors
 /// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` if a cluster has no seed and `unseeded = "error"`.
 /// # Cost and randomness

@@ -63,7 +63,7 @@ pub enum Search {
 /// clusters, also their pairs of clusters. The search has `node_limit` nodes for each part that cannot-links connect.
 /// Random: first centres and order.
 /// # References
-/// [Wagstaff2001] Table 1. Differs: when the published method fails, a search continues, so that constraints are met
+/// [Wagstaff2001] Table 1. Differs: when the published method fails, a search continues, so that constraints hold
 /// if they can be. Several attempts are made and the best one counts. `search = "greedy"` with `restarts = 1` is the
 /// published method.
 #[options]

@@ -9,12 +9,12 @@ use mustlink_kernels::constrained::correlation::{Effort, SignedPairs};
 ///
 /// # Method
 /// Must-links are edges of weight w, cannot-links edges of weight −w. The method looks for the partition with the
-/// largest sum of edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that
-/// no chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are
-/// solved exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a
-/// move helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
-/// must-linked neighbours). If constraints do not contradict each other, all are met. With `unjudged` above 0, a pair
-/// without a constraint is a weak cannot-link, and a few must-links do not join large groups.
+/// largest sum of edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that no
+/// chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are solved
+/// exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a move
+/// helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
+/// must-linked neighbours). If constraints do not contradict each other, all are satisfied. With `unjudged` above 0, a
+/// pair without a constraint is a weak cannot-link, and a few must-links do not join large groups.
 /// # Input and output
 /// Constraints with weights, for example from a crowd or from record matching; the method ignores features. One label
 /// per object; an object in no must-link is a cluster of its own. k is not needed and not used.
@@ -175,7 +175,7 @@ mod tests {
             prop_assert!(run(&moves, &p).objective.unwrap() >= least - 1e-9);
         }
 
-        /// Answers without an error are all met.
+        /// Answers without an error are all satisfied.
         #[test]
         fn what_agrees_is_met(classes in proptest::collection::vec(0..3u32, 30), seed: u64) {
             let pairs = mustlink_laws::fixtures::true_constraints(&classes, 60, seed);

@@ -228,7 +228,7 @@ impl Cosc {
 }
 
 impl Cosc {
-    /// Edges of the graph at most: of affinities all are there.
+    /// Largest number of edges of the graph; a graph of affinities has all.
     fn edges(&self, shape: &Shape) -> usize {
         let pairwise = shape.d == shape.n && shape.entries == shape.n * shape.n;
         if pairwise { shape.entries / 2 } else { shape.n * self.knn.min(shape.n) }

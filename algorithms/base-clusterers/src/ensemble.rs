@@ -11,7 +11,7 @@ use mustlink_kernels::agreement::members::warn_of_contradiction;
 /// # Input and output
 /// The input of the generator. One label per object.
 /// # Errors
-/// The errors of generator and consensus; `BadParam` with the members that do not meet the needs of the consensus.
+/// The errors of generator and consensus; `BadParam` with the members that lack what the consensus needs.
 /// # Cost and randomness
 /// The sum of both. The seed of the ensemble depends on the run, not on the place of this clusterer in the
 /// configuration.

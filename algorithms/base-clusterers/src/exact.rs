@@ -1,4 +1,4 @@
-//! The smallest sum of squares among all clusterings that meet the constraints.
+//! The smallest sum of squares among all clusterings that satisfy the constraints.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use ndarray::Array2;
 /// the last two, and so on. Each time, a depth-first search places these objects in order. A branch ends if its cost
 /// so far, plus the least cost of the objects not yet placed, is at least the best cost known. The first known
 /// solution comes from `cop_kmeans`. If `node_limit` ends the search, the best clusters known are returned with a
-/// warning. The diagnostics tell how far they can be from the optimum (`gap`, `lower_bound` and `nodes`; the gap is 0
+/// warning. The diagnostics show how far they can be from the optimum (`gap`, `lower_bound` and `nodes`; the gap is 0
 /// if the optimum is proved). Use it to measure how close other methods get to the optimum. It can solve one or two
 /// hundred objects with few features if the clusters are well separated (iris takes a second), and fewer objects
 /// otherwise.

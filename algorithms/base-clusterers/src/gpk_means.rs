@@ -256,7 +256,7 @@ impl Parts<'_> {
         if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// Distortion of a clustering and the cost of the given constraints it breaks: what tells
+    /// Distortion of a clustering and the cost of the given constraints it breaks, which show
     /// rounds with different propagated constraints apart.
     fn cost(&self, clustering: &Clustering, unit: f64) -> f64 {
         let config = self.base.to_value();

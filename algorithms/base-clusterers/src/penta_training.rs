@@ -245,7 +245,7 @@ impl PentaTraining {
         Ok(PUBLISHED.map(|h| h * unit).to_vec())
     }
 
-    /// [DomeniconiAlRazgan2008] Algorithm 2 up to the consensus, which tells when to stop early.
+    /// [DomeniconiAlRazgan2008] Algorithm 2 up to the consensus, which shows when to stop early.
     fn train(
         &self,
         clusterers: Vec<Box<dyn BaseClusterer>>,

@@ -8,7 +8,7 @@ use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::graph::reachability::{Join, mutual_reachability};
 use mustlink_kernels::noise::{Noise, with_noise};
 
-/// SSDBSCAN: dense regions grow from constrained objects, each at its own density, until they would meet.
+/// SSDBSCAN: dense regions grow from constrained objects, each at its own density, until they would touch.
 ///
 /// # Method
 /// The reachability distance of two objects is the largest of their distance and their distances to their
@@ -19,9 +19,9 @@ use mustlink_kernels::noise::{Noise, with_noise};
 /// # Input and output
 /// n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters;
 /// neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left out
-/// if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every pair
-/// of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are one
-/// cluster. Every object has a label (see `noise`); diagnostics: `noise_objects`.
+/// if the others cannot be satisfied with them; both with a warning. Must-links always hold. Cannot-links hold if every
+/// pair of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are
+/// one cluster. Every object has a label (see `noise`); diagnostics: `noise_objects`.
 /// # Errors
 /// `BadParam`; `InconsistentConstraints`.
 /// # Cost and randomness
@@ -84,9 +84,9 @@ struct Regions<'a> {
     closure: &'a Closure,
     /// Node that each node became a part of.
     parent: Vec<usize>,
-    /// The groups of constrained objects (components of must-links) in each region that is there.
+    /// The groups of constrained objects (components of must-links) in each existing region.
     inside: Vec<BTreeSet<u32>>,
-    /// For each node, true if objects that must be apart met in it.
+    /// For each node, true if it contains objects that must be apart.
     is_over: Vec<bool>,
     is_cluster: Vec<bool>,
 }

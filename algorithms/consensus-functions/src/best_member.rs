@@ -1,4 +1,4 @@
-//! The member that meets the constraints best and agrees best with all others.
+//! The member that satisfies the constraints best and agrees best with all others.
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
@@ -8,13 +8,13 @@ use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::satisfaction;
 use crate::parts::weights::Weights;
 
-/// A baseline: the member that meets the constraints best or, without constraints, agrees best with the others.
+/// A baseline: the member that satisfies the constraints best or, without constraints, agrees best with the others.
 ///
 /// # Method
-/// Members are not combined. Constraints are soft. A member's score is how much better than chance it meets them: the
-/// share of the must-links met plus that of the cannot-links, minus 1, by weight. Members with equal scores, and all
-/// members without constraints, are compared by mean normalised mutual information with the others. Ties go to the
-/// member whose labels come first in lexicographic order.
+/// Members are not combined. Constraints are soft. A member's score is how much better than chance it satisfies them:
+/// the share of satisfied must-links plus the share of satisfied cannot-links, minus 1, by weight. Members with equal
+/// scores, and all members without constraints, are compared by mean normalised mutual information with the others.
+/// Ties go to the member whose labels come first in lexicographic order.
 /// # Input and output
 /// Any ensemble; objects the member misses join the cluster with which they are most often put together. As many
 /// clusters as the member has, whatever k is, except for k = 1 and k = n.
@@ -33,7 +33,7 @@ pub struct BestMember {
 /// Criterion for the best member.
 #[options]
 pub enum Best {
-    /// The constraints that it meets, then agreement.
+    /// The constraints that it satisfies, then agreement.
     #[default]
     Constraints,
     /// Agreement with the others; constraints are ignored.

@@ -23,7 +23,7 @@ use crate::parts::weights::Weights;
 /// in one part are separated afterwards, one by one if that is enough. Otherwise a search for a colouring separates
 /// all objects that chains of cannot-links connect. Cannot-links that remain broken are counted
 /// (`cannot_links_together`); if one is marked hard, an error is returned. Constraints marked soft are enforced too,
-/// with a warning. If the others cannot be met with them, all soft ones are left out.
+/// with a warning. If the others cannot be satisfied with them, all soft ones are left out.
 /// # Input and output
 /// Any ensemble; a missing label is a missing edge. At most k clusters. The objective is the weight of the cut edges,
 /// memberships are shares of edges.

@@ -17,15 +17,15 @@ use crate::parts::weights::{Scheme, Weights};
 /// # Method
 /// The matching maximises the overlap with the reference (linear assignment). Surplus clusters go to the reference
 /// cluster with which they overlap most. Memberships are shares of votes. Constraints are soft: any may be broken. By
-/// default the weight of a vote is how much better than chance its member meets the constraints (`weights`), and the
-/// reference is the medoid of the members that meet them best.
+/// default the weight of a vote is how much better than chance its member satisfies the constraints (`weights`), and
+/// the reference is the medoid of the members that satisfy them best.
 /// # Input and output
 /// Any ensemble; missing labels do not vote. As many clusters as the reference, at most. If the reference lacks labels,
 /// clusters that share no object with it are added.
 /// # Errors
 /// `BadParam` when the reference is "labels" and the problem has no start of labels.
 /// # Cost and randomness
-/// O(τ(n + k² log k)), k³ if all clusters meet all others, and O(τ²n) for the medoid. Not random.
+/// O(τ(n + k² log k)), k³ if all clusters share objects with all others, and O(τ²n) for the medoid. Not random.
 /// # References
 /// [DudoitFridlyand2003]; [Zhang2022] for weights of members; weights by constraints are this project's own.
 #[options]
@@ -45,7 +45,7 @@ pub struct Voting {
 #[options]
 pub enum Reference {
     /// The member with the highest mean adjusted Rand index to the others. With `weights = "constraints"`, the member
-    /// that meets the constraints best; the index then decides between equal members. Members with less than nine
+    /// that satisfies the constraints best; the index then decides between equal members. Members with less than nine
     /// tenths of the labels of another are not taken.
     #[default]
     Medoid,

@@ -111,7 +111,7 @@ pub(crate) trait Review: Send {
 pub(crate) enum Reviewed {
     /// The merged clusters are the clustering.
     Stands,
-    /// This pair is asked, and what is there reviewed again.
+    /// The pair that is asked about; afterwards the state is reviewed again.
     Ask(u32, u32),
     /// Knowledge that replaces the earlier one: all parts are merged again.
     MergeAnew(Knowledge),
@@ -412,7 +412,7 @@ impl Refining {
         Ok(())
     }
 
-    /// The representative of the super-instance that is there the longest in the cluster of this one.
+    /// The representative of the super-instance that has been longest in the cluster of this one.
     fn first(&mut self, representative: u32) -> u32 {
         let cluster = self.knowledge.component(representative);
         let mut all = self.parts.iter().map(|part| part.representative);

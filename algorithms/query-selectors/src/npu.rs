@@ -183,7 +183,7 @@ impl Run {
         Ok(None)
     }
 
-    /// A forest that tells the clusters apart.
+    /// A forest that distinguishes the clusters.
     fn learn(&mut self, groups: &Neighbourhoods, clustering: &Clustering) -> Result<()> {
         let columns = self.columns.get_or_insert_with(|| Columns::new(&self.problem.data));
         let ctx = groups.ctx().child("forest").index(self.requests as usize);

@@ -248,7 +248,8 @@ mod tests {
             (vec![soft(one), other], "rca: 1 constraint marked soft is enforced as if hard"),
             (
                 vec![one, other, Constraint::cannot(1, 3), soft(Constraint::must(0, 2))],
-                "rca: 1 constraint marked soft is left out, because the other constraints cannot be met with them",
+                "rca: 1 constraint marked soft is left out, because the other constraints cannot be satisfied with \
+                 them",
             ),
         ];
         for (pairs, warning) in cases {

@@ -33,7 +33,7 @@ pub(crate) fn fail(place: &Path) -> impl Fn(csv::Error) -> Error + '_ {
 /// `folder`.
 ///
 /// # Errors
-/// Returns the errors of [`report`]; the file is not there or cannot be read.
+/// Returns the errors of [`report`]; an error also if the file does not exist or cannot be read.
 pub fn kept_verdicts(dir: &Path, folder: &Path) -> Result<Vec<u8>> {
     let report = report(dir)?;
     let ran = Experiment::from_directory(dir)?;

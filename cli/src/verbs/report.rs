@@ -1,4 +1,4 @@
-//! Tables and figures from results that are there.
+//! Tables and figures from existing results.
 
 use std::path::PathBuf;
 

@@ -276,7 +276,7 @@ impl Accepted {
 }
 
 impl Form {
-    /// The option that tells tables apart, with its word for this one: `type = "kfold"`.
+    /// The option that distinguishes tables, with its word for this one: `type = "kfold"`.
     pub fn word(self) -> Option<(&'static str, &'static str)> {
         match self {
             Form::Variant(choice, variant) => Some((choice.tag?, variant.name)),

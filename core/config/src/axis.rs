@@ -25,7 +25,7 @@ pub fn axis_values(node: &Node) -> Option<Result<Vec<Node>, String>> {
     Some(numbers(node).map(|all| all.into_iter().map(at).collect()))
 }
 
-/// The numbers of a range, `to` included where a step meets it: whole ones where first and step are.
+/// The numbers of a range, `to` included if a step reaches it: whole ones where first and step are.
 fn numbers(range: &Node) -> Result<Vec<Value>, String> {
     let number = |key: &str| match range.get(key).map(|n| &n.kind) {
         None => Ok(None),

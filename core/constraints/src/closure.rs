@@ -55,7 +55,7 @@ pub struct Closure {
     cliques_of: Lists,
     /// Some pair of components is in two groups, or in one and listed.
     tangled: bool,
-    /// The same told apart, once somebody counts tangled ones.
+    /// The same, distinguished, once tangled ones are counted.
     overlapping: OnceLock<Overlapping>,
     /// All edges, once somebody asks for them.
     all_edges: OnceLock<Lists>,

@@ -10,9 +10,9 @@ pub(crate) struct ShortestChains<'a> {
     starts: Vec<usize>,
     /// The must-links of each object as neighbour and place in the list, neighbours in index order.
     links: Vec<(u32, usize)>,
-    /// From where, and by which must-link, each object was first met.
+    /// From where, and by which must-link, each object was first reached.
     from: Vec<(u32, usize)>,
-    /// The search that met it last, so that nothing is wiped between searches.
+    /// The search that reached it last, so that nothing is wiped between searches.
     met: Vec<u32>,
     searches: u32,
     queue: Vec<u32>,

@@ -13,7 +13,7 @@ pub struct Counted<'a> {
     pub twice: &'a [(u32, u32)],
 }
 
-/// Cliques that share pairs with each other or with edges, told apart once.
+/// Cliques that share pairs with each other or with edges, distinguished once.
 #[derive(Debug, Clone)]
 pub(crate) struct Overlapping {
     edges: Lists,

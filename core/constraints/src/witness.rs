@@ -15,7 +15,7 @@ pub struct Witness {
     pub group: Option<String>,
 }
 
-/// Contradictions of one set of constraints, as an error tells them.
+/// Contradictions of one set of constraints, as an error shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradictions {
     /// The first of them: all, or [`Contradictions::SHOWN`], for each is a search of its own; none where they

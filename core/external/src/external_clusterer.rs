@@ -244,7 +244,7 @@ mod tests {
         clusterer.cluster(&problem, &Context::new(1)).unwrap_err().to_string()
     }
 
-    /// An example of the manual, where Python and what it imports are there.
+    /// An example of the manual, if Python and the imported packages exist.
     fn example(name: &str, imports: &str) -> Option<ExternalClusterer> {
         use std::io::Write;
         use std::process::{Command, Stdio};

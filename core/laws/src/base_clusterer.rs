@@ -352,7 +352,7 @@ fn order_of_constraints(p: &Plugin) -> Verdict {
     Ok(())
 }
 
-/// True constraints change no label if the groups are easily told apart. The other constraints contradict the groups,
+/// True constraints change no label if the groups are easy to distinguish. The other constraints contradict the groups,
 /// or the objects have no structure.
 fn constraints_are_not_read(p: &Plugin) -> Verdict {
     let (easy, classes) = constrained(p, 5, 40);

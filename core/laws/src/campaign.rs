@@ -23,11 +23,11 @@ use ndarray::Array2;
 /// Results of one method on the sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Sets that can be met and were.
+    /// Sets that can be satisfied and were.
     pub met: u64,
-    /// Sets that cannot be met, refused with a witness that was checked.
+    /// Sets that cannot be satisfied, refused with a witness that was checked.
     pub refused: u64,
-    /// Refused as undecided, or for another reason than constraints that cannot be met.
+    /// Refused as undecided, or for a reason other than constraints that cannot be satisfied.
     pub undecided: u64,
 }
 

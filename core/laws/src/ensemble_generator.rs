@@ -146,7 +146,7 @@ fn constraints_are_not_read(p: &Plugin) -> Verdict {
         let members = make(&*p, problem, 1)?.members().to_vec();
         Ok(members.into_iter().map(|m| Member { provenance: String::new(), ..m }).collect())
     };
-    // True constraints change nothing if the groups are easily told apart.
+    // True constraints change nothing if the groups are easy to distinguish.
     for with in [easy, hard::small_unstructured(4)] {
         let without = with.clone().with_constraints(Constraints::default());
         let same = made(&with)? == made(&without)?;

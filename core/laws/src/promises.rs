@@ -50,8 +50,8 @@ pub(super) fn contradictory(problem: Problem) -> Problem {
     problem.with_constraints(constraints)
 }
 
-/// Constraints marked soft with which the others could not be met, because of a contradiction or of too few clusters,
-/// are broken.
+/// Constraints marked soft with which the others could not be satisfied, because of a contradiction or of too few
+/// clusters, are broken.
 pub(super) fn soft_marks_refuse_nothing(
     problem: &Problem,
     run: impl Fn(&Problem) -> Result<Clustering, Error>,

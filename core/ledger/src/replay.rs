@@ -202,7 +202,7 @@ impl State {
         Ok(())
     }
 
-    /// The queries that a replay of the tape meets.
+    /// The queries in a replay of the tape.
     pub(super) fn on_tape(&self) -> BTreeSet<QueryId> {
         let asked = self.tape.iter().filter_map(|(_, line)| match line {
             Line::Asked(asked) => Some(asked.id.0),

@@ -1,4 +1,4 @@
-//! Data sets as their users meet them: files, names, and the real ones.
+//! Data sets as their users see them: files, names, and the real ones.
 
 mod csv;
 mod names;

@@ -62,7 +62,7 @@ fn shares(weights: &FeatureWeights) -> Vec<Vec<f64>> {
 }
 
 /// The features whose weight in some cluster is that of the smallest variance that the method allows: it
-/// says that they hardly vary, not that they tell clusters apart.
+/// says that they hardly vary, not that they distinguish clusters.
 pub fn near_constant_features(weights: &FeatureWeights) -> Vec<&str> {
     let constant: Vec<Vec<bool>> = weights.rows.iter().map(|row| near_constant(row)).collect();
     let named = weights.features.iter().enumerate();

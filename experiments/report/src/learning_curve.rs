@@ -1,7 +1,7 @@
 //! Figures of learning curves.
 //!
 //! Lines of means with bands for their intervals, both within the range of the metric; dashes and
-//! markers tell methods apart without colour. Where a selector had no further question, a bar ends the
+//! markers distinguish methods without colour. Where a selector had no further question, a bar ends the
 //! line, and what follows is faint. Below, on request, how confident one can be that a method differs
 //! from a baseline.
 

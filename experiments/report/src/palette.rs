@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-/// Okabe and Ito's colours, told apart with any colour vision; yellow left out on white.
+/// Okabe and Ito's colours, which any colour vision can distinguish; yellow left out on white.
 pub(crate) const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
 /// Colour of axes, and of lines that do not belong to a series.

@@ -20,11 +20,11 @@ use mustlink_experiments::{Criterion, Experiment};
 pub enum Judgement {
     /// It holds wherever it was to hold.
     Reproduced,
-    /// It holds on some data sets, or on all that are there while others are missing.
+    /// It holds on some data sets, or on all that exist while others are missing.
     Partly,
     /// It does not hold.
     NotReproduced,
-    /// Nothing it speaks about is there.
+    /// None of its numbers exists.
     NoData,
 }
 

@@ -165,7 +165,7 @@ impl Experiment {
         out
     }
 
-    /// A line for each file that an option names and that is not there, with the methods that fail without it.
+    /// A line for each missing file that an option names, with the methods that fail without it.
     fn files_that_are_none(&self) -> Vec<String> {
         let mut without: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
         for method in &self.methods {

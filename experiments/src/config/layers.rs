@@ -255,7 +255,7 @@ pub(super) fn with_presets(
 }
 
 /// Puts what a preset says into a method: tables that name no plugin are joined, everything else
-/// replaces what is there.
+/// replaces the existing value.
 fn overlay(
     method: &mut Node,
     preset: &Node,

@@ -47,7 +47,7 @@ fn sources(config: &Value) -> Vec<scripts::Source> {
 
 impl Stored {
     /// An error about what the experiment names; with the way out where its folder, at which relative paths
-    /// start, is not there any more.
+    /// start, no longer exists.
     pub fn at_base(&self, error: Error) -> Error {
         if self.base.is_dir() {
             return error;

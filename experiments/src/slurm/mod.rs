@@ -266,7 +266,7 @@ impl Follower<'_> {
         Ok(array)
     }
 
-    /// Watches until the array is over or every one of its cells is there.
+    /// Watches until the array is over or all of its cells exist.
     fn follow(&mut self, array: &Array) -> Result<()> {
         let names: BTreeMap<&String, usize> =
             self.left.todo.keys().map(|&c| (&self.grid.cells[c].of_any_build, c)).collect();
@@ -325,7 +325,7 @@ impl Follower<'_> {
         Array::forget(&self.options.out)
     }
 
-    /// Looks which of the missing cells are there by now.
+    /// Finds the missing cells that exist by now.
     fn look(&mut self) -> Result<()> {
         let there = journal::files(&self.options.out)?;
         let mut found = BTreeSet::new();

@@ -171,7 +171,7 @@ fn read_state(text: &str) -> State {
     State::Queued { tasks: tasks.len(), reason: odd.map(|(_, why)| (*why).to_string()) }
 }
 
-/// Takes the array of this name out of the queue, as far as it is there.
+/// Takes the array of this name out of the queue, if it is in it.
 pub(super) fn cancel(name: &str) -> Result<()> {
     printed("scancel", &output("scancel", &["--name", name])?).map(drop)
 }

@@ -246,7 +246,7 @@ fn cells_that_two_parts_have_must_agree() {
     assert!(!found.changed.iter().any(|c| c.column.starts_with("time_")), "{found}");
 }
 
-/// Panics when the first cell is there.
+/// Panics when the first cell exists.
 struct Panics;
 
 impl RunProgress for Panics {

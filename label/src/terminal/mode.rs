@@ -359,7 +359,7 @@ impl Face {
     }
 }
 
-/// A key that comes again before this is held down: many terminals tell that by nothing else.
+/// A key that repeats within this time is held down: many terminals give no other sign.
 const HELD: Duration = Duration::from_millis(150);
 
 /// Longest wait for the next question before keys are looked at again.

@@ -12,7 +12,7 @@ use crate::parts::agreement::{check_scope, in_scope};
 
 /// A squared length below this share of the squared lengths it came from is rounding: it is 0. A mean is
 /// good to some fifteen units of the last digit, whose square this is; times in microseconds, which
-/// are far from 0 and differ by parts of 10⁻¹³, are still told apart.
+/// are far from 0 and differ by parts of 10⁻¹³, are still distinguished.
 const ROUNDING: f64 = 1e-29;
 
 /// A squared length, 0 where it is only the rounding of the squared lengths it came from.

@@ -9,7 +9,7 @@ use mustlink::prelude::*;
 /// # Input and output
 /// Dense data. One label per object in `0..k`.
 /// # Errors
-/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for a feature that is not there.
+/// `MissingK`, `BadK`, `TooManyClusters`; `BadParam` for a feature that does not exist.
 /// # Cost and randomness
 /// O(n log n); nothing random.
 #[options]

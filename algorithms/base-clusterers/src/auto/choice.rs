@@ -2,10 +2,10 @@
 
 use mustlink_core::prelude::*;
 
-/// Share of the held-back pairs that are met; without such pairs, the agreement with the other candidates.
+/// Share of the held-back pairs that are satisfied; without such pairs, the agreement with the other candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// Mean of the share of the must-links met and that of the cannot-links, of one kind where there is
+    /// Mean of the shares of satisfied must-links and cannot-links, of one kind where there is
     /// no other; or a mean adjusted Rand index.
     pub value: f64,
     /// Its standard error.

@@ -5,7 +5,7 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::constrained::parting::part;
 use serde_json::json;
 
-/// Objects with a constraint, or rows of labels beyond the sample, that a consensus tells apart at most: its table
+/// Objects with a constraint, or rows of labels beyond the sample, that a consensus distinguishes at most: its table
 /// grows with their square.
 pub const MOST_DIFFERENT: usize = 4096;
 /// Nodes of a search for clusters that hold what must be apart.

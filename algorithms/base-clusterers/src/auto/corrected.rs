@@ -12,7 +12,7 @@ const SAMPLES: usize = 200;
 /// The score to expect of the candidate that scores best, with its standard error.
 ///
 /// In each bootstrap sample of the pairs the best candidate is chosen again and scored by the pairs that were not
-/// drawn [Tsamardinos2018]. `met` has, for each candidate, the share in which each pair was met, if it was tested.
+/// drawn [Tsamardinos2018]. `met` has, for each candidate, the share in which each pair was satisfied, if tested.
 /// `None` if nothing can be scored.
 pub fn corrected(
     pairs: &[Constraint],
@@ -64,7 +64,7 @@ mod tests {
         (0..must + cannot).map(|p| pair(p)(2 * p, 2 * p + 1)).collect()
     }
 
-    /// Candidates that meet each pair by the toss of a coin are worth .5, however lucky the best of them was.
+    /// Candidates that satisfy each pair by the toss of a coin are worth .5, however lucky the best of them was.
     #[test]
     fn luck_is_taken_off() {
         let pairs = pairs(10, 10);

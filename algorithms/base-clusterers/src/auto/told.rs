@@ -59,7 +59,7 @@ pub fn closed(constraints: &Constraints, n: usize) -> Result<Constraints> {
     Ok(Constraints::new(n, pairs)?.with_neighbourhoods(named))
 }
 
-/// A warning about constraints of one kind alone, which a few large clusters or many small ones meet
+/// A warning about constraints of one kind alone, which a few large or many small clusters satisfy
 /// whatever the data are; `k` is the number of clusters if it is known.
 pub fn one_sided(told: &Constraints, k: Option<usize>) -> Option<&'static str> {
     match (told.count(Kind::MustLink), told.count(Kind::CannotLink)) {

@@ -1,4 +1,4 @@
-//! The trial of a candidate: its clusterings, and the held-out pairs that they meet.
+//! The trial of a candidate: its clusterings, and the held-out pairs that they satisfy.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,7 @@ pub struct Trial<'a> {
     pub labels: Option<Vec<u32>>,
     /// Reason why it has no clustering.
     pub failed: Option<String>,
-    /// For each pair how many clusterings that were not told of it meet it, and how many there are.
+    /// For each held-out pair, the number of clusterings that satisfy it, and the number of clusterings.
     pub met: Vec<(f64, f64)>,
     /// Folds that were held back from it; absent: it reads no constraints, and none need be.
     pub folds: Option<usize>,
@@ -98,7 +98,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// For each pair the share of the clusterings that were not told of it that meet it, if there are any.
+    /// For each pair, the share of the clusterings that satisfy it without knowing it, if there are any.
     pub fn shares(&self) -> Vec<Option<f64>> {
         self.met.iter().map(|&(met, of)| (of > 0.0).then(|| met / of)).collect()
     }
@@ -211,13 +211,13 @@ struct Standing {
     done: AtomicU64,
     /// All jobs.
     of: u64,
-    /// Held-back pairs that each trial meets, and those that it was tested on.
+    /// Held-back pairs that each trial satisfies, and those that it was tested on.
     met: Mutex<Vec<(usize, usize)>>,
 }
 
 impl Standing {
     /// Counts a job of `trials[t]` and reports it with the best trial so far. `met` are the held-back pairs that the
-    /// job meets, and all of them.
+    /// job satisfies, and all of them.
     fn report(&self, trials: &[Trial<'_>], t: usize, met: (usize, usize), ctx: &Context) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let mut all = self.met.lock().unwrap_or_else(PoisonError::into_inner);

@@ -299,7 +299,7 @@ mod tests {
         Join { a, b, height }
     }
 
-    /// Objects on a line that meet at the gaps between them.
+    /// Objects on a line that merge at the gaps between them.
     fn line(gaps: &[f64]) -> Vec<Join> {
         (0..).zip(gaps).map(|(i, &gap)| join(i, i + 1, gap)).collect()
     }
@@ -393,7 +393,7 @@ mod tests {
     }
 
     proptest! {
-        /// The best of all choices, and as many constraints met as the sum says; groups are their pairs.
+        /// The best of all choices, and as many constraints satisfied as the sum says; groups are their pairs.
         #[test]
         fn the_best_of_all_choices(
             draws in prop::collection::vec(0u16.., 24), n in 6usize..24, least in 2usize..4, seed in 0u64..1000,

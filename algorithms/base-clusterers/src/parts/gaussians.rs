@@ -127,7 +127,7 @@ impl Gaussians {
         &self.weights
     }
 
-    /// Adds means and inverse covariances to what a clustering tells, with their geometry.
+    /// Adds means and inverse covariances to the report of a clustering, with their geometry.
     ///
     /// # Errors
     /// Cancellation.

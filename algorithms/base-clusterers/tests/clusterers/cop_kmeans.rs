@@ -1,4 +1,4 @@
-//! True constraints on real data are always met: iris and wdbc, and with `MUSTLINK_DATA` more.
+//! True constraints on real data are always satisfied: iris and wdbc, and with `MUSTLINK_DATA` more.
 
 use std::io::Write;
 

@@ -10,7 +10,7 @@ use mustlink_kernels::constrained::must_link_units::UnitOrder;
 use mustlink_laws::feasible;
 use ndarray::Array2;
 
-/// The method meets every set; `passes_over` names those that ask for something else.
+/// The method satisfies every set; `passes_over` names those that ask for something else.
 fn every_set_is_met(method: &dyn BaseClusterer, passes_over: &[&str]) {
     for (name, problem) in feasible::sets() {
         if passes_over.iter().any(|set| name.starts_with(set)) {

@@ -31,7 +31,7 @@ pub enum Part {
     Afterwards,
 }
 
-/// The constraints of a problem, told apart.
+/// The constraints of a problem by kind.
 #[derive(Default)]
 pub(super) struct Links {
     /// Those that are obeyed, with what follows from them; absent where none is.

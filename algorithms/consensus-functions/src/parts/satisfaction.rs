@@ -1,11 +1,11 @@
-//! The share of the constraints that a partition meets.
+//! The share of the constraints that a partition satisfies.
 
 use mustlink_core::prelude::*;
 
-/// Degree to which `labels` meet the constraints between objects with labels better than chance. This is the share of
-/// the must-links that are met plus the share of the cannot-links, minus 1, by weight; 0 if that is
-/// negative. All objects in one cluster, and each in its own, get 0. If only one kind is present, the share
-/// of that kind. `None` without such constraints.
+/// Degree to which `labels` satisfy the constraints between objects with labels better than chance. This is the share
+/// of the must-links that hold plus the share of the cannot-links, minus 1, by weight; 0 if that is negative. All
+/// objects in one cluster, and each in its own, get 0. If only one kind is present, the share of that kind. `None`
+/// without such constraints.
 ///
 /// That is Youden's index of the statement "together"; a plain share of all constraints would choose the
 /// number of clusters by how many of the constraints are cannot-links.
@@ -27,7 +27,7 @@ pub(crate) fn met(labels: &[u32], constraints: &Constraints) -> Option<f64> {
 }
 
 /// That of every member; one that sees no constraint gets the mean of those that do. 1 for all where
-/// none meets any, and without constraints.
+/// none satisfies any, and without constraints.
 pub(crate) fn of_members(ensemble: &Ensemble, constraints: &Constraints) -> Vec<f64> {
     let all: Vec<Option<f64>> =
         ensemble.members().iter().map(|m| met(&m.labels, constraints)).collect();

@@ -25,8 +25,8 @@ pub enum Scheme {
     /// Half the mean of silhouette, Calinski–Harabasz and Davies–Bouldin, half the mean distance from the other
     /// members; each is scaled to [0, 1] over the members. O(τ n²) for the silhouettes.
     ValidityPlusDiversity,
-    /// Satisfaction of the constraints compared with chance: the share of the must-links met plus that of the
-    /// cannot-links, minus 1, not below 0. Without constraints, the same weight for all.
+    /// Satisfaction of the constraints compared with chance: the share of satisfied must-links plus the share of
+    /// satisfied cannot-links, minus 1, not below 0. Without constraints, the same weight for all.
     Constraints,
 }
 

@@ -91,7 +91,7 @@ impl PairCounts {
     }
 }
 
-/// How often each class meets each cluster.
+/// Number of objects of each class in each cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contingency {
     n: u64,

@@ -49,7 +49,7 @@ impl Cell {
     }
 }
 
-/// The cell of cluster `label`, if anybody is there.
+/// The cell of cluster `label`, if it exists.
 fn of_label(cells: &[Cell], label: u32) -> Option<&Cell> {
     cells.iter().find(|cell| cell.label == label)
 }

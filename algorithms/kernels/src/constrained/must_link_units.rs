@@ -17,7 +17,7 @@ use crate::distance::points::{Points, row, row_norms};
 use crate::distance::rows_by_label::by_label;
 use crate::kmeans::lloyd::{Empty, PenaltyTerm};
 
-/// In which order components are placed, each when the first of its objects is met.
+/// Order in which components are placed, each when the first of its objects is reached.
 #[options]
 pub enum UnitOrder {
     /// A fresh random order of the objects each sweep.
@@ -88,7 +88,7 @@ impl<'a> MustLinkUnits<'a> {
         self.closure.members(self.components[u])
     }
 
-    /// The units in order, each with the object that is met first.
+    /// The units in order, each with the object that is reached first.
     pub fn order(&self, order: UnitOrder, sweep: usize, ctx: &Context) -> Vec<(usize, u32)> {
         let first = |u: usize| (u, self.members(u)[0]);
         match order {

@@ -16,7 +16,7 @@ pub struct Graph<W = f64> {
 
 impl<W> Graph<W> {
     /// The graph with these rows: the edges of vertex i are `offsets[i]..offsets[i + 1]` of the others.
-    /// That both ends of an edge are there is not checked.
+    /// The ends of an edge are not checked.
     pub fn from_rows(offsets: Vec<usize>, targets: Vec<u32>, weights: Vec<W>) -> Self {
         Graph { offsets, targets, weights }
     }

@@ -21,7 +21,7 @@ const SPARE: usize = 4;
 const STEPS: usize = 9;
 /// Rounds at most.
 const ROUNDS: usize = 8;
-/// Residual at which a vector is good enough to tell clusters apart.
+/// Residual at which a vector is good enough to distinguish clusters.
 const RESIDUAL: f64 = 1e-6;
 
 /// Eigenpairs of a symmetric matrix, eigenvalues in descending order.

@@ -16,7 +16,7 @@ pub struct RandomForest {
 }
 
 impl RandomForest {
-    /// Grows `trees` trees that tell the `labels` of the objects apart, with `per_split` features
+    /// Grows `trees` trees that distinguish the `labels` of the objects, with `per_split` features
     /// (1 ..= d) tried at every node. Tree t draws from the stream `tree` at `ctx.index(t)`.
     ///
     /// With `wanted` only what is near these objects is grown: a node into which none of them falls
@@ -105,7 +105,7 @@ mod tests {
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 
-    /// A tree as it is told: nodes with thresholds, every cut of every feature tried from scratch
+    /// A tree by its definition: nodes with thresholds, every cut of every feature tried from scratch
     /// and compared as fractions of integers.
     enum Slow {
         Leaf(u32),

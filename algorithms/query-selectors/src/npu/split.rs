@@ -35,7 +35,7 @@ pub(super) struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// Position of `object` in the node, if it is there.
+    /// Position of `object` in the node, if it is in it.
     fn position(&self, object: u32) -> Option<usize> {
         let at = (self.place[object as usize] as usize).wrapping_sub(self.first);
         (at < self.drawn.len()).then_some(at)

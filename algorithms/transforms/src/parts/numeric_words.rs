@@ -25,7 +25,7 @@ pub(crate) fn bits(value: f64) -> u64 {
 }
 
 /// The features in which all rows are of the other kind: numbers that are not words of a column of words, or words in
-/// a column of numbers. `fitted` tells for columns of words whether numbers may replace them.
+/// a column of numbers. `fitted` shows for columns of words whether numbers may replace them.
 pub(crate) fn of_other_kind(data: &Data, fitted: &[Option<bool>]) -> Vec<usize> {
     if data.d() != fitted.len() {
         return Vec::new();

@@ -51,7 +51,7 @@ pub(crate) fn run(new: &New) -> Result<u8, Failure> {
     let source = Source::find(new.path.as_deref())?;
     let dir = new.dir.clone().unwrap_or_else(|| PathBuf::from(&new.name));
     if dir.exists() {
-        return Err(Failure::usage(format!("--dir: {} is there already", dir.display())));
+        return Err(Failure::usage(format!("--dir: {} already exists", dir.display())));
     }
     let files = files(&new.name, new.role, &source)?;
     let written = files.iter().try_for_each(|(name, text)| write(&dir.join(name), text));
@@ -78,7 +78,7 @@ fn is_begun(dir: &Path) -> bool {
 fn in_crate(new: &New, dir: &Path) -> Result<u8, Failure> {
     let path = dir.join(format!("src/{}.rs", new.name));
     if path.exists() {
-        return Err(Failure::usage(format!("NAME: {} is there already", path.display())));
+        return Err(Failure::usage(format!("NAME: {} already exists", path.display())));
     }
     let library = dir.join("src/lib.rs");
     let text = std::fs::read_to_string(&library).map_err(io(&library))?;
@@ -94,7 +94,7 @@ fn in_tree(new: &New, checkout: &Path) -> Result<u8, Failure> {
     let place = format!("{}/src/{}.rs", new.role.room(), new.name);
     let path = checkout.join(&place);
     if path.exists() {
-        return Err(Failure::usage(format!("NAME: {} is there already", path.display())));
+        return Err(Failure::usage(format!("NAME: {} already exists", path.display())));
     }
     write(&path, &new.role.text_in_tree(&new.name))?;
     term::tell(&format!(

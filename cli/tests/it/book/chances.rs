@@ -205,7 +205,7 @@ fn the_table_of_chances_by_kind_is_current() {
     hold("| six of the sets |", &table);
 }
 
-/// If the data are there, the properties of the sets are those of its manifest.
+/// If the data exist, the properties of the sets are those of its manifest.
 #[test]
 fn the_sets_are_as_the_manifest_says() {
     let Some(folder) = std::env::var_os("MUSTLINK_DATA") else {

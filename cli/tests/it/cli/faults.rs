@@ -67,7 +67,7 @@ impl Place {
         command.output().expect("it starts")
     }
 
-    /// Runs it undisturbed, and gives what it told.
+    /// Runs it undisturbed, and returns what it printed.
     fn done(&self, line: &str) -> String {
         let done = self.run(line, None);
         let told = String::from_utf8_lossy(&done.stderr).into_owned();

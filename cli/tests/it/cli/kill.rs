@@ -108,7 +108,7 @@ fn clusters_so(then: &str) -> String {
     )
 }
 
-/// The number that the program wrote down in `folder`, once it is there.
+/// The number that the program wrote down in `folder`, once it exists.
 #[cfg(unix)]
 fn written(folder: &Path, child: &mut std::process::Child) -> String {
     loop {

@@ -1,4 +1,4 @@
-//! The program as its users meet it: arguments in; output, messages and exit status out.
+//! The program as its users see it: arguments in; output, messages and exit status out.
 
 mod answers;
 mod auto;

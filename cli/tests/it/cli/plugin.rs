@@ -148,7 +148,7 @@ fn a_crate_is_begun_once() {
     assert!(bench.read("my_means/Cargo.toml").contains("mustlink = { path = "));
     bench
         .run("plugin new my_means --role clusterer")
-        .failed(2, "error: --dir: my_means is there already\n");
+        .failed(2, "error: --dir: my_means already exists\n");
 }
 
 #[test]
@@ -166,12 +166,12 @@ fn a_crate_takes_a_second_plugin() {
     assert_eq!(bench.read("my_means/Cargo.toml"), before);
     bench
         .run("plugin new my_score --role metric --dir my_means")
-        .failed(2, "error: NAME: my_means/src/my_score.rs is there already\n");
+        .failed(2, "error: NAME: my_means/src/my_score.rs already exists\n");
     // A folder with anything else is not touched.
     std::fs::create_dir(bench.path("notes")).expect("a folder");
     bench
         .run("plugin new my_other --role metric --dir notes")
-        .failed(2, "error: --dir: notes is there already\n");
+        .failed(2, "error: --dir: notes already exists\n");
 }
 
 #[test]
@@ -208,6 +208,6 @@ fn a_file_is_begun_in_the_room_of_its_role() {
         assert!(done.err.contains(&next), "{}", done.err);
         let again = bench.run(&format!("plugin new {name} --role {role} --in-tree"));
         assert_eq!(again.status, 2);
-        assert!(again.err.contains("is there already"), "{}", again.err);
+        assert!(again.err.contains("already exists"), "{}", again.err);
     }
 }

@@ -568,7 +568,7 @@ mod tests {
         raise.join().unwrap();
     }
 
-    /// True if a process is there, though its new parent may not have reaped it yet.
+    /// True if a process exists, though its new parent may not have reaped it yet.
     fn alive(process: &str) -> bool {
         let kill = Command::new("kill").args(["-0", process]).stderr(Stdio::null()).status();
         kill.unwrap().success()

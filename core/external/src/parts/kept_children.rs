@@ -28,7 +28,7 @@ fn kept() -> MutexGuard<'static, Kept> {
     KEPT.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Children are kept while one of these is there.
+/// Children are kept while one of these exists.
 #[derive(Debug)]
 pub struct Keep(());
 

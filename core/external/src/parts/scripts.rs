@@ -116,7 +116,7 @@ type Described = (Files, &'static str);
 /// Makes one program known by name, and gives the name; relative paths start at `base`.
 ///
 /// # Errors
-/// A file that is not there, a program that does not start or does not describe itself, a name that
+/// A missing file, a program that does not start or does not describe itself, a name that
 /// another plugin has.
 pub fn add(source: &Source, base: &Path) -> Result<&'static str> {
     let base = absolute(base);

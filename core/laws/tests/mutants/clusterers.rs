@@ -45,7 +45,7 @@ pub enum Order {
     Outwards,
 }
 
-/// True constraints of groups that are easily told apart do not show it.
+/// True constraints of groups that are easy to distinguish do not show it.
 const JOINS: &str = "joins must-linked objects that are far apart, undeclared";
 
 const FLAWS: [(&str, &str); 64] = [

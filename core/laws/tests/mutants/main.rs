@@ -1,5 +1,5 @@
 //! A mutation test of the laws: plugins that are sound but for one flaw. Each flaw is caught by the
-//! law that is there for it, and each law catches some flaw; a sound plugin breaks none.
+//! law that should catch it, and each law catches some flaw; a sound plugin breaks none.
 //!
 //! The table of both is a page of the manual; `MUSTLINK_REFRESH=1` writes it.
 
@@ -34,7 +34,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Memory of other tests would be measured, too.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The campaign tells what breaks its promises from what keeps them.
+/// The campaign distinguishes plugins that break their promises from plugins that keep them.
 #[test]
 fn a_campaign_finds_who_breaks_promises() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

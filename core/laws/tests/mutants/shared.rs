@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 pub struct Mutant {
     /// Its configuration, whose `flaw` says in words what is wrong.
     pub config: Value,
-    /// A law that is there for it.
+    /// A law that should catch it.
     pub law: &'static str,
 }
 
-/// The plugin `tag` with each of these flaws, and the law that is there for it.
+/// The plugin `tag` with each of these flaws, and the law that should catch it.
 pub fn flaws(tag: &str, of: &[(&str, &'static str)]) -> Vec<Mutant> {
     let mutant = |&(flaw, law): &(&str, &'static str)| {
         let config = json!({ "type": tag, "flaw": flaw });

@@ -18,7 +18,7 @@ const DRAWS: usize = 5_000;
 const BURN_IN: usize = 500;
 /// The spread between sets is at most so often that of their means; the paper's bound.
 const WIDEST: f64 = 1000.0;
-/// And at least this part of the mean spread within sets, which no data tell from 0.
+/// And at least this part of the mean spread within sets, which no data distinguish from 0.
 const NARROWEST: f64 = 1e-4;
 /// Bounds of the two parameters of the Gamma prior of the degrees of freedom less 1; the paper's.
 const SHAPE: (f64, f64) = (0.5, 5.0);
