@@ -1,4 +1,4 @@
-//! Clusters of objects of which only judged pairs are known.
+//! Clusters of objects from judged pairs alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -396,7 +396,7 @@ def test_answers_are_of_the_ids_that_were_given():
     ],
 )
 def test_the_seed_of_a_part_is_no_seed(call, part):
-    with pytest.warns(mustlink.MustlinkWarning, match=r"Means\(random_state=7\): does not count for a part"):
+    with pytest.warns(mustlink.MustlinkWarning, match=r"Means\(random_state=7\): has no effect in a part"):
         call(part)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -421,7 +421,7 @@ def _with(**how):
         (lambda: mustlink.Method(mustlink.KMeans, 2).fit(X), r"KMeans: is a class, .* is needed: KMeans\(\)"),
         (
             lambda: mustlink.Method({"clusterer": {"type": "kmeans", "n_init": 3}}, 2).fit(X),
-            r"clusterer.n_init: unknown option of kmeans; in a table it has its name of method files, restarts",
+            r"clusterer.n_init: unknown option of kmeans; in a table, use its name in method files, restarts",
         ),
         (lambda: mustlink.Method({"type": "kmeans", "restart": 3}, 2).fit(X), 'kmeans; did you mean "restarts"'),
     ],

@@ -181,7 +181,7 @@ def test_wrong_ones_are_refused():
             Constraints(n=n)
     with pytest.raises(ConstraintError, match="y: 10001 known objects make 50005000 pairs, more than 50000000"):
         Constraints.from_labels(np.zeros(10_002, int) - (np.arange(10_002) == 7))
-    with pytest.raises(ConstraintError, match="say of which objects"):
+    with pytest.raises(ConstraintError, match="give n, the number of objects"):
         Constraints(must_link=[(0, 1)])
     with pytest.raises(ConstraintError, match="object 9 does not exist; objects are 0 to 4"):
         Constraints(must_link=[(0, 9)], n=5)
@@ -327,7 +327,7 @@ def test_ids_of_several_kinds_and_pairs_as_ids():
         made = Constraints(must_link=[(ids[0], ids[1])], ids=ids)
         assert made.pairs()[0].tolist() == [[0, 1]]
         assert made.at(ids[::-1])[0].pairs()[0].tolist() == [[2, 1]]
-    with pytest.raises(ConstraintError, match="ids: must be numbers, words or moments, one per row: unhashable"):
+    with pytest.raises(ConstraintError, match="ids: must be numbers, words or times, one per row: unhashable"):
         Constraints(must_link=[(1, 2)], ids=[[1], [2]])
 
 

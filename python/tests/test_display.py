@@ -65,13 +65,13 @@ def test_an_estimator_shows_its_method_and_then_its_result():
     assert "svg" not in found.elements
     found = shown(pickle.loads(pickle.dumps(estimator.fit(X, constraints=KNOWN))))
     assert "3 (20, 20 and 20 objects)" in found.text and found.elements.count("rect") == 3
-    assert "3 of 4 met, violated: 1 must-link" in found.text and "converged" in found.text
+    assert "3 of 4 satisfied, violated: 1 must-link" in found.text and "converged" in found.text
     assert "constraints" not in shown(KMeans(3).fit(X)).text
 
 
 def test_pairs_of_groups_are_constraints():
     apart = Constraints(apart=[0, 0, 0] + [None] * 57, n=60)
-    assert "3 of 3 met" in shown(PCKMeans(3).fit(X, constraints=apart)).text
+    assert "3 of 3 satisfied" in shown(PCKMeans(3).fit(X, constraints=apart)).text
 
 
 def test_a_method_shows_its_tree():
@@ -132,7 +132,7 @@ def test_a_session_shows_how_far_it_is():
             assert len(session.labels_) == 60
             assert "svg" in page(session._repr_html_()).elements
     last = page(session._repr_html_())
-    assert "6 of 6 answers: " in last.text and "1 unknown" in last.text and "5 of 5 met" in last.text
+    assert "6 of 6 answers: " in last.text and "1 unknown" in last.text and "5 of 5 satisfied" in last.text
 
 
 def test_an_experiment_shows_its_table_and_a_figure(tmp_path):

@@ -65,7 +65,7 @@ def test_a_question_stays_until_it_is_answered():
 
 def test_a_loop_that_answers_nothing_ends():
     session = Session(X, "random_pairs", budget=5)
-    with pytest.raises(OracleError, match="question 0 is open: give its answer to tell"):
+    with pytest.raises(OracleError, match="question 0 is open: pass its answer to tell"):
         for _ in session:
             pass
     assert len(answered(session)) == 5

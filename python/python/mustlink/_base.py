@@ -444,7 +444,7 @@ class Method(WeightedClusterer):
         if re.search(r'no (base clusterer|query selector) "\w+"; run', str(error)) is None:
             return error
         return type(error)(
-            f"{error}; a function is known in the process that made it a plugin alone: of workers of joblib under "
+            f"{error}; a function is a plugin only in the process that registered it; with workers of joblib, use "
             'joblib.parallel_config("threading")'
         )
 

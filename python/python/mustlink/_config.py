@@ -92,7 +92,7 @@ def not_of_parts(parts: Any) -> list[str]:
     """Return warnings about run parameters of estimators that are parts of something larger."""
     if hasattr(parts, "to_config"):
         said = [
-            f"{type(parts).__name__}({name}={value!r}): does not count for a part; give {name} to the whole"
+            f"{type(parts).__name__}({name}={value!r}): has no effect in a part; give {name} to the whole"
             for name, unless_given in _OF_ITS_RUN.items()
             if isinstance(value := getattr(parts, name, None), (int, str, np.integer))
             and value not in unless_given

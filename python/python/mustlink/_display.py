@@ -180,9 +180,9 @@ def _clusters(labels: Any) -> list[tuple[str, str]]:
 
 
 def _met(n: int, must: int, cannot: int) -> list[tuple[str, str]]:
-    """The row with the numbers of constraints that are met and violated; none without constraints."""
+    """The row with the numbers of constraints that are satisfied and violated; none without constraints."""
     kinds = [count(broken, kind) for broken, kind in ((must, "must-link"), (cannot, "cannot-link")) if broken]
-    met = f"{n - must - cannot} of {n} met" + (f", violated: {' and '.join(kinds)}" if kinds else "")
+    met = f"{n - must - cannot} of {n} satisfied" + (f", violated: {' and '.join(kinds)}" if kinds else "")
     return [("constraints", met)] if n else []
 
 

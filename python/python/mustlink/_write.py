@@ -24,8 +24,8 @@ NOTE = "# Written from the catalogue by `python -m mustlink._write`."
 #: Transforms that cannot be scikit-learn transformers, because they change rows.
 NO_TRANSFORMERS = ("deduplicate",)
 
-RANDOM_STATE = "Seed of every random number: a whole number is used as it is, None draws one."
-N_JOBS = "Threads; None and -1: one per core. Changes no result."
+RANDOM_STATE = "Seed of every random number: a whole number is used unchanged; None draws one."
+N_JOBS = "Number of threads; None and -1 mean one per core. It changes no result."
 
 
 def _of_role(role: str) -> list[Plugin]:
@@ -235,14 +235,14 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
     pairwise = [kind for kind in plugin.properties["accepts"] if kind in ("distances", "affinity")]
     if clusters and pairwise:
         kinds = ["dense", *pairwise]
-        text = "What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or affinities."
+        text = "Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or affinities."
         accepts = "one of " + ", ".join(f'"{kind}"' for kind in kinds)
         options.append(Option("kind", accepts, "dense", text))
     aliases = ALIASES.get(plugin.tag, {})
     for alias, name in aliases.items():
         own = next(o for o in options if o.name == name)
         accepts = own.accepts.replace('"excess_of_mass"', '"eom"')
-        options.append(Option(alias, accepts, None, f"The name that scikit-learn has for `{own.python_name}`."))
+        options.append(Option(alias, accepts, None, f"scikit-learn's name for `{own.python_name}`."))
     first = next((o.python_name for o in options if o.name == positional), None)
     names = [o.python_name for o in options] + ["random_state", "n_jobs"]
     assert len(set(names)) == len(names), f"{plugin.tag}: {names}"
@@ -267,16 +267,16 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
 
 def _attributes(plugin: Plugin) -> str:
     rows = [
-        ("labels_", "array of shape (n_samples,)", "The cluster of each row, -1 of noise."),
+        ("labels_", "array of shape (n_samples,)", "The cluster of each row; -1 for noise."),
         ("n_iter_", "int", "Sweeps, at least 1."),
-        ("objective_", "float or None", "Value of what the method minimises."),
+        ("objective_", "float or None", "Value of the objective that the method minimises."),
         ("violations_", "dict", "Violated constraints: `must_link`, `cannot_link`."),
-        ("violated_", "list", "Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`."),
-        ("status_", "str", "How it ended: `converged`, `max_iter` …"),
+        ("violated_", "list", "Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`."),
+        ("status_", "str", "How the run ended: `converged`, `max_iter` …"),
         ("n_constraints_dropped_", "int", "Number of pairs left out because an object is not a row of `X`."),
     ]
     if plugin.tag == "auto":
-        words = "What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`."
+        words = "Candidates that were tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`."
         rows.append(("tried_", "list", words))
     if plugin.tag in CENTRED:
         rows.append(("inertia_", "float", "The objective: the sum of the squared distances to the nearest centres."))
@@ -361,7 +361,7 @@ def _function(plugin: Plugin) -> str:
     span = f"{facts['min']} to {facts['max']}".replace(".0", "").replace("infinity", "infinity")
     doc = textwrap.indent(_documentation(plugin), "    ", lambda line: bool(line.strip()))
     if distances:
-        doc += "\n\n    `kind` says what `X` holds: rows, dense or sparse, or n × n symmetric distances."
+        doc += "\n\n    `kind` is the content of `X`: rows, dense or sparse, or n × n symmetric distances."
     doc += f"\n\n    {better}; {span}. NaN where it is not defined."
     head = f"def {plugin.tag}({', '.join(arguments)}) -> float:\n"
     code = f"    return score({call})\n"
@@ -424,7 +424,7 @@ def names() -> str:
     kept = (p for p in _of_role("transform") if p.tag not in NO_TRANSFORMERS)
     shown |= {p.class_name: "_transformers" for p in kept}
     rows = "".join(f'    "{name}": "{shown[name]}",\n' for name in sorted(shown))
-    return f'{NOTE}\n"""Where each name of the package is."""\n\nWHERE = {{\n{rows}}}\n'
+    return f'{NOTE}\n"""Module of each name of the package."""\n\nWHERE = {{\n{rows}}}\n'
 
 
 @cache

@@ -321,7 +321,7 @@ def selector(
     needs_k : bool
         If true, it is an error if no number of clusters is given.
     skips_entailed : bool
-        True if the function never asks pairs whose answer follows from earlier answers.
+        True if the function never asks about pairs whose answer follows from earlier answers.
     waives : dict, optional
         Laws that cannot hold for it, each with the reason.
 

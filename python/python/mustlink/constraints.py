@@ -78,7 +78,7 @@ class Constraints:
     ) -> None:
         if (n is None) == (ids is None):
             raise ConstraintError(
-                "constraints: say of which objects they speak: n, their number, or ids, one per row"
+                "constraints: give n, the number of objects, or ids, one per row"
             )
         if n is not None and not (isinstance(n, (int, np.integer)) and n >= 0):
             raise ConstraintError(f"n: must be a whole number of at least 0, the number of objects, got {n!r}")
@@ -149,7 +149,7 @@ class Constraints:
             try:
                 self._places = {id_: row for row, id_ in enumerate(own)}
             except TypeError as wrong:
-                raise ConstraintError(f"ids: must be numbers, words or moments, one per row: {wrong}") from None
+                raise ConstraintError(f"ids: must be numbers, words or times, one per row: {wrong}") from None
             missing = next((row for row, id_ in enumerate(own) if self.ids is not None and _absent(id_)), None)
             if missing is not None:
                 raise ConstraintError(f"ids: the id of row {missing} is missing; every object needs one of its own")
@@ -160,7 +160,7 @@ class Constraints:
         except KeyError as missing:
             raise ConstraintError(f"{name}: no object has the id {missing}") from None
         except TypeError as wrong:
-            raise ConstraintError(f"{name}: must be numbers, words or moments, as ids are: {wrong}") from None
+            raise ConstraintError(f"{name}: must be numbers, words or times, as ids are: {wrong}") from None
 
     @classmethod
     def _of(cls, columns: Any, n: int, ids: Any) -> Constraints:
@@ -229,7 +229,7 @@ class Constraints:
             (i, j), other = ends[at].tolist(), values[first][place.ravel()][at]
             raise ConstraintError(
                 f"matrix: entry ({i}, {j}) is {values[at]} and entry ({j}, {i}) is {other}; must be equal, or one of "
-                "them 0: give one half alone, as scipy.sparse.triu has it"
+                "them 0: pass one half only, as scipy.sparse.triu returns it"
             )
         values = values[first]
         signs = np.where(values > 0, 1, -1)
@@ -418,7 +418,7 @@ class Constraints:
         if not isinstance(more, Constraints):
             raise ConstraintError(f"union: must be given mustlink.Constraints, got {type(more).__name__}")
         if (self.n, self.ids) != (more.n, more.ids):
-            raise ConstraintError("constraints: only those of the same objects can be put together")
+            raise ConstraintError("constraints: a union needs constraints of the same objects")
         columns = [np.concatenate(c) for c in zip(self._columns[:5], more._columns[:5])]
         ours, theirs = self._columns[5], more._columns[5]
         members, weights, strengths = (np.concatenate([ours[c], theirs[c]]) for c in (0, 3, 4))
@@ -485,7 +485,7 @@ FRAME = "Give X as a frame whose index contains the ids"
 def row_ids(given: Any, X: Any, sample_id: Any = None, remedy: str | None = None) -> Any:
     """Return the id of each row of ``X``: ``sample_id``, otherwise the index of ``X`` if the constraints have ids.
 
-    None if the constraints refer to the rows by position. ``remedy`` says how the caller can give the ids of rows
+    None if the constraints refer to the rows by position. ``remedy`` describes how the caller can give the ids of rows
     without an index; then a warning is raised if such rows are taken in the order of the ids.
     """
     if sample_id is not None:

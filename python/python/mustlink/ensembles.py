@@ -34,7 +34,7 @@ def consensus(
     partitions : array of shape (n_members, n_samples), or frame with a column per member
         Each row of an array, or each column of a frame, is a partition; -1, NaN and None are missing labels.
     n_clusters : int, optional
-        Number of clusters. If the partitions decide the number in a function, it only accepts the one that all have.
+        Number of clusters. If the partitions determine the number, only the number that all of them have is accepted.
     method : str, dict, optional
         The consensus function. If absent, ``voting``, or ``mcla`` if the partitions have another number of clusters
         than ``n_clusters``; ``mcla`` warns that it does not use constraints. With ``n_clusters`` and constraints the

@@ -34,7 +34,7 @@ class ConfigError(MustlinkError):
         unknown = re.search(r"(\w+): unknown option of (\w+);", text)
         if unknown is not None:
             own = {python: name for name, python in _option_names.NAMES.items()}.get(unknown[1])
-            text = text if own is None else f"{text[: unknown.end()]} in a table it has its name of method files, {own}"
+            text = text if own is None else f"{text[: unknown.end()]} in a table, use its name in method files, {own}"
         super().__init__(text)
 
 

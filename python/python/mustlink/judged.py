@@ -1,4 +1,4 @@
-"""Clusters of objects of which only judged pairs are known."""
+"""Clusters of objects from judged pairs alone."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def cluster_pairs(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Any:
-    """Cluster objects of which only judged pairs are known, as ``mustlink cluster --pairs`` does.
+    """Cluster objects from judged pairs alone, as ``mustlink cluster --pairs`` does.
 
     Parameters
     ----------

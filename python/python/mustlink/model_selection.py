@@ -28,10 +28,10 @@ Array = np.ndarray[Any, Any]
 
 
 def constraint_score(constraints: Constraints, labels: Any) -> float:
-    """Return the mean of the shares of must-links and of cannot-links that ``labels`` meet.
+    """Return the mean of the shares of must-links and of cannot-links that ``labels`` satisfy.
 
-    Groups in ``constraints`` are ignored. A label of -1, NaN or None is unknown; a pair with an unknown label counts
-    as not met.
+    Groups in ``constraints`` are ignored. A label of -1, NaN or None is unknown; a pair with an unknown label
+    counts as violated.
 
     >>> from mustlink import Constraints
     >>> from mustlink.model_selection import constraint_score
@@ -105,7 +105,7 @@ class ConstraintKFold:
         if count < self.n_splits:
             raise ConstraintError(
                 f"constraints: {len(free)} pairs make {count} groups that do not follow from one "
-                f"another, fewer than n_splits = {self.n_splits}; give more, or split less"
+                f"another, fewer than n_splits = {self.n_splits}; give more pairs, or a smaller n_splits"
             )
         # Large groups first, each to the smallest fold.
         load = np.array([np.count_nonzero((ends == fold).any(axis=1)) for fold in range(self.n_splits)])
@@ -124,7 +124,9 @@ class ConstraintKFold:
                 tested += 1
                 yield constraints.subset(kept), constraints.subset(held, groups=False)
         if tested == 0:
-            raise ConstraintError("constraints: every pair follows from others, so none can be held back; give more")
+            raise ConstraintError(
+                "constraints: every pair follows from others, so none can be held out; give more pairs"
+            )
 
 
 def _follow(constraints: Constraints, pairs: Array, signs: Array, others: Array) -> Array:
@@ -215,7 +217,7 @@ def _refitted(search: ConstraintSearchCV) -> bool:
 
 
 class ConstraintSearchCV(_display.Shown, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Tries options, and keeps those with which held-out constraints are met best.
+    """Tries options, and keeps those that satisfy held-out constraints best.
 
     Rows are never split: a method clusters all objects under some of the pairs, and is scored on the
     other pairs.
@@ -240,7 +242,7 @@ class ConstraintSearchCV(_display.Shown, MetaEstimatorMixin, BaseEstimator):  # 
     best_params_ : dict
         The options of the best estimator.
     best_score_ : float
-        The mean score of the best estimator: the share of held-out must-links and cannot-links that it meets.
+        The mean score of the best estimator: the share of held-out must-links and cannot-links that it satisfies.
     cv_results_ : dict
         All scores, in the form of ``GridSearchCV``.
     labels_ : array of shape (n_samples,)
@@ -327,7 +329,7 @@ class ConstraintSearchCV(_display.Shown, MetaEstimatorMixin, BaseEstimator):  # 
             warn(
                 [
                     f"all {len(tried)} candidates score {means[0]:.3g}, so the first is taken; give more constraints "
-                    "to tell them apart"
+                    "to distinguish them"
                 ]
             )
         self.n_splits_ = len(splits)

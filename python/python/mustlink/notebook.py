@@ -33,7 +33,7 @@ class Buttons:
     """Buttons for the questions of a session, with the two objects, the progress, and undo.
 
     The next question is chosen in a thread, so the kernel can run other cells in the meantime. Until the question is
-    there, the session rejects calls of other cells.
+    ready, the session rejects calls of other cells.
 
     Parameters
     ----------

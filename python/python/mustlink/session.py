@@ -328,8 +328,8 @@ class Session:
             yield question
             if self._open == question and self._found is None and self._failed is None:
                 raise OracleError(
-                    f"question {question.id} is open: give its answer to tell, None where it is unknown, before the "
-                    "next one, or leave the loop"
+                    f"question {question.id} is open: pass its answer to tell(), None if it is unknown, before "
+                    "the next one, or leave the loop"
                 )
 
     @alone
@@ -393,8 +393,8 @@ class Session:
             raise self._failed
         if self._failed is not None:
             raise OracleError(
-                "the session was interrupted while it ended; constraints_ has the answers, to cluster under, and "
-                "with its ledger another session asks nothing twice"
+                "the session was interrupted while it ended; constraints_ has the answers, and a new "
+                "session with its ledger does not ask them again"
             ) from self._failed
         if self._found is None:
             self._here()
@@ -418,8 +418,8 @@ class Session:
     def _here(self) -> None:
         if os.getpid() != self._process:
             raise OracleError(
-                "the session belongs to the process that made it, and this one was forked off; make one here, with "
-                "the same ledger to go on where it stopped"
+                "the session belongs to the process that made it, and this process is a fork of it; make a "
+                "session here, with the same ledger, to continue"
             )
 
     def _leave(self) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from . import _catalogue, _config, _estimators, _mustlink, _transformers
 
-_OTHER_STARTS = "random starts are elsewhere where rows are repeated; scikit-learn's KMeans fails it too"
-_NO_SWEEPS = "a fitted transform does not tell its number of sweeps"
+_OTHER_STARTS = "random starts differ if rows are repeated; scikit-learn's KMeans fails it too"
+_NO_SWEEPS = "a fitted transform does not report its number of sweeps"
 _WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
 #: Checks that fail by intention: estimator, check, reason.
@@ -19,7 +19,7 @@ EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
         for name in ("COPKMeans", "ConstrainedKMeans", "KMeans", "PCKMeans", "SeededKMeans")
     },
     "CorrelationClustering": {
-        "check_clustering": "it looks at constraints alone, and this check gives none"
+        "check_clustering": "it uses only constraints, and this check gives none"
     },
     "ITML": {"check_transformer_n_iter": _NO_SWEEPS},
     "Ssdbscan": {"check_clustering": "it makes one cluster without cannot-links, and this check gives none"},

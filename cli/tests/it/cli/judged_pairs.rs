@@ -1,4 +1,4 @@
-//! `cluster --pairs`: clusters of objects of which only judged pairs are known.
+//! `cluster --pairs`: clusters of objects from judged pairs alone.
 
 use super::support::Bench;
 
