@@ -12,7 +12,7 @@ use crate::parts::wrapping::pair;
 /// Replies are found by pair; retracted replies are left out. An answer costs the same as in the ledger.
 /// # Input and output
 /// If ledger and data have ids, objects are found by id: the rows may have another order. Without ids, the objects of
-/// the ledger must be the first ones; a warning says if they had other values.
+/// the ledger must be the first ones; a warning reports if their values differ.
 /// # Errors
 /// `BadParam` without a ledger; `Data` for a file that is not a ledger, an unknown id, other data.
 #[options]

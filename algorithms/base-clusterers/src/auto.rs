@@ -44,7 +44,7 @@ use trial::{Tests, Trial, race};
 /// If the consensus breaks at most the share `trust` of the constraints (5 %, or 3 % if some contradict others), it is
 /// made again and obeys all of them, if k clusters can hold them. If there are at least 20 constraints of each kind,
 /// and it breaks more than the best candidate by over 20 % of all constraints, the best candidate is the result.
-/// Constraints marked hard always hold. If constraints contradict each other, candidates do not get the weakest.
+/// Constraints marked hard always hold. If constraints contradict each other, candidates do not get the weakest one.
 ///
 /// Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and
 /// those of the other candidates. If there are more than `sample` objects, candidates cluster a sample of this size. It

@@ -68,7 +68,7 @@ pub enum MoreChunklets {
 /// Locally adaptive clustering under constraints: chunklets, the components of must-links, stay whole.
 ///
 /// # Method
-/// As `lac`, but each assignment places the chunklets first, one after the other. A chunklet goes to the nearest
+/// Works as `lac`, but each assignment places the chunklets first, one after the other. A chunklet goes to the nearest
 /// cluster that holds nothing it must be apart from. Free objects then choose their clusters independently. Without
 /// constraints the result is the same as with `lac`.
 /// # Input and output

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::parts::adapting;
 
-/// Agglomerative clustering, from kodama: the two nearest clusters are merged until k are left.
+/// Agglomerative clustering (with the crate kodama): the two nearest clusters are merged until k are left.
 ///
 /// # Method
 /// Lance and Williams's scheme with one of seven linkages, on plain Euclidean distances; `single` by a spanning tree of

@@ -20,7 +20,7 @@ use crate::parts::weights::{Scheme, Weights};
 /// default the weight of a vote is how much better than chance its member satisfies the constraints (`weights`), and
 /// the reference is the medoid of the members that satisfy them best.
 /// # Input and output
-/// Any ensemble; missing labels do not vote. As many clusters as the reference, at most. If the reference lacks labels,
+/// Any ensemble; missing labels do not vote. At most as many clusters as the reference. If the reference lacks labels,
 /// clusters that share no object with it are added.
 /// # Errors
 /// `BadParam` when the reference is "labels" and the problem has no start of labels.

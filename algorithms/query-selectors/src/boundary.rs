@@ -24,7 +24,7 @@ pub enum Choice {
 /// # Method
 /// The objects are clustered with the constraints so far. The next object is the eligible one with the smallest
 /// ratio between the distances to its two nearest centres (second-nearest : nearest, so 1 on the boundary). It is
-/// asked against the neighbourhoods, nearest mean first, until a must-link. If it is apart from all of them and there
+/// compared with the neighbourhoods, nearest mean first, until a must-link. If it is apart from all of them and there
 /// are fewer than k, it founds a new one. If it is apart from k − 1 of k, it joins the last one without a question.
 /// Then the objects are clustered again. The first object founds the first neighbourhood without a question.
 /// # Input and output

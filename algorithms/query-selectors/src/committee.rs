@@ -78,7 +78,7 @@ pub struct Imputing {
 /// Pairs that nearly all members put together are imputed must-links. They join objects to sets. Each set, the
 /// largest first, offers its medoid to the clusters found so far. The medoid founds a new cluster if it is apart from
 /// all, until there are k. Then the method repeatedly takes the object with the smallest margin between its two
-/// largest associations with a cluster. This object is asked against the representatives, the most associated first.
+/// largest associations with a cluster. This object is compared with the representatives, the most associated first.
 /// An object apart from k − 1 clusters joins the last one without a question.
 /// # Input and output
 /// The input of the generator, dense or sparse rows; k from the problem or the option. Test objects vote and are

@@ -9,8 +9,8 @@ use crate::committee::Committee;
 /// Objects that a committee disputes and that lie among many others.
 ///
 /// # Method
-/// As `committee`, but the next object is the one with the largest (1 − margin) · density^β. The density around an
-/// object is its mean co-association with the 10 objects most associated with it.
+/// Works as `committee`, but the next object is the one with the largest (1 − margin) · density^β. The density around
+/// an object is its mean co-association with the 10 objects most associated with it.
 /// # Input and output
 /// The input of the generator, dense or sparse rows; k from the problem or the option.
 /// # Errors

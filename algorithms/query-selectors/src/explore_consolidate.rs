@@ -11,7 +11,7 @@ use crate::parts::mean::Mean;
 use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
-/// The order in which the neighbourhoods are asked while exploring.
+/// The order in which the neighbourhoods are tried while exploring.
 #[options]
 pub enum ExploreOrder {
     /// Nearest mean first: fewer questions for an object near its class, and fewer cannot-links learned.
@@ -52,7 +52,7 @@ pub struct Exploring {
     /// The first object: `random`, `nearest_mean` or a row number.
     #[option(default = First::Rule(FirstRule::Random))]
     pub start: First,
-    /// The order in which the neighbourhoods are asked while exploring.
+    /// The order in which the neighbourhoods are tried while exploring.
     pub explore_order: ExploreOrder,
     /// Let an object apart from k − 1 neighbourhoods join the last one without asking. This is correct only if k is
     /// the number of classes.
@@ -63,10 +63,10 @@ pub struct Exploring {
 /// Farthest objects until every class has a neighbourhood, then random objects until all are placed.
 ///
 /// # Method
-/// Explore takes the eligible object farthest from all neighbourhoods and asks it against each of them; if it is
-/// apart from all, it founds the next one. Once there are k neighbourhoods, Consolidate takes random objects. It asks
-/// each against the neighbourhoods, nearest mean first, until a must-link. An object apart from k − 1 of them joins
-/// the last one without a question.
+/// Explore takes the eligible object farthest from all neighbourhoods and compares it with each of them; if it is apart
+/// from all, it founds the next one. Once there are k neighbourhoods, Consolidate takes random objects. It compares
+/// each with the neighbourhoods, nearest mean first, until a must-link. An object apart from k − 1 of them joins the
+/// last one without a question.
 /// # Input and output
 /// Dense or sparse rows; k from the problem or the option. Without k it explores until the budget ends or every
 /// object is placed. Neighbourhoods are reported from the first reply on. Given constraints are known from the start:

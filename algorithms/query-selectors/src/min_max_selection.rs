@@ -7,12 +7,12 @@ use crate::parts::asking::{Asking, Member};
 use crate::parts::neighbourhoods::{Neighbourhoods, Place};
 use crate::parts::placing::{Placing, Selector};
 
-/// The object least similar to its most similar placed object, asked from the nearest neighbourhood on.
+/// The object least similar to its most similar placed object, compared with the nearest neighbourhoods first.
 ///
 /// # Method
 /// Explore as in `explore_consolidate`: objects farthest from all placed ones, until there are k neighbourhoods. Then
 /// MinMax takes, among the objects not placed yet, the one whose largest similarity to a placed object, exp(−D² /
-/// 2σ²), is smallest. It is asked against the neighbourhoods until a must-link, in decreasing order of the largest
+/// 2σ²), is smallest. It is compared with the neighbourhoods until a must-link, in decreasing order of the largest
 /// similarity to one of their members. An object apart from k − 1 of them joins the last one without a question.
 /// # Input and output
 /// Dense or sparse rows; k from the problem or the option. Without k it explores until the budget ends or every

@@ -57,7 +57,7 @@ impl FeaturesPerSplit {
 /// The objects are clustered with the constraints so far, and a random forest learns the clusters. Two objects are
 /// close when they share the leaves of many trees. The probability p_r that an object belongs to neighbourhood r is
 /// its mean closeness to the members, divided by the sum for all neighbourhoods. The next object has the largest −Σ
-/// p_r log₂ p_r divided by Σ r p_(r), the expected number of questions when neighbourhoods are asked in decreasing
+/// p_r log₂ p_r divided by Σ r p_(r), the expected number of questions when neighbourhoods are tried in decreasing
 /// order of p. The questions follow this order until a must-link. An object apart from all neighbourhoods founds a
 /// new one. Then the objects are clustered again. As long as there is only one neighbourhood, objects are drawn
 /// at random.
@@ -199,7 +199,7 @@ impl Run {
         Ok(())
     }
 
-    /// The object to take up, and the neighbourhoods in the order in which they are asked.
+    /// The object to take up, and the neighbourhoods in the order in which they are tried.
     fn most_informative(&self, groups: &mut Neighbourhoods) -> Option<(u32, Vec<u32>)> {
         let free = groups.free();
         let forest = self.forest.as_ref()?;

@@ -13,9 +13,9 @@ use crate::parts::voting::Voting;
 /// Objects with the smallest margin of co-association, after one far object per class.
 ///
 /// # Method
-/// Objects farthest from all placed ones are asked until there are k clusters, as in `explore_consolidate`. Then the
-/// method repeatedly takes the object with the smallest margin between its two largest mean co-associations with a
-/// cluster. It is asked as in `committee`.
+/// Objects farthest from all placed ones are asked about until there are k clusters, as in `explore_consolidate`. Then
+/// the method repeatedly takes the object with the smallest margin between its two largest mean co-associations with a
+/// cluster. It is compared with the clusters as in `committee`.
 /// # Input and output
 /// The input of the generator, dense or sparse rows; k from the problem or the option.
 /// # Errors

@@ -61,7 +61,7 @@ pub struct ExternalSelector {
     /// True if the program requests clusterings between questions.
     #[option(inert = INERT_FACT)]
     pub needs_clustering: bool,
-    /// True if the program never asks pairs that earlier replies entail.
+    /// True if the program never asks about pairs that earlier replies entail.
     #[option(inert = INERT_FACT)]
     pub skips_entailed: bool,
     /// True if the program infers memberships. This is correct only if k is the number of classes.

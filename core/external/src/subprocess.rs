@@ -16,13 +16,13 @@ use mustlink_core::serde_json::{self, json};
 /// `{"v":1,"type":"hello","name":"my-oracle"}`. Then each question
 /// `{"v":1,"type":"ask","id":"q000001","i":{"index":3,"id":"row-3","display":{…}},"j":{…},"context":{"purpose":"explore","subject":3}}`
 /// is answered by `{"v":1,"type":"answer","id":"q000001","reply":"cannot_link"}`, with optional `annotator`,
-/// `confidence` (0.5 to 1) and `note`. At the end comes `{"v":1,"type":"bye","reason":"closed"}`. With `sort` questions
-/// are sets of objects around a pair,
+/// `confidence` (0.5 to 1) and `note`. At the end comes
+/// `{"v":1,"type":"bye","reason":"closed"}`. With `sort` questions are sets of objects around a pair,
 /// `{"v":1,"type":"sort","id":"q000001","objects":[{"index":3,"id":"row-3","display":{…}},…],"context":{…}}`, and
 /// `{"v":1,"type":"sorted","id":"q000001","groups":[[3,17],[20]]}` is their answer, every index in one group; its
 /// answers about other pairs are free when they are asked. The program must flush its output after every line. Its
-/// standard error is passed through. Unknown fields are ignored. On Unix the program runs in a process group of its
-/// own, which cannot read from the terminal.
+/// standard error is passed through. Unknown fields are ignored. On Unix the
+/// program runs in a process group of its own, which cannot read from the terminal.
 /// # Errors
 /// `BadParam` for a program that cannot be started; `Oracle` for an invalid line (with the line), for a time-out, and
 /// for a program that fails. A program that ends with status 0 leaves its question open, to be asked again later.

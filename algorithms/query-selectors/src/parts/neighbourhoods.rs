@@ -347,7 +347,7 @@ impl Neighbourhoods {
         }
     }
 
-    /// A member of the neighbourhood at position `at` that `x` was not asked against yet.
+    /// A member of the neighbourhood at position `at` that `x` was not compared with yet.
     fn choose_member(&mut self, x: u32, on: &Locating, at: usize) -> Option<u32> {
         let p = on.order[at] as usize;
         let members = match &on.put {
