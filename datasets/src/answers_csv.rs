@@ -1,7 +1,7 @@
 //! Questions written to a spreadsheet, and answers read from it.
 //!
-//! A CSV with the columns `i`, `j` and `answer`; what stands in other columns is for people. Objects are row
-//! numbers from 0, or ids. An empty answer is none.
+//! A CSV with the columns `i`, `j` and `answer`; other columns are for people. Objects are row numbers from 0,
+//! or ids. Rows with an empty answer are skipped.
 
 use std::cell::Cell;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The columns of a CSV: features, ids or classes.
 //!
-//! What a person names decides. A last column called `class` holds classes. Every other column is a
-//! feature, unless its name or its values look like ids or classes: then the file is refused with both
-//! readings, since clustering on either gives wrong results without a word.
+//! Options decide first. A last column called `class` holds classes. Every other column is a feature,
+//! unless its name or its values look like ids or classes: then the file is rejected with both remedies,
+//! because clustering on ids or classes gives wrong results without a warning.
 
 use std::collections::{HashMap, HashSet};
 

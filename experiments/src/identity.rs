@@ -3,7 +3,7 @@
 //!
 //! The identity of a cell is a hash of everything its rows depend on; a selection key is everything a
 //! selection reads. Neither decides what is drawn: seeds have paths of their own. Which rows are asked
-//! for (points, metrics, repeats) is no part of an identity, so that a finished study can grow.
+//! for (points, metrics, repeats) is not part of an identity, so that a finished study can grow.
 //!
 //! Code has names. `mustlink` is the code that every cell runs through. A crate of plugins has the name of its
 //! package. A file, of a plugin in another language or in an option, has its path as its name. Each name has a

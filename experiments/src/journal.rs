@@ -1,9 +1,8 @@
 //! Files that survive a run being killed.
 //!
 //! Every finished cell is a file of its own under `cells/`, written aside, flushed to disk and then
-//! renamed: a file under a final name is whole, and its first line says whether it still is as it was
-//! written. Whether a cell is done depends on nothing else. A lock keeps two runs out of one directory; shards of
-//! one run may share it.
+//! renamed: a file under a final name is complete, and its first line shows if it was changed later. Only this
+//! decides if a cell is finished. A lock prevents two runs in one directory; shards of one run may share it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

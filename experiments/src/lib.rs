@@ -1,7 +1,7 @@
 //! Experiments: repeatable claims about methods.
 //!
 //! An [`Experiment`] is a file: data sets, splits, methods, curve points, metrics. [`plan`] estimates
-//! what running it takes; [`run`] does it, cell by cell into a crash-safe journal, and goes on
+//! what running it takes; [`run`] does it, cell by cell into a crash-safe journal, and continues
 //! where it stopped; [`results`] reads the rows that exist, of which the crate `mustlink-report` makes tables
 //! and figures; [`retry`] runs again what failed; [`merge`] puts results of several machines together
 //! and [`diff`] compares two. Equal files and equal seeds give equal rows on any number of threads.
@@ -26,7 +26,7 @@
 //! | `merge`, `diff` | several results directories |
 //! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
-//! | `single`, `notices`, `number_of_clusters` | outside a study: one method on one data set, what is said of it; criteria for k |
+//! | `single`, `notices`, `number_of_clusters` | outside a study: one method on one data set, and notes about it; criteria for k |
 //! | `judged_pairs`, `continued` | outside a study: clusters of objects of which only judged pairs are known; clusters that keep their numbers |
 
 mod cell;

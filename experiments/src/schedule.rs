@@ -2,8 +2,8 @@
 //!
 //! A task that makes an ensemble for others comes first, a selection before the cells that use it, longer
 //! tasks before shorter ones. Each task has a pool to itself. In one pool for all, a thread that waits for
-//! a part of its task would take up another whole task meanwhile: the first would last as long as both,
-//! and meet a time limit that the second deserved.
+//! a part of its task would begin another whole task: the first would then last as long as both, and
+//! could exceed its time limit because of the second.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

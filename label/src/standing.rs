@@ -1,7 +1,7 @@
 //! The result of the method with the answers so far.
 //!
-//! It is run beside the session whenever answers have changed, on a thread of its own; a person waits for
-//! nothing. It shows what it would say of the next pair and what its clusters are, and changes no result.
+//! The method runs next to the session whenever answers have changed, on a thread of its own, so the annotator
+//! never waits. It shows its guess about the next pair and its clusters, and changes no result.
 
 use mustlink_core::roles::Reply;
 use mustlink_core::{Clustering, Constraint, Constraints, Problem, Result};

@@ -1,6 +1,6 @@
 //! The constraints that the clustering breaks.
 //!
-//! Constraints count when both ends are in the scope. Without any there is no score.
+//! Constraints count when both ends are in the scope. Without such constraints the score is undefined.
 
 use mustlink_core::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Conversions of Python's arrays to the data of methods.
 //!
-//! Doubles that stand row by row are read where they are. Other values are copied once, into memory that the core
+//! Doubles that are stored row by row are read in place. Other values are copied once, into memory that the core
 //! owns: rows that are not next to each other and single precision are turned into the core's form on the way.
 
 use mustlink::constraints::{Constraint, Constraints, Group, Kind, Strength};

@@ -1,7 +1,7 @@
 //! Work without the interpreter's lock, and its interruption by Ctrl-C.
 //!
-//! The work is done by a thread of its own; the thread that asked for it waits, and looks for signals
-//! meanwhile. One raises the flag that methods look at once a sweep.
+//! The work is done by a thread of its own; the thread that asked for it waits and checks for signals. A
+//! signal raises the flag that methods check once per sweep.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;

@@ -1,8 +1,8 @@
 //! The part of the Python package that computes.
 //!
 //! Python checks shapes and holds the classes that people see; here arrays become data, configurations
-//! become methods, and everything runs without the interpreter's lock. What a function takes beside
-//! arrays comes as one JSON text, so that it is written down in one place.
+//! become methods, and everything runs without the interpreter's lock. All arguments of a function except
+//! arrays come as one JSON text, so that they are written down in one place.
 
 mod callables;
 mod catalogue;

@@ -1,9 +1,9 @@
 //! NPY files: headers, vectors of integers, and rows of a matrix that does not fit into memory.
 //!
 //! An NPY file is a short header and then the values, row by row. [`NpyRows`] maps it into memory and
-//! takes blocks of rows from where they stand. Pages that were looked at count as memory of the
-//! process, so they are given back block by block. Rows that stand apart are read by position: the
-//! system would map many pages around each (on Linux it takes three times as long).
+//! reads blocks of rows in place. Pages that were read count as memory of the process, so they are
+//! given back block by block. Rows that are far apart are read by position, because the system would
+//! map many pages around each (on Linux this takes three times as long).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,8 +1,8 @@
 //! Eigenvalues and eigenvectors of a dense symmetric matrix, in a run that can be cancelled.
 //!
-//! The steps of `linfa_linalg::eigh`, with a look at the flag on the way: for 2000 rows that takes more than a
-//! minute and hears nothing. To the bit, but for the last step of blocks that are nearly diagonal: it turns by a
-//! rounding error there, so that of a thousand covariances of eight features one gets vectors that are none.
+//! The steps of `linfa_linalg::eigh`, which takes more than a minute for 2000 rows and cannot be cancelled; here the
+//! flag is checked on the way. Results agree to the bit, except in the last step of blocks that are nearly diagonal:
+//! there `eigh` turns by a rounding error, so one in a thousand covariances of eight features gets wrong vectors.
 //!
 //! Source: Golub and Van Loan, Matrix Computations, ch. 8 (Householder reflections, then implicit
 //! symmetric QR steps with Wilkinson's shift).

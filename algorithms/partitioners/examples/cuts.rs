@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p mustlink-partitioners --example cuts`. Prints for graphs of several kinds the
 //! cut of both within the same bound, and the seconds they take; then, for the default engine, that of
-//! all objects and their clusters beside what a sample of the objects leads to.
+//! all objects and their clusters next to the cut from a sample of the objects.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;

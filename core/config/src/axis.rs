@@ -1,4 +1,4 @@
-//! Lists and ranges that stand for one value after the other.
+//! Lists and ranges of values that an option takes one after the other.
 
 use serde_json::Value;
 

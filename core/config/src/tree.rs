@@ -1,7 +1,7 @@
 //! The plugins in a tree of configuration.
 //!
 //! A configuration as plain values is tables within tables; those that name a plugin under `type` are
-//! its options. Whoever looks for plugins, or for options at any depth, goes through the tree here.
+//! its options. All code that searches for plugins, or for options at any depth, walks the tree with this module.
 
 use serde_json::Value;
 

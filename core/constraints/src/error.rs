@@ -1,8 +1,8 @@
 //! The errors of the library.
 //!
-//! One closed list of named cases. A message names the place, the value, what is accepted and,
-//! where one is known, the next step. Objects are row numbers here; whoever prints to a person
-//! passes the person's ids to [`Error::render`].
+//! One closed list of named cases. A message contains the place, the value, the accepted values and,
+//! if one is known, the next step. Objects are row numbers here; to print an error with the ids of the
+//! user, pass them to [`Error::render`].
 
 use std::fmt;
 

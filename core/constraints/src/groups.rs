@@ -1,7 +1,7 @@
 //! Groups of objects that must all be apart, without a list of their pairs.
 //!
-//! A group of g members says what g · (g − 1) / 2 cannot-links say. It is held by its members; groups of
-//! one set of constraints share no pair with each other, nor with the pairs listed beside them.
+//! A group of g members means the same as g · (g − 1) / 2 cannot-links. It is stored as its members; groups of
+//! one set of constraints share no pair with each other, nor with the pairs listed next to them.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! The declared ranges of the options of all plugins.
 //!
-//! A range is declared once, at the option. The loader checks it in a configuration, with the line
-//! it stands in; [`check`] checks the same declaration of a plugin built in Rust, before it runs.
-//! Both give one message.
+//! A range is declared once, at the option. The loader checks it in a configuration and reports the
+//! line; [`check`] checks the same declaration of a plugin built in Rust, before it runs. Both give
+//! the same message.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,8 +1,8 @@
 //! A search for constraints that a plugin with hard constraints breaks or wrongly rejects.
 //!
-//! Random sets of constraints on a few objects, small enough that whether k clusters can hold them is found by
-//! trying all labels, without the closure, the colouring or the search that methods share: what they say is
-//! compared with it, and what a refusal names is checked against the constraints as they were given.
+//! Random sets of constraints on few objects, so few that trying all labels shows if k clusters can satisfy them,
+//! without the closure, the colouring or the search that methods share. The results of plugins are compared with
+//! this, and the objects that a rejection names are checked against the given constraints.
 
 use std::collections::BTreeMap;
 

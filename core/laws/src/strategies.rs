@@ -1,6 +1,6 @@
 //! Problems, data, constraints, ensembles and answers as strategies of `proptest`, which shrink.
 //!
-//! Values are multiples of 1/8, so that ties and equal rows occur and sums are exact. What shrinks has
+//! Values are multiples of 1/8, so that ties and equal rows occur and sums are exact. Shrinking leads to
 //! fewer objects, fewer constraints and values nearer to 0.
 
 use std::ops::RangeInclusive;

@@ -2,10 +2,10 @@
 //!
 //! A ledger is a file of JSON lines, written one event at a time and never changed. A reply is on
 //! disk before a selector sees it. Resuming is replaying: the selector runs again, its questions are
-//! answered from the file at no cost, and where it would do anything else than the file records, the
-//! first difference is an error. A reply that a person takes back is one more line, `retracted`; the
-//! selector then runs again without it, and what was answered later is served from the file. An answer that
-//! nobody was asked for is `stated`: no part of the replay, and served where the selector comes to its pair.
+//! answered from the file at no cost, and if it does anything other than the file records, the first
+//! difference is an error. A reply that a person takes back is one more line, `retracted`; the selector
+//! then runs again without it, and later answers are served from the file. An answer without a question
+//! is `stated`: it is not part of the replay, and is served when the selector asks about its pair.
 
 mod file;
 mod format;

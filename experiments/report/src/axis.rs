@@ -1,4 +1,4 @@
-//! An axis of a figure: its scale, its name, and what is written beside it.
+//! An axis of a figure: its scale, its name, and the labels next to it.
 
 use crate::scale::{Scale, decades, number, power, ticks};
 

@@ -1,7 +1,7 @@
 //! A figure as SVG: panels with axes and marks under a title and a legend.
 //!
-//! A figure says what is drawn, in its own numbers; here it becomes pixels. Plain SVG, written by
-//! ourselves: text stays text, and the numbers drawn are those of the CSV beside the figure. A plotting
+//! A figure describes what is drawn, in its own numbers; here it becomes pixels. Plain SVG, written by
+//! ourselves: text stays text, and the numbers drawn are those of the CSV next to the figure. A plotting
 //! library draws dashes as hundreds of strokes and places a legend only on top of the curves.
 
 use maud::{Markup, html};

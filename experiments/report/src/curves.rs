@@ -1,7 +1,7 @@
 //! Curves of means over cells.
 //!
-//! For every data set, method and metric a curve of means with intervals, and beside each mean the
-//! number of cells that are in it and of those that failed.
+//! For every data set, method and metric a curve of means with intervals, and with each mean the
+//! numbers of cells that it contains and of cells that failed.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@
 //! | `section`, `sheet`, `figure` | a part of the page; a table and a figure, however they are written |
 //! | `curves`, `samples`, `columns` | means; what is compared pair by pair; what tables show |
 //! | `cross_validation`, `significance`, `statistics_file` | what folds say; what differs; its numbers |
-//! | `uncompared` | why nothing is said of what differs |
+//! | `uncompared` | why methods are not compared |
 //! | `supervision` | where supervision hurt |
 //! | `verdicts`, `moved` | claims; what changed |
 //! | `learning_curve`, `ranks`, `scatter`, `heat_map`, `drawings` | the figures of an experiment |

@@ -1,8 +1,9 @@
 //! The changes since the previous report.
 //!
-//! The means and ranks of the files that are about to be overwritten, beside the new ones. What moved
-//! last is kept in a file, so that a report made again of the same results says the same. It is there after
-//! every report of a finished study, if only with its header, and after no other: so is known which the last was.
+//! The means and ranks of the files that are about to be overwritten, compared with the new ones. The last changes
+//! are kept in a file, so that a second report of the same results shows the same changes. The file is written by
+//! every report of a finished study, even if it has only a header, and by no other report. So its existence shows
+//! that the last report was of a finished study.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

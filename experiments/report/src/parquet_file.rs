@@ -1,4 +1,4 @@
-//! All rows as one Parquet file, beside `results.csv` (feature `parquet`).
+//! All rows as one Parquet file, next to `results.csv` (feature `parquet`).
 //!
 //! The same columns with types: text, whole numbers, numbers, true or false. A missing value is null.
 

@@ -1,8 +1,8 @@
 //! The run of an experiment on a Slurm cluster.
 //!
 //! The cells that are missing are packed into the tasks of one array, which write them where every run
-//! does. Whoever follows the array only looks which cells are there: nothing rests on what the cluster says
-//! of its tasks, except that an array without any is over. Then what is missing makes the next array.
+//! does. The process that follows the array only checks which cells exist. It uses only one report of the
+//! cluster: an array without tasks is over. The cells that are then missing make the next array.
 
 mod array;
 mod losses;

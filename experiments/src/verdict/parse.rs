@@ -1,7 +1,7 @@
 //! Formulas of claims: their grammar and the functions they may name.
 //!
-//! A recursive descent by strength of operators. What a name means is decided elsewhere; only the
-//! list of functions stands here.
+//! A recursive descent by strength of operators. Names get their meaning in other modules; this one only
+//! has the list of functions.
 
 /// Two arguments or more.
 pub(super) const ANY: usize = usize::MAX;

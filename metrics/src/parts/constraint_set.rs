@@ -1,6 +1,6 @@
 //! The constraints that a score counts.
 //!
-//! Those with both ends in the scope. Without any there is no score.
+//! These are the constraints with both ends in the scope. Without such constraints the score is undefined.
 
 use mustlink_core::Group;
 use mustlink_core::prelude::*;

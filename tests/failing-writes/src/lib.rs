@@ -3,8 +3,8 @@
 //! [`Trial::apply`] has a program start with this library (`LD_PRELOAD`). Every call to the kernel that
 //! changes a file in one folder is then counted and written into a log, and one of them fails, or ends the
 //! program. The calls are stopped by a filter in the kernel (seccomp), not by functions of the same
-//! names: so those of crates that do without the C library are met as well, and the program needs no
-//! hook. Linux on x86-64 alone; [`library`] says so elsewhere.
+//! names, so it also stops calls of crates that do not use the C library, and the program needs no
+//! hook. It works only on Linux on x86-64; on other systems [`library`] returns an error.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

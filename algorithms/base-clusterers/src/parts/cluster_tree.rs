@@ -2,14 +2,14 @@
 //!
 //! A hierarchy is a list of joins. Going down it, a cluster loses objects, and ends where it falls into two
 //! or more parts of `min_cluster_size` objects, which are clusters of their own, or into smaller parts alone
-//! ([Campello2013] §5). What has one height happens at once, as the paper has it: so the clusters do not
+//! ([Campello2013] §5). All joins of the same height happen in one step, as in the paper, so the clusters do not
 //! depend on the order of joins, nor on which of several least spanning trees they come from.
 //!
 //! [CampelloFosc2013]: a flat clustering takes one cluster on each path from a leaf to the root; the sum of
 //! what the clusters are worth is greatest. Where constraints are counted, an object of a cluster is worth
 //! half the weight of each of its constraints that holds, and so is noise, which keeps every cannot-link.
-//! Half the weights of all cannot-links of an object thus stand on both sides of every choice, and what
-//! remains of a cluster is the weight of must-links within less that of cannot-links within.
+//! Half the weights of all cannot-links of an object thus cancel in every choice, and the value of a cluster is
+//! the weight of the must-links within it minus the weight of the cannot-links within it.
 
 use mustlink_core::prelude::*;
 use mustlink_core::union_find::UnionFind;

@@ -1,7 +1,7 @@
 //! The assignment of the objects of a group to different clusters.
 //!
-//! Of a group about which nothing else is said all objects are placed at once: the assignment of smallest
-//! total distance, one object a cluster.
+//! If no other constraint mentions the objects of a group, all of them are placed in one step, by the assignment
+//! of smallest total distance, with one object per cluster.
 
 use mustlink_core::Result;
 use mustlink_core::closure::Closure;

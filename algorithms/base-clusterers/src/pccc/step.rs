@@ -1,9 +1,9 @@
 //! The cheapest assignment to given centres.
 //!
 //! The integer programme of a step ([Baumann2025]), solved by row generation: at first no tie counts and every item
-//! takes its cheapest cluster; ties that this breaks join their ends to parts, which are searched anew with all ties
-//! inside them; until none is broken between parts. What is never broken is never looked at, and the result is the
-//! optimum of all.
+//! takes its cheapest cluster. Ties that this breaks join their ends to parts, which are searched again with all ties
+//! inside them, until no tie between parts is broken. Ties that are never broken are never used, and the result is
+//! the optimum of the whole programme.
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::{Context, Result};

@@ -1,7 +1,7 @@
 //! Colourings of a graph, and cheap ones among them.
 //!
 //! Vertices are must-link components, edges the cannot-links between them, colours clusters. A graph is
-//! the list of neighbours of each vertex; an edge stands at both of its ends.
+//! the list of neighbours of each vertex; an edge is listed at both of its ends.
 //!
 //! Sources: Brélaz 1979 (DSATUR); Kempe chains as in textbooks of graph colouring.
 

@@ -3,9 +3,9 @@
 //! A must-link that lies on no cycle of must-links (a bridge) follows from nothing else and is held
 //! back alone; must-links that lie on common cycles follow from one another and are held back as one.
 //! So are the cannot-links between the same two components of must-links. With two clusters every
-//! chain of pairs says something about its ends, and cycles of all pairs count. Where such a unit is
-//! too large for one fold, as with pairs made of labels, its objects are divided: what is held back is
-//! every pair that touches one of them. What follows all the same is not tested.
+//! chain of pairs determines the relation of its ends, so cycles of all pairs count. If such a unit is
+//! too large for one fold, as with pairs made of labels, its objects are divided: every pair that
+//! touches one of them is held back. Held-back pairs that still follow from others are not tested.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Eigenvectors of the largest eigenvalues of a symmetric matrix.
 //!
 //! Partitioners need these; the vectors of Laplacians come from [`crate::graph::eigen`]. The two solvers
-//! round differently and stop at different residuals, so neither can stand in for the other without a
+//! round differently and stop at different residuals, so neither can replace the other without a
 //! change of labels.
 //!
 //! Source: Golub and Van Loan, Matrix Computations, ch. 10 (block Krylov spaces, restarted).

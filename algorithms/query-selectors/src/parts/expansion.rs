@@ -2,7 +2,7 @@
 //!
 //! `committee`, `density_weighted` and `object_margin` share what is here: the counts c_ij of members that
 //! put two objects together, and for every object the number of votes it shares with each cluster of
-//! placed ones, M_ic = Σ_{j ∈ π_c} c_ij. Who is placed where the [`Neighbourhoods`] know, and nobody else:
+//! placed ones, M_ic = Σ_{j ∈ π_c} c_ij. Only the [`Neighbourhoods`] store where objects are placed, and
 //! the sums follow them. From these integers follow the mean co-association S_ic = M_ic / (τ |π_c|)
 //! ([Greene2007] equation 3) and its size-weighted form T_ic = M_ic / (τ Σ|π|) (equation 5), so that
 //! margins are compared as exact fractions.

@@ -1,9 +1,9 @@
 //! The wrong answers, if answers contradict each other.
 //!
-//! Each way in which the answers may be correct or wrong is a world, likelier the fewer of them are wrong; what
-//! contradicts itself is none. An answer on no cycle of answers contradicts nothing, and answers of which no
-//! cycle holds both are correct or wrong on their own: worlds are listed block by block (2-connected components),
-//! so that their probabilities multiply.
+//! Each way in which the answers may be correct or wrong is a world, unless it contradicts itself. The fewer answers
+//! are wrong, the likelier the world. An answer on no cycle of answers contradicts nothing, and two answers without a
+//! common cycle are correct or wrong independently. So worlds are listed block by block (2-connected components), and
+//! their probabilities multiply.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

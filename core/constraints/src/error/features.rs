@@ -1,7 +1,7 @@
 //! The feature that an error is about, after features were renumbered.
 //!
-//! A step numbers the features that it sees. Whoever knows what these were before the step, or what a person
-//! calls them, says so here; a number that is that of no such feature stays in the message and is named by nobody.
+//! A step numbers the features that it sees. The caller of the step maps these numbers to the features before the
+//! step, or to the names that the user knows. A number without such a feature stays in the message unchanged.
 
 use super::Error;
 

@@ -1,8 +1,8 @@
 //! Child processes that are kept for further requests.
 //!
-//! Starting an interpreter may take longer than an answer. A child that said in its greeting that it
-//! takes several requests is kept while somebody holds a [`Keep`], and given to whoever runs the same
-//! command next. With the last holder they all end.
+//! Starting an interpreter may take longer than an answer. A child whose greeting declares that it
+//! accepts several requests is kept while a [`Keep`] exists, and reused by the next run of the same
+//! command. When the last [`Keep`] is dropped, all children end.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
