@@ -1,7 +1,7 @@
 //! Arithmetic that methods share: neighbours, graphs, eigenvectors, k-means, assignment.
 //!
 //! This module has a [`VERSION`] of its own, and a test fixes every signature. A change that would break a caller
-//! raises the version, and the changelog says what to write instead. Results do not depend on the number of threads.
+//! raises the version, and the changelog shows what to write instead. Results do not depend on the number of threads.
 //! Functions that take a context can be cancelled, and all functions on data take dense and sparse rows.
 //!
 //! For example, spectral clustering takes a few lines:

@@ -31,7 +31,7 @@
 //!
 //! # Add must-links and cannot-links
 //!
-//! A must-link says that two rows belong to the same cluster, a cannot-link that they belong to different ones.
+//! A must-link means that two rows belong to the same cluster, a cannot-link that they belong to different ones.
 //! Here row 4 lies halfway between two groups, and two constraints decide where it belongs:
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! One method on one data set, as the command line says.
+//! One method on one data set, as set on the command line.
 //!
 //! [`Job::open`] reads everything and carries out the steps that change rows; what is done then is that of
 //! [`Single`], which the Python package does too.
@@ -27,7 +27,7 @@ pub(crate) use crate::job_args::JobArgs;
 use crate::method_file::{categories, method_file};
 use crate::progress::Meter;
 
-/// One method on one data set, as the command line says.
+/// One method on one data set, as set on the command line.
 pub(crate) struct Job {
     single: Single,
     /// Seed of every random number.
@@ -420,7 +420,7 @@ fn unread_answers(unread: &str) -> String {
     )
 }
 
-/// True if somebody may be asked at the terminal, whose prompts a moving line would overwrite.
+/// True if the user may be asked at the terminal; a moving line would overwrite the prompts.
 fn asks_a_person(method: &Method) -> bool {
     method.oracle.as_ref().is_some_and(|o| o.properties().interactive)
 }

@@ -16,12 +16,12 @@ pub const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// A whole sweep moved nothing, or the objective stood still.
+    /// A whole sweep moved nothing, or the objective did not change.
     #[default]
     Converged,
     /// The iteration limit was reached.
     MaxIter,
-    /// A labelling came back.
+    /// A labelling repeated.
     Cycle,
     /// The query budget ended an inherently active method.
     BudgetExhausted,

@@ -27,7 +27,7 @@ impl Progress for Silent {
 
 struct Shared {
     cancel: Arc<AtomicBool>,
-    /// Looks at the flag that are left until it is raised.
+    /// Number of checks of the flag until it is raised.
     looks: Option<AtomicU64>,
     keeps_best: bool,
     progress: Arc<dyn Progress>,
@@ -61,7 +61,7 @@ pub struct Context {
     /// Bytes that are held in addition to the data that are worked on.
     held: u64,
     heard_by: Listener,
-    /// When time is over, and how many seconds that were.
+    /// The end of the time limit, and its length in seconds.
     deadline: Option<(Instant, f64)>,
     /// True if the cancel flag no longer matters.
     finishing: bool,
@@ -317,12 +317,12 @@ impl ContextBuilder {
         self.keeps_best = true;
         self
     }
-    /// Raise the flag at the look after so many, as if the user had done so then: for tests.
+    /// Raise the flag after this number of checks, as if the user had done so; for tests.
     pub fn cancel_after(mut self, looks: u64) -> Self {
         self.looks = Some(looks);
         self
     }
-    /// Count how often the flag is looked at.
+    /// Count the checks of the flag.
     pub fn count_looks(self) -> Self {
         self.cancel_after(u64::MAX)
     }

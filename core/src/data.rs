@@ -67,7 +67,7 @@ impl DataKind {
         }
     }
 
-    /// True if objects are rows of numbers, dense or sparse: what has features and centres.
+    /// True if objects are rows of numbers, dense or sparse; such data have features and centres.
     pub fn is_rows(self) -> bool {
         matches!(self, DataKind::Dense | DataKind::Csr)
     }
@@ -89,7 +89,7 @@ pub type Words = Arc<[String]>;
 #[derive(Debug)]
 struct Store {
     matrix: Matrix,
-    /// The squared norms of dense and sparse rows: taken once, whatever is done with them.
+    /// The squared norms of dense and sparse rows, computed once.
     norms: Vec<f64>,
     digest: OnceLock<[u8; 32]>,
     ranges: OnceLock<Vec<(f64, f64)>>,

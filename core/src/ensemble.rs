@@ -209,7 +209,7 @@ pub struct EnsembleStore(Arc<Mutex<HashMap<EnsembleKey, Kept>>>);
 /// Warnings, each with the place it was given at.
 pub(crate) type Warnings = Vec<(String, String)>;
 
-/// An ensemble, and what its making warned of.
+/// An ensemble, and the warnings from making it.
 pub(crate) type Kept = (Arc<Ensemble>, Arc<Warnings>);
 
 impl EnsembleStore {

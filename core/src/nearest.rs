@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 
-/// Nearest objects of each of two that are looked at where some around both are wanted.
+/// Number of nearest objects of each of two that are searched for objects near both.
 const NEAR: usize = 64;
 
 /// The `count` objects nearest to `object`, the nearest first, of those that `admitted` lets in; ties by index.

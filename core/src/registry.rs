@@ -234,7 +234,7 @@ impl Catalogue {
         self.entries.iter().copied().filter(move |d| d.role == role)
     }
 
-    /// The plugin with this tag, or else with this alias.
+    /// The plugin with this tag, otherwise with this alias.
     pub fn find(&self, name: &str) -> Option<&'static Descriptor> {
         let entries = || self.entries.iter().copied();
         entries().find(|d| d.tag == name).or_else(|| entries().find(|d| d.aliases.contains(&name)))

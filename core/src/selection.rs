@@ -18,7 +18,7 @@ pub type ClusteringProvider<'a> = dyn Fn(&Constraints, u64) -> Result<Clustering
 pub struct Asking<'a> {
     /// Most queries. Absent: until the selector is done.
     pub budget: Option<usize>,
-    /// Numbers of replies at which an inherently active method is looked at.
+    /// Numbers of replies at which the clustering of an inherently active method is recorded.
     pub points: &'a [usize],
     /// Makes the clusterings that the selector asks for.
     pub provide: Option<&'a ClusteringProvider<'a>>,
@@ -57,7 +57,7 @@ pub(crate) fn without_clusterer(selector: &str) -> Error {
 /// object and itself, or twice, and none is waited for without end. With a ledger, every event is
 /// written before it has an effect; what the ledger has already is replayed at no cost before anything
 /// is asked, and whatever the ledger knows is answered from it even when the budget is spent. An oracle
-/// that gives no answer yet, or refuses, ends the selection with what there is.
+/// that gives no answer yet, or refuses, ends the selection with the answers so far.
 ///
 /// # Errors
 /// `Contract` when the selector breaks these rules; errors of selector, oracle and ledger.

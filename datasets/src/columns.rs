@@ -33,7 +33,7 @@ pub(crate) struct Roles {
     pub categories: Vec<usize>,
     /// True if the names are 0, 1, 2 … or 1, 2, 3 … and no option uses one; the header may be a row of data.
     pub counted: bool,
-    /// Nothing says that the features are features.
+    /// No option declares the features.
     pub guessed: bool,
 }
 

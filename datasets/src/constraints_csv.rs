@@ -427,7 +427,7 @@ fn format(constraints: &Constraints, objects: &Objects<'_>) -> Result<Vec<u8>> {
     })
 }
 
-/// A name for each group that no other has: its own, else with a number behind it.
+/// A unique name for each group: its own, otherwise with a number added.
 fn names_of(groups: &[Group]) -> Vec<String> {
     let mut taken: HashSet<&str> = HashSet::with_capacity(groups.len());
     let unique = groups.iter().all(|g| !g.name.is_empty() && taken.insert(&g.name));

@@ -85,7 +85,7 @@ impl Classes {
     }
 }
 
-/// Characters of a text by which people recognise an object.
+/// Number of characters of a text that people need to recognise an object.
 const GLIMPSE: usize = 30;
 
 /// Objects with what is known about them. Cheap to clone.

@@ -20,7 +20,7 @@ pub struct OpenOptions {
     pub known_column: Option<String>,
     /// Column that names for some objects the group whose members must all be apart.
     pub apart_column: Option<String>,
-    /// Column that says how often each object counts; absent: once.
+    /// Column with the number of times that each object counts; absent: once.
     pub weights_column: Option<String>,
     /// Column that holds the ids; absent means row numbers from 0.
     pub id_column: Option<String>,

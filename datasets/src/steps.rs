@@ -28,7 +28,7 @@ pub struct RowMap {
     pub merged: usize,
     /// New rows made of old ones of more than one class.
     pub mixed: usize,
-    /// New rows made of old ones that somebody knows to be of more than one class.
+    /// New rows made of old ones that are known to be of more than one class.
     pub mixed_known: usize,
 }
 

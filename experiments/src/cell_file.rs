@@ -130,7 +130,7 @@ impl CellFile {
         Ok(CellFile { of_any_build, build, metrics, rows: parse(rows)? })
     }
 
-    /// The rows that are wanted, in order, and the points that lack one; where another method
+    /// The requested rows, in order, and the points that lack one; where another method
     /// decides on the point, all or nothing.
     pub fn select(&self, wanted: &Wanted) -> (Vec<&Row>, Vec<usize>) {
         let same = |c: &String, here: &str| wanted.same(self.metrics.get(c), here);
@@ -150,7 +150,7 @@ impl CellFile {
         (rows, missing)
     }
 
-    /// The rows at the points that are wanted, whatever they were scored by.
+    /// The rows at the requested points, whatever metrics they have.
     pub fn at_points<'a>(&'a self, wanted: &'a Wanted) -> impl Iterator<Item = &'a Row> {
         let points = wanted.points.as_deref();
         let asked = move |row: &&Row| {
@@ -159,7 +159,7 @@ impl CellFile {
         self.rows.iter().filter(asked)
     }
 
-    /// True if it has every row that is wanted.
+    /// True if it has every requested row.
     pub fn has_all(&self, wanted: &Wanted) -> bool {
         let (rows, missing) = self.select(wanted);
         !rows.is_empty() && missing.is_empty()

@@ -183,7 +183,7 @@ const MANY_FEATURES: usize = 50;
 /// From this number of features on, it is a problem if there are fewer objects than features.
 const SOME_FEATURES: usize = 10;
 
-/// Most rows that are looked at, spread over all of them.
+/// Largest number of rows that are checked, spread over all rows.
 const MOST_ROWS: usize = 10_000;
 
 /// Warning if an oracle that should leave some questions unanswered leaves none, for example at its defaults.

@@ -22,7 +22,7 @@ pub struct Tries {
     pub draws: usize,
     /// Share of the objects in a subsample.
     pub share: f64,
-    /// Objects looked at at most: of more a sample is drawn.
+    /// Largest number of objects; if there are more, a sample is drawn.
     pub objects: usize,
 }
 
@@ -57,7 +57,7 @@ pub struct Criteria {
 /// Numbers of clusters that the criteria choose, with all values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selected {
-    /// Objects that were looked at.
+    /// Objects that were used.
     pub objects: usize,
     /// From one cluster on, in order.
     pub found: Vec<Criteria>,
@@ -314,7 +314,7 @@ fn stability(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<
 
 /// Share of the pairs that were drawn together and are put together neither nearly always nor nearly never.
 fn ambiguous(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<f64> {
-    /// Objects whose pairs are looked at: more change the share by less than it varies.
+    /// Number of objects whose pairs are used: more change the share by less than it varies.
     const MOST: usize = 1000;
     let step = n.div_ceil(MOST);
     let looked: Vec<usize> = (0..n).step_by(step).collect();

@@ -58,7 +58,7 @@ impl RunProgress for Silent {
 pub struct RunOptions {
     /// Directory of the results.
     pub out: PathBuf,
-    /// Threads; absent: those of the experiment file, else one per core.
+    /// Threads; absent: those of the experiment file, otherwise one per core.
     pub threads: Option<usize>,
     /// Bytes of the data sets and what the methods under way declare, together.
     pub memory_limit: Option<u64>,
@@ -164,7 +164,7 @@ pub struct Outcome {
     pub skipped: usize,
     /// Cells done now.
     pub done: usize,
-    /// Finished cells that the user wanted to be made again.
+    /// Finished cells that the user asked to compute again.
     pub forced: usize,
     /// Cells that failed, those found finished included, in config order.
     pub failed: Vec<FailedCell>,

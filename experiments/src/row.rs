@@ -257,10 +257,10 @@ impl Row {
     }
 }
 
-/// Columns that say where a row comes from, not what it says.
+/// Columns with the origin of a row, not its content.
 const PLACE: [&str; 5] = ["experiment", "identity", "dataset", "method", "version"];
 
-/// A column in which two rows differ, with what each says.
+/// A column in which two rows differ, with both values.
 pub(crate) type Difference = (String, Value, Value);
 
 /// The columns in which two rows of one cell differ; times aside, and what only one of them holds

@@ -48,7 +48,7 @@ pub struct Single {
     ctx: Context,
 }
 
-/// A result that the framework has looked at, with the constraints it was to respect.
+/// A result that the framework has checked, with the constraints that it had to respect.
 pub struct Clustered {
     /// The clustering and what is known of its run.
     pub run: Run,

@@ -48,7 +48,7 @@ fn said(state: &State) -> Vec<Said> {
     entries.map(|e| (sorting::pair(e.subject, e.reference), e.reply)).collect()
 }
 
-/// The result of the clusterer, or else the selector's `own` clustering.
+/// The result of the clusterer, otherwise the selector's `own` clustering.
 fn found(
     single: &Single,
     seen: &Problem,

@@ -21,7 +21,7 @@ use crate::view::{Counts, Entry, Open, Standing, View, Written};
 pub(crate) const LATER: &str = "later";
 /// Time between two interrupt checks.
 const LOOK: Duration = Duration::from_millis(100);
-/// Number of last answers that pace and advice look at.
+/// Number of last answers used for pace and advice.
 const LAST: usize = 10;
 
 /// A command to the work of a session.
@@ -90,7 +90,7 @@ pub(crate) struct State {
     guesses: HashMap<QueryId, bool>,
     /// Pairs whose guess was shown, before or after an answer. If it is taken back, the next answer does not count.
     revealed: HashSet<(u32, u32)>,
-    /// The work has ended: no more clusterings are wanted.
+    /// The work has ended: no more clusterings are needed.
     pub closed: bool,
     /// The session was dropped.
     is_left: bool,

@@ -92,7 +92,7 @@ pub struct Standing {
 pub struct View {
     /// Rises with every change of question or answers: a command names the one it was given under.
     pub turn: u64,
-    /// Rises with every change, also of what the method says.
+    /// Rises with every change, also of the result of the method.
     pub beat: u64,
     /// The open question; absent while the next is worked out, and at the end.
     pub open: Option<Open>,

@@ -140,7 +140,7 @@ const ENTRIES: usize = 500;
 /// Clusters that are shown.
 const CLUSTERS: usize = 100;
 
-/// A view with the objects it speaks of.
+/// A view with the objects that it mentions.
 #[derive(Serialize)]
 struct Scene {
     #[serde(flatten)]

@@ -143,7 +143,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// The reply of the list to a pair, else that of its group.
+    /// The reply of the list to a pair, otherwise the reply of its group.
     fn reply(&self, (i, j): (u32, u32)) -> Option<Reply> {
         let of_group = || {
             let (ours, theirs) = (self.apart.get(&i)?, self.apart.get(&j)?);

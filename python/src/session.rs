@@ -115,7 +115,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Does work that may take long. If it is interrupted, the session goes on from the answers so far.
+    /// Does work that may take long. If it is interrupted, the session continues from the answers so far.
     fn work<T: Send>(
         &mut self,
         py: Python<'_>,

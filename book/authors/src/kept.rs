@@ -7,7 +7,7 @@ use mustlink_experiments::Experiment;
 use mustlink_report::report;
 use serde::{Deserialize, Serialize};
 
-/// One claim on one data set, as it is kept.
+/// One claim on one data set, as stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Line {
     pub criterion: String,

@@ -78,7 +78,7 @@ fn plain_method(method: &mut Value) {
     }
 }
 
-/// The criteria that speak about a method, and not of the data alone.
+/// The criteria about a method, not about the data alone.
 fn about_methods(experiment: &Experiment) -> Vec<&str> {
     let names =
         |text: &String| experiment.methods.iter().any(|m| text.contains(&format!("'{}'", m.id)));

@@ -268,7 +268,7 @@ fn asks(args: &JobArgs) -> Result<bool> {
     Ok(in_file || args.selector.is_some())
 }
 
-/// The generator of the command line, else the first one of the method.
+/// The generator of the command line, otherwise the first one of the method.
 fn generator(args: &Args, job: &Job) -> Result<Box<dyn EnsembleGenerator>> {
     if let Some(text) = &args.generator {
         let mut document = Document::parse("--generator", "")?;

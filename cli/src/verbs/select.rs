@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Knows nothing of any pair, and keeps what it was asked.
+/// Answers no question, and records the questions.
 #[derive(Default)]
 struct Unsure(Vec<(u32, u32)>);
 

@@ -55,15 +55,15 @@ pub struct Closure {
     cliques_of: Lists,
     /// Some pair of components is in two groups, or in one and listed.
     tangled: bool,
-    /// The same, distinguished, once tangled ones are counted.
+    /// The groups and edges as counting needs them; made when tangled ones are first counted.
     overlapping: OnceLock<Overlapping>,
-    /// All edges, once somebody asks for them.
+    /// All edges, made at the first request.
     all_edges: OnceLock<Lists>,
     conflicts: Vec<usize>,
     dropped: Vec<Constraint>,
 }
 
-/// The number of pairs `closure.pairs()` would enumerate above which it refuses, by default.
+/// Default of the largest number of pairs that `closure.pairs()` lists.
 pub const MAX_CLOSURE_PAIRS: u64 = 50_000_000;
 
 impl Closure {
@@ -304,7 +304,7 @@ impl Closure {
     /// united if they overlap; members sorted, sets in order of smallest member.
     ///
     /// Named sets start clusters. They add no must-links of their own: a selection hands those on
-    /// as pairs, as many as its view says.
+    /// as pairs, as its view determines.
     pub fn neighbourhoods(&self) -> Vec<Vec<u32>> {
         let named = self.constraints.neighbourhoods();
         let mut sets: Vec<Vec<u32>> = Vec::new();

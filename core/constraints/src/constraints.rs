@@ -1,6 +1,5 @@
 //! A set of constraints on the objects of a data set.
-//!
-//! A constraint says that two objects belong together (must-link) or apart (cannot-link). A
+//! A constraint states that two objects belong together (must-link) or apart (cannot-link). A
 //! [`Constraints`] is canonical: i < j, one entry per pair and kind, no trivial or inert entries,
 //! in the order given. It also holds the neighbourhoods a selector names, singletons included.
 
@@ -73,13 +72,13 @@ impl Violations {
 pub struct Constraints {
     listed: Vec<Constraint>,
     groups: Vec<Group>,
-    /// All pairs, those of groups after the listed ones, once somebody asks for them; shared by clones.
+    /// All pairs, those of groups after the listed ones, made at the first request; shared by clones.
     pairs: Arc<OnceLock<Vec<Constraint>>>,
     neighbourhoods: Vec<Vec<u32>>,
     summed: usize,
 }
 
-/// Equal in what they say; how many statements were added up to say it makes no difference.
+/// Equal if their content is equal; the number of statements that were added up does not matter.
 impl PartialEq for Constraints {
     fn eq(&self, other: &Self) -> bool {
         (&self.listed, &self.groups, &self.neighbourhoods)

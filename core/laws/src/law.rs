@@ -62,7 +62,7 @@ pub(crate) trait Runs: Lawful {
 /// The law of plugins that cannot run as they stand.
 pub(crate) const MISSING_SETUP: &str = "missing_setup_is_named";
 
-/// The laws that speak about `plugin`, in the order they are best tried.
+/// The laws that apply to `plugin`, in the best order for trying them.
 pub fn laws_for<R: Lawful + ?Sized>(plugin: &R) -> Vec<Law<R>> {
     let stands = |law: &Law<R>| !plugin.needs_setup() || law.name == MISSING_SETUP;
     R::laws().into_iter().filter(|law| (law.applies)(plugin) && stands(law)).collect()

@@ -10,7 +10,7 @@ use mustlink_core::context::Context;
 use mustlink_core::error::Error;
 use mustlink_core::random::SeedPath;
 
-/// Options that say how often something is done.
+/// Options that set how often something is done.
 const TIMES: [&str; 6] =
     ["max_iterations", "restarts", "members", "rounds", "sweeps", "iterations"];
 

@@ -61,7 +61,7 @@ pub fn described(item: TokenStream) -> TokenStream {
 ///
 /// The tag is the plugin's name in configurations. `cites` lists keys of the bibliography, one with
 /// `if option = "value"` where only that cites it; `aliases = ["other_name"]` are accepted in place of the tag;
-/// `version = 2` says that results changed; `waives = ["law" => "reason"]` excuses from a law.
+/// `version = 2` declares that results changed; `waives = ["law" => "reason"]` excuses from a law.
 /// Options out of their declared range are an error before the plugin runs.
 #[proc_macro_attribute]
 pub fn plugin(arguments: TokenStream, item: TokenStream) -> TokenStream {

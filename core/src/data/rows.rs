@@ -8,11 +8,11 @@ use ndarray::{Array2, ArrayView2};
 pub(super) enum Rows {
     /// In memory of the core.
     Own(Array2<f64>),
-    /// In memory of somebody else, who keeps it as it is.
+    /// In memory of another owner, which does not change it.
     Lent { values: Lent, shape: (usize, usize) },
 }
 
-/// Values in memory that somebody else holds.
+/// Values in memory of another owner.
 pub type Lent = Arc<dyn AsRef<[f64]> + Send + Sync>;
 
 impl Rows {

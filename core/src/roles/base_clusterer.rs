@@ -26,7 +26,7 @@ pub struct Properties {
     pub hard_cannot: bool,
     /// Constraints marked hard hold in its result; others may be violated.
     pub hard_if_marked: bool,
-    /// It may violate constraints marked hard, because the user sets with an option what they cost.
+    /// It may violate constraints marked hard, because an option sets their cost.
     pub hard_as_soft: bool,
     /// It uses the weights of constraints.
     pub soft_weights: bool,

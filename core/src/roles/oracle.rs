@@ -47,8 +47,7 @@ impl Scene {
         }
     }
 
-    /// True if a cell of a column of classes means an unknown class. In small letters "none" is a class: none of the
-    /// others.
+    /// True if a cell of a column of classes means an unknown class. In lower case, "none" is a class.
     pub fn is_unknown(cell: &str) -> bool {
         let missing = ["na", "n/a", "nan", "-nan", "+nan", "null"];
         matches!(cell, "" | "?" | "-1" | "-1.0" | "None")

@@ -136,7 +136,7 @@ pub trait Transform: super::Plugin {
         shape.entries as f64
     }
 
-    /// The shape at most of the result, where the parameters say it; `shape` itself where it hangs on
+    /// Upper bound of the shape of the result, if the parameters determine it; `shape` itself if it depends on
     /// the values.
     fn shape_of_result(&self, shape: &Shape) -> Shape {
         *shape

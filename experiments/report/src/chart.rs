@@ -34,7 +34,7 @@ pub(crate) struct Panel {
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
     pub title: String,
-    /// For those who cannot see it.
+    /// Text for screen readers.
     pub description: String,
     /// A line below the title.
     pub note: String,

@@ -16,7 +16,7 @@ pub(crate) const END: &str = "end";
 /// Size of the letters of a figure.
 pub(crate) const SIZE: u8 = 12;
 
-/// Something drawn. A `tip` is shown to who points at it.
+/// A mark in a figure. A `tip` is shown when the user points at it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Mark {
     /// Straight lines from place to place.

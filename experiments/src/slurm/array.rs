@@ -45,7 +45,7 @@ impl Array {
         write_whole(&path, PART, text.as_bytes())
     }
 
-    /// The file that says what its tasks do.
+    /// The file that describes its tasks.
     pub fn list(&self, dir: &Path) -> PathBuf {
         dir.join(FOLDER).join(format!("{}.json", self.name))
     }
@@ -63,7 +63,7 @@ impl Array {
         (0..self.tasks.len()).any(|task| log(task).exists())
     }
 
-    /// The file of a task, and what it says at its end.
+    /// The file of a task, and its content at the end.
     pub fn last_words(&self, dir: &Path, task: usize) -> (PathBuf, String) {
         let path = dir.join(FOLDER).join(format!("{}-{task}.log", self.name));
         let bytes = fs::read(&path).unwrap_or_default();

@@ -31,7 +31,7 @@ pub struct SetResults {
     pub curves: BTreeMap<(String, String), CurveValues>,
 }
 
-/// The results a formula speaks about.
+/// The results that a formula uses.
 #[derive(Debug, Clone)]
 pub struct Results {
     /// One for each data set.
@@ -432,7 +432,7 @@ fn absolute(value: Value) -> Valued {
     }
 }
 
-/// The wanted points of a curve; at least one.
+/// The requested points of a curve; at least one.
 fn part<T>(
     name: &str,
     numbers: &[f64],

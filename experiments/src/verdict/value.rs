@@ -56,7 +56,7 @@ pub enum EvalError {
 /// A value, or the reason why it is missing.
 pub(super) type Valued = Result<Value, EvalError>;
 
-/// A formula that makes no sense: what was wanted and what came.
+/// A formula that makes no sense: the expected and the actual value.
 pub(super) fn wrong<T>(name: &str, wanted: &str, got: &Value) -> Result<T, EvalError> {
     Err(EvalError::Wrong(format!("{name} takes {wanted}, got {}", got.kind())))
 }

@@ -19,7 +19,7 @@ use crate::terminal::mode::Face;
 use crate::terminal::screen::screen;
 use crate::terminal::text::{Line, Style};
 
-/// Between two looks for news of the session.
+/// Time between two checks for changes of the session.
 const LOOK: Duration = Duration::from_millis(100);
 const AT_ONCE: Duration = Duration::from_millis(2);
 
@@ -54,7 +54,7 @@ pub fn is_there() -> bool {
 /// Lets a person answer in this terminal until the session ends.
 ///
 /// # Errors
-/// `Usage` where the terminal cannot be read or drawn on; the session goes on then.
+/// `Usage` if the terminal cannot be read or drawn on; the session then continues.
 pub fn converse(session: &Session, objects: &Objects<'_>, keys: &Keys) -> Result<()> {
     let failed = |e: std::io::Error| {
         Error::Usage(format!("the terminal cannot be used: {e}; --web shows a page instead"))

@@ -139,7 +139,7 @@ fn beginning(text: &[u8]) -> (usize, Option<u8>) {
     (start, named)
 }
 
-/// Objects by their ids, else by row numbers.
+/// Objects by their ids, otherwise by row numbers.
 pub struct Objects<'t> {
     table: &'t Table,
     ids: Option<HashMap<&'t str, u32>>,

@@ -77,7 +77,7 @@ impl<'a> Step<'a> {
     /// finds some.
     ///
     /// # Errors
-    /// Returns the errors of `first`; `Cancelled` and its like.
+    /// Returns the errors of `first`; `Cancelled` and `TimedOut`.
     pub(super) fn solve(
         &self,
         before: Option<&[u32]>,
