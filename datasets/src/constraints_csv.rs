@@ -479,7 +479,7 @@ mod tests {
         assert!(of("i,j,type,weight\n").unwrap().is_empty());
     }
 
-    /// A data file with decimal commas has constraints with them beside it.
+    /// A data file with decimal commas has constraints with decimal commas next to it.
     #[test]
     fn spreadsheets_write_decimal_commas_and_empty_rows() {
         let text = "sep=;\r\ni;j;type;weight\r\n3;0;must_link;1.5\r\n4;0;cannot_link;0,5\r\n;;;\r\n;;;\r\n";

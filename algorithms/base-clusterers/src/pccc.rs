@@ -484,7 +484,7 @@ mod tests {
             prop_assert_eq!(found.objective, plain.objective);
         }
 
-        /// Statements that no price stands on are none.
+        /// Statements without a price do not count.
         #[test]
         fn soft_constraints_without_a_price_change_nothing(seed: u64) {
             let (p, classes) = fixtures::dense(seed);

@@ -534,7 +534,7 @@ fn queries(s: &Summary, budget: Option<usize>) -> String {
         (s.answers_contradicting, "of them contradicting"),
         (s.answers_corrected, "of them corrected by the selector"),
     ]);
-    text + &format!(", and {} inferred", s.inferred)
+    text + &format!(", plus {} inferred", s.inferred)
 }
 
 /// The files that were written.

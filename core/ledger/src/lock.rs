@@ -16,8 +16,7 @@ pub enum Sharing {
 
 /// Opens `path` for reading and writing, created if it is absent and never truncated, and tries to
 /// lock it without waiting.
-///
-/// Gives the file and whether the lock was taken. When it was not, somebody else holds it, and the
+/// Gives the file and whether the lock was taken. If it was not, another process holds it, and the
 /// file serves to read what that holder wrote there. The lock lasts until the file is dropped.
 ///
 /// ```

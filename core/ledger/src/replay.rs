@@ -422,7 +422,7 @@ pub struct Report {
     pub cost: f64,
     /// Replies that contradicted what was known.
     pub conflicts: usize,
-    /// Median time of a reply, where somebody was waited for.
+    /// Median time of a reply, if a person answered.
     pub median_ms: Option<u64>,
     /// Nine of ten replies took at most this long.
     pub percentile_90_ms: Option<u64>,

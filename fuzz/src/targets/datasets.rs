@@ -180,7 +180,7 @@ pub(super) fn npy() -> Harness {
     })
 }
 
-/// A manifest beside `a.csv`, whose first name is opened too.
+/// A manifest next to `a.csv`, whose first name is opened too.
 pub(super) fn manifest() -> Harness {
     let spot = Spot::new("manifest.csv");
     let folder = spot.folder.path().to_path_buf();

@@ -62,7 +62,7 @@ pub(super) const WORDS: &[&str] = &[
 
 /// How long an answer may take; the page of a plain request waits for nothing.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// Inputs after which a session is begun anew, so that it stays short.
+/// Inputs after which a new session is begun, so that each stays short.
 const INPUTS: usize = 200;
 
 /// A session with its server, on threads that end with it.

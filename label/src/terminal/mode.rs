@@ -410,7 +410,7 @@ mod tests {
         assert!(press('n', false));
     }
 
-    /// The method is run beside the session, and may have found others when the number is typed.
+    /// The method runs next to the session, and may have found other clusters when the number is typed.
     #[test]
     fn numbers_are_those_of_the_clusters_on_the_screen() {
         let seen = Problem::new(Data::dense(Array2::zeros((6, 1))).unwrap());

@@ -1,4 +1,4 @@
-//! The figures of the manual are those that the commands beside them draw.
+//! The figures of the manual are those that the commands next to them draw.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -43,7 +43,7 @@ fn contradicting_answers_are_counted_and_shown_with_a_chain() {
         done.err.contains(" of 66 answers contradict what was known before; they are left out")
     );
     assert!(done.err.contains("contradicts must-links o"), "{}", done.err);
-    assert!(done.out.contains(" of them contradicting, and 0 inferred"), "{}", done.out);
+    assert!(done.out.contains(" of them contradicting, plus 0 inferred"), "{}", done.out);
     let json = bench.run(&format!("{cluster} --format json")).json();
     let contradicting = json["answers_contradicting"].as_u64().unwrap();
     assert!(contradicting > 0);

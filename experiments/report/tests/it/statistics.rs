@@ -1,4 +1,4 @@
-//! The statistics of the reports beside SciPy, statsmodels and scikit-posthocs, on cases that
+//! The statistics of the reports compared with SciPy, statsmodels and scikit-posthocs, on cases that
 //! `benches/peers/significance.py` stored.
 
 use mustlink_experiments::statistics::Summary;
