@@ -111,7 +111,7 @@ pub(crate) struct JobArgs {
 /// How long a method that tries others may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum TimeLimit {
-    /// As long as all of them take.
+    /// No limit.
     None,
     Seconds(f64),
 }

@@ -32,11 +32,11 @@ pub(crate) struct Cell {
 /// Number of queries of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Budget {
-    /// As many as the largest curve point.
+    /// The number of the largest curve point.
     Points,
     /// Until its selector is done: others follow it.
     Open,
-    /// As many as that selection made.
+    /// The number of questions in that selection.
     Follow(usize),
 }
 

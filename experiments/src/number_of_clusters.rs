@@ -258,7 +258,7 @@ struct References {
 }
 
 impl References {
-    /// Those of dense data; `None` for others.
+    /// The references of dense data; `None` for other data.
     fn of(data: &Data, ctx: &Context) -> Result<Option<References>> {
         // The axes of thousands of features take longer than all clusterings.
         if data.kind() != DataKind::Dense || data.d() > 1000 {

@@ -193,7 +193,7 @@ pub fn failures(dir: &Path) -> Result<Vec<FailedCell>> {
     Ok(failed)
 }
 
-/// Those of the cells `cells` that failed, by their files.
+/// The failed cells among `cells`, according to their files.
 pub(crate) fn failed_of(
     grid: &Grid,
     cells: &[usize],

@@ -38,7 +38,7 @@ pub struct Plan {
     pub cells: usize,
     /// Cells that are finished in the results directory given.
     pub finished: usize,
-    /// Those of them that failed.
+    /// Number of these cells that failed.
     pub failed: usize,
     /// Other content of this directory.
     pub standing: Standing,

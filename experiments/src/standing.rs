@@ -13,13 +13,13 @@ use crate::grid::{Grid, PlanLine};
 use crate::identity::{self, Build};
 use crate::journal;
 
-/// Which finished cells a run keeps.
+/// Finished cells that a run keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// Those that this build made, or one whose code is the same.
+    /// Cells of this build, or of one with the same code.
     #[default]
     Current,
-    /// Those of other builds too.
+    /// Cells of other builds too.
     Stale,
     /// None: all are made again.
     Nothing,
@@ -151,7 +151,7 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// That of the cells `cells` in the directory `dir`.
+    /// The content for the cells `cells` in the directory `dir`.
     ///
     /// # Errors
     /// A directory that cannot be read.

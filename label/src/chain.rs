@@ -36,7 +36,7 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    /// Those of given constraints about `n` objects, without the soft ones.
+    /// The statements of given constraints about `n` objects, without the soft ones.
     pub fn new(n: usize, given: &Constraints) -> Self {
         let given = given.facts();
         let mut all = Statements {

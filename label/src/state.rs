@@ -360,7 +360,7 @@ pub fn is_later(answer: &Answer) -> bool {
     answer.annotator.as_deref() == Some(LATER)
 }
 
-/// Those of these answers that a person gave and did not take back.
+/// The answers that a person gave and did not take back.
 pub(crate) fn standing(answers: &[Recorded]) -> impl Iterator<Item = &Recorded> {
     answers.iter().filter(|r| !r.retracted && is_own(&r.answer))
 }

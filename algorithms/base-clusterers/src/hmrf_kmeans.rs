@@ -493,7 +493,7 @@ mod tests {
     }
 
     proptest! {
-        /// As by looking at all, while weights walk by small steps and by large ones.
+        /// The result is the same as by a search of all pairs, while weights change by small and by large steps.
         #[test]
         fn the_first_of_the_farthest(
             seed in 0u64..500,

@@ -17,7 +17,7 @@ pub struct Task<'a> {
     pub trials: Option<usize>,
     /// Vertices that may not share a part, where any are given.
     pub apart: Option<&'a Apart>,
-    /// Those of them that come first where all cannot be kept.
+    /// The pairs that take precedence if not all can be kept.
     pub firm: Option<&'a Apart>,
     /// Known shares and parts; absent: all parts weigh the same.
     pub guide: Option<Guide<'a>>,

@@ -174,7 +174,7 @@ struct Summary {
 struct Scored {
     /// Objects with a class.
     with_class: usize,
-    /// Those of them in a constraint, a known class or a question: they are not held out.
+    /// Number of these objects in a constraint, a known class or a question: they are not held out.
     constrained: usize,
     /// The scores of the others alone.
     others: Scores,

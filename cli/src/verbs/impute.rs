@@ -93,7 +93,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Row {
     imputed: u64,
-    /// Those of which both classes are known: precision is of these.
+    /// Number of these pairs of which both classes are known; precision is about these.
     judged: Option<u64>,
     correct: Option<u64>,
     precision: Option<f64>,

@@ -168,7 +168,7 @@ fn check_names(names: &[String]) -> Result<(), Failure> {
 /// The method of an annotator, with the ledger.
 type Part<'a> = (Cow<'a, Single>, PathBuf);
 
-/// Those of each annotator: of one without a name, unless several are named.
+/// The job and the ledger of each annotator; one annotator without a name, unless several are named.
 fn parts<'a>(args: &Args, job: &'a Job, path: &Path) -> mustlink::Result<Vec<Part<'a>>> {
     let names = &args.annotators;
     if names.is_empty() {

@@ -54,7 +54,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those of a struct.
+    /// The options of a struct.
     pub fn of_table(table: &'static Table) -> Self {
         let all = flat(table.options).into_iter().copied().collect();
         Options { all, tag: None, closed: table.closed, table: Some(table) }

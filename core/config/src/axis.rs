@@ -90,7 +90,7 @@ fn numbers(range: &Node) -> Result<Vec<Value>, String> {
     }
 }
 
-/// As people would write it: 0.3, not 0.30000000000000004.
+/// The number as people would write it: 0.3, not 0.30000000000000004.
 fn rounded(x: f64) -> Value {
     format!("{x:.12e}").parse::<f64>().unwrap_or(x).into()
 }

@@ -168,8 +168,8 @@ fn common(a: &[u32], b: &[u32]) -> Option<u32> {
 /// The first of the sets that these members are in, as `of` says, that holds two of them; `set` gives the
 /// members of a set, ascending.
 ///
-/// What is in most sets is looked up in those that the others are in: the sets around one object of very many
-/// are not gone through for each of them.
+/// The members that are in most sets are looked up in the sets of the other members, so a long list of sets around
+/// one object is not searched for each of them.
 pub(crate) fn shares_two<'a>(
     members: &[u32],
     of: impl Fn(u32) -> &'a [u32],

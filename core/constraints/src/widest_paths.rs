@@ -18,7 +18,7 @@ pub(crate) struct WidestPaths {
 }
 
 impl WidestPaths {
-    /// That of `links` (weight, i, j) over n objects in these components.
+    /// The widest paths of `links` (weight, i, j) over n objects in these components.
     pub fn new<'a>(
         n: usize,
         mut links: Vec<(f64, u32, u32)>,

@@ -26,7 +26,7 @@ pub struct Contradictions {
 }
 
 impl Contradictions {
-    /// As many as a message shows.
+    /// Largest number that a message shows.
     pub const SHOWN: usize = 5;
 }
 

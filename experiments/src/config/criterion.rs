@@ -99,7 +99,7 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// That of one data set.
+    /// The tolerance for one data set.
     pub fn on(&self, set: &str) -> Option<f64> {
         match self {
             Tolerance::Same(x) => Some(*x),

@@ -140,7 +140,7 @@ impl Operator {
     const UNARY: u8 = 6;
     const NOT: u8 = 2;
 
-    /// As it is written.
+    /// The operator as written in a formula.
     pub fn symbol(self) -> &'static str {
         Operator::ALL.iter().find(|o| o.1 == self).map_or("", |o| o.0)
     }

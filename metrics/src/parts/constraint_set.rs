@@ -18,7 +18,7 @@ pub fn inside<'a>(
     among(input, given.map_or(&[][..], Constraints::pairs))
 }
 
-/// Those of `pairs` inside the scope.
+/// The constraints of `pairs` inside the scope.
 ///
 /// # Errors
 /// Returns the errors of [`inside`].

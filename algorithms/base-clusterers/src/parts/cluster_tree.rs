@@ -180,7 +180,7 @@ impl ClusterTree {
         self.outermost(&self.without_root(kept, whole))
     }
 
-    /// Those of the chosen clusters that are in no other one.
+    /// The chosen clusters that are not inside another chosen one.
     fn outermost(&self, chosen: &[bool]) -> Vec<bool> {
         let mut covered = vec![false; self.len()];
         let mut out = vec![false; self.len()];

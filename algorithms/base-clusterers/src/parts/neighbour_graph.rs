@@ -5,7 +5,7 @@ use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::graph::adjacency::Graph;
 use mustlink_kernels::graph::knn::Neighbours;
 
-/// That of given affinities; else each object's with its `knn` nearest, their weights locally scaled.
+/// The graph of given affinities; otherwise each object and its `knn` nearest, with locally scaled weights.
 ///
 /// # Errors
 /// `BadParam` for a negative affinity; the errors of [`Points::new`]; `Cancelled`, `TimedOut`.

@@ -41,7 +41,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Those of `problem`.
+    /// The links of `problem`.
     ///
     /// # Errors
     /// `InconsistentConstraints`, of those that are obeyed.

@@ -26,8 +26,8 @@ pub(crate) fn met(labels: &[u32], constraints: &Constraints) -> Option<f64> {
     }
 }
 
-/// That of every member; one that sees no constraint gets the mean of those that do. 1 for all where
-/// none satisfies any, and without constraints.
+/// Satisfaction of every member; a member without constraints gets the mean of the others. All are 1 if
+/// no member satisfies any constraint, and without constraints.
 pub(crate) fn of_members(ensemble: &Ensemble, constraints: &Constraints) -> Vec<f64> {
     let all: Vec<Option<f64>> =
         ensemble.members().iter().map(|m| met(&m.labels, constraints)).collect();

@@ -80,7 +80,7 @@ impl Recipe {
         })
     }
 
-    /// Those of the clusterer, as far as the view goes with them.
+    /// Properties of the clusterer that also hold with the view.
     pub(crate) fn properties(&self, view: Option<&dyn View>) -> GeneratorProperties {
         // A default that is not linked is reported by `generate`.
         let Ok(clusterer) = self.clusterer() else { return GeneratorProperties::default() };

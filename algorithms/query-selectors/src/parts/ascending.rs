@@ -6,7 +6,7 @@ fn order(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-/// That of the smallest number, ties to the lowest index.
+/// The index of the smallest number; ties go to the lowest index.
 pub fn least(keyed: impl Iterator<Item = (f64, u32)>) -> Option<u32> {
     keyed.min_by(order).map(|(_, i)| i)
 }

@@ -473,7 +473,7 @@ impl Scores {
     }
 }
 
-/// Those of least score; scores that differ by rounding alone are ties.
+/// The items of least score; scores that differ only by rounding are ties.
 fn least(of: Vec<usize>, score: impl Fn(usize) -> f64) -> Vec<usize> {
     let best = of.iter().map(|&at| score(at)).fold(f64::INFINITY, f64::min);
     let near = best + 1e-9 * best.abs();

@@ -19,7 +19,7 @@ pub(crate) fn by_value(words: &[String]) -> Option<HashMap<u64, usize>> {
     (!places.is_empty()).then_some(places)
 }
 
-/// Those of a value in that table, in which 0 and -0 are one.
+/// The bits of a value in that table, in which 0 and -0 are one value.
 pub(crate) fn bits(value: f64) -> u64 {
     (value + 0.0).to_bits()
 }

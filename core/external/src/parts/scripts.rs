@@ -53,7 +53,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// As it is written.
+    /// The source as written in the configuration.
     fn words(&self) -> Vec<String> {
         match self {
             Source::File(file) => vec![file.clone()],
@@ -153,8 +153,8 @@ pub fn remember(source: &Source, base: &Path, hello: &Value) -> Result<()> {
     tag.map(drop)
 }
 
-/// True if the catalogue has a copy of a program by this name: a file called alike that said the same of itself.
-/// Where the files of both are here, they are the same.
+/// True if the catalogue has a copy of a program by this name: a file of the same name with the same description.
+/// If the files of both exist here, they have the same content.
 fn is_copied(tag: &str, source: &Source, base: &Path, hello: &Value) -> bool {
     let found = Catalogue::get().ok().and_then(|catalogue| catalogue.find(tag));
     let Some(other) = found.and_then(|d| d.script.as_ref()) else { return false };

@@ -14,7 +14,7 @@ pub struct Probabilities {
 }
 
 impl Probabilities {
-    /// Those of the second method and the first.
+    /// The probabilities with the two methods exchanged.
     pub fn swapped(self) -> Probabilities {
         Probabilities { first: self.second, equal: self.equal, second: self.first }
     }

@@ -37,7 +37,7 @@ pub struct Next {
 }
 
 impl Next {
-    /// That of the second method and the first.
+    /// The same with the two methods exchanged.
     pub fn swapped(self) -> Next {
         Next { probabilities: self.probabilities.swapped(), decided: self.decided.swapped() }
     }

@@ -47,7 +47,7 @@ pub(super) struct VerifiedLinks {
     pub(super) groups: Vec<(u32, u32)>,
     /// Pairs of objects that agree in all members of some block, those within groups among them.
     pub(super) candidates: u64,
-    /// Those of them that are imputed must-links.
+    /// Number of these pairs that are imputed must-links.
     pub(super) verified: u64,
 }
 

@@ -170,9 +170,9 @@ pub fn impute(
 pub struct Histogram {
     /// Pairs that so many members put together, from none to all of them.
     pub pairs: Vec<u64>,
-    /// Those of objects of one class.
+    /// The same for pairs of one class.
     pub alike: Vec<u64>,
-    /// Those of objects of different classes.
+    /// The same for pairs of different classes.
     pub apart: Vec<u64>,
 }
 
