@@ -6,7 +6,6 @@ use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::run::Transformed;
 use mustlink::text::count;
 use mustlink::{Context, Error, Group, Problem, Result};
-use mustlink_datasets::Classes;
 use mustlink_experiments::{MOST_OF_CLASSES, Split, critical_t};
 use mustlink_kernels::agreement::annotators::kappa;
 use mustlink_kernels::constrained::pair_folds::folds;
@@ -32,7 +31,7 @@ pub(crate) struct Validation {
     folds: usize,
     /// Mean agreement with the held-out classes: κ of the pairs of one held-out object and one other of known class,
     /// which is the adjusted Rand index of these pairs (Warrens 2008). For held-out pairs, the mean of the shares of
-    /// must-links and of cannot-links that the clusters meet, among pairs that do not follow from the others.
+    /// must-links and of cannot-links that the clusters satisfy, among pairs that do not follow from the others.
     with: f64,
     without: f64,
     /// Mean difference, above 0 where the classes or pairs help.
@@ -56,7 +55,7 @@ impl Validation {
             HeldOut::Classes => {
                 ("objects of known class", "ARI of the held-out objects", "known classes")
             }
-            HeldOut::Pairs => ("pairs", "share of held-out pairs met", "other pairs"),
+            HeldOut::Pairs => ("pairs", "share of held-out pairs satisfied", "other pairs"),
         };
         let what = if self.held_out == HeldOut::Classes { given } else { "pairs" };
         let (low, high) = self.interval;

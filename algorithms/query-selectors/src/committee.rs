@@ -94,7 +94,9 @@ pub struct Imputing {
 /// The ensemble (shared within a run), then O(n² τ / 64) for counts, or without a matrix O(τ n) and the comparisons
 /// needed; each object placed O(n), without a matrix O(τ n). Random in the ensemble.
 /// # References
-/// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means).
+/// [Greene2007] Figs. 3 to 5 (2000 members, spherical k-means). Differs: §3.2 has the object nearest the centroid of
+/// the neighbourhood as its representative, and Fig. 4 the object of the largest co-association, the default here
+/// (`representative`).
 #[options]
 pub struct Committee {
     /// Options of the committee.
