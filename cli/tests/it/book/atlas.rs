@@ -109,7 +109,7 @@ fn the_table_of_choosing_is_current() {
         ),
         ("the best of the 38 for all sets, chosen with hindsight", "all"),
         ("on each set, the one of the 38 that is best on the eleven other sets", "others"),
-        ("only candidates that do not use the answers: the one that meets most pairs", "cobs"),
+        ("only candidates that do not use the answers: the one that satisfies most pairs", "cobs"),
         ("`z_score` and `pck_means`", "z-pck"),
         ("`pck_means` on data as read", "pck"),
         ("`z_score` and `kmeans`", "z-kmeans"),

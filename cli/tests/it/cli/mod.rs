@@ -9,6 +9,7 @@ mod columns;
 mod consensus;
 mod experiments;
 mod faults;
+mod feature_weights;
 mod hints;
 mod judged_pairs;
 mod kill;
