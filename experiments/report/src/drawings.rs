@@ -69,6 +69,7 @@ fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures
                 Figure::new(&[panel.title, metric], "", panel.figure(alone)?, panel.numbers());
             Some((large, panel.figure(SMALL)?))
         };
+        let differences = panels.iter().filter_map(|panel| panel.differences(SMALL)).collect();
         let drawn: Vec<(Figure, String)> = panels.iter().filter_map(draw).collect();
         if drawn.is_empty() {
             continue;
@@ -87,7 +88,13 @@ fn learning_curves(experiment: &Experiment, made: &Made<'_>) -> Vec<CurveFigures
             Some(Figure::new(&["all", metric], caption, svg, numbers))
         });
         let (large, small) = drawn.into_iter().unzip();
-        out.push(CurveFigures { metric: metric.clone(), large, small, grid: grid.flatten() });
+        out.push(CurveFigures {
+            metric: metric.clone(),
+            large,
+            small,
+            differences,
+            grid: grid.flatten(),
+        });
     }
     out
 }

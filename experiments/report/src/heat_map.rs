@@ -136,9 +136,8 @@ pub(crate) fn heat_map(learned: &Learned<'_>) -> String {
     let y = Axis::names((0..shares.len()).map(name), Marked::Bare).downwards();
     let panels = vec![Panel::new(x, y, CELL * shares.len() as f64, marks)];
     let description = format!(
-        "A heat map of {} clusters and {} of {} features: the darker, the larger the share of the cluster's \
-         weights.",
-        shares.len(),
+        "A heat map of {} and {} of {} features: the darker, the larger the share of the weights in its row.",
+        if several { format!("{} clusters", shares.len()) } else { "all clusters".into() },
         columns.len(),
         weights.features.len()
     );

@@ -38,6 +38,8 @@ impl Room {
 
 /// Values from which on an interval is drawn: the t interval of two values is 13 times as wide as their spread.
 pub(crate) const FEWEST: usize = 3;
+/// Most series of a figure with bands: the bands of more would cover each other, and the lines.
+pub(crate) const MOST_BANDS: usize = 6;
 
 /// Levels of confidence, with their sign, from below to above.
 const LEVELS: [f64; 9] = [-99.0, -97.5, -95.0, -90.0, 0.0, 90.0, 95.0, 97.5, 99.0];
@@ -92,6 +94,16 @@ impl Curves<'_> {
         Some(chart.svg())
     }
 
+    /// Confidence in the differences from the baseline, without the curves; `None` without a baseline.
+    pub fn differences(&self, room: Room) -> Option<String> {
+        let (baseline, _) = self.against.as_ref()?;
+        let panel = self.confidence(self.panel(room)?.x)?.titled("");
+        let description = format!(
+            "Confidence, in percent, that each method differs from {baseline}, against the number of queries."
+        );
+        Some(Chart::new(self.title, &description, room.plot.0, 1, vec![panel]).svg())
+    }
+
     /// The curves.
     fn panel(&self, room: Room) -> Option<Panel> {
         let scored = || {
@@ -102,17 +114,23 @@ impl Curves<'_> {
         if !ends.1.is_finite() || ends.1 <= ends.0 {
             return None;
         }
+        let has_bands = self.series.len() <= MOST_BANDS;
         let (low, high) = span(scored().flat_map(|(p, mean)| {
-            let (low, high) = band(p, self.range).unwrap_or((mean, mean));
+            let band = band(p, self.range).filter(|_| has_bands);
+            let (low, high) = band.unwrap_or((mean, mean));
             [low, mean, high]
         }));
+        // Equal values have an axis around them, as far as the metric has values there.
+        let around = if high > low { 0.0 } else { 0.1 * high.abs().max(1.0) };
+        let (low, high) = ((low - around).max(self.range.0), (high + around).min(self.range.1));
         // Round marks may lie beyond what the metric can be; the axis does not.
         let mut marks = ticks(low, high, if room.alone { 6 } else { 4 });
         marks.retain(|t| *t >= self.range.0 - 1e-9 && *t <= self.range.1 + 1e-9);
         let (low, high) = span(marks.iter().copied().chain([low, high]));
         let scale = Scale::linear(low, if high > low { high } else { low + 1.0 });
         // All bands lie below all lines.
-        let bands = self.series.iter().filter_map(|(at, c)| self.band(*at, c, ends.0));
+        let bands = self.series.iter().filter(|_| has_bands);
+        let bands = bands.filter_map(|(at, c)| self.band(*at, c, ends.0));
         let lines = self.series.iter().map(|(at, c)| line(*at, c));
         let wanted = (room.plot.0 / 50.0).round().clamp(3.0, 10.0);
         let x = Axis::exact("queries", ends, wanted as usize);
@@ -396,6 +414,25 @@ mod tests {
     }
 
     #[test]
+    fn equal_values_have_an_axis_within_the_metric() {
+        let one = [curve("a", &[&[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]])];
+        let svg = curves("iris", &one).figure(ALONE).unwrap();
+        assert!(svg.contains(">0.90</text>") && svg.contains(">1.00</text>"), "{svg}");
+        assert!(!svg.contains(">1.02</text>"), "{svg}");
+    }
+
+    #[test]
+    fn many_methods_have_no_bands() {
+        let bands = |methods: usize| {
+            let all: Vec<CurveSummary> = (0..methods)
+                .map(|at| curve(&at.to_string(), &[&[0.1, 0.2, 0.3], &[0.6, 0.7, 0.8]]))
+                .collect();
+            curves("iris", &all).figure(ALONE).unwrap().matches("<polygon").count()
+        };
+        assert_eq!((bands(MOST_BANDS), bands(MOST_BANDS + 1)), (MOST_BANDS, 0));
+    }
+
+    #[test]
     fn larger_values_are_drawn_higher() {
         let both = [curve("good", &[&[0.9], &[0.95]]), curve("bad", &[&[0.2], &[0.1]])];
         let svg = curves("iris", &both).figure(ALONE).unwrap();
@@ -464,6 +501,9 @@ mod tests {
         let drawn = Curves { against: Some(("base", levels)), ..curves("iris", &both) };
         let svg = drawn.figure(ALONE).unwrap();
         assert!(svg.contains("above 0: higher than base") && svg.contains(">-97.5</text>"));
+        let alone = drawn.differences(SMALL).unwrap();
+        assert!(alone.contains(">-97.5</text>") && !alone.contains("mean ari"), "{alone}");
+        assert_eq!(curves("iris", &both).differences(SMALL), None);
         let numbers = String::from_utf8(drawn.numbers()).unwrap();
         let last: Vec<&str> = numbers.lines().map(|l| l.rsplit(',').next().unwrap()).collect();
         assert_eq!(last, ["confidence", "", "", "97.5", "-90"]);

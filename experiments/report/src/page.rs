@@ -13,7 +13,7 @@ use crate::columns::{observations, percent};
 use crate::figure::Figure;
 use crate::headline::Fact;
 use crate::heat_map;
-use crate::learning_curve::FEWEST;
+use crate::learning_curve::{FEWEST, MOST_BANDS};
 use crate::moved::{self, Move};
 use crate::palette::sample;
 use crate::section::{Section, file, file_link, with_navigation};
@@ -35,6 +35,8 @@ pub(crate) struct CurveFigures {
     pub large: Vec<Figure>,
     /// The same, small, without legends, for the page alone.
     pub small: Vec<String>,
+    /// Confidence in differences from the baseline, as small figures for the page alone; empty without a baseline.
+    pub differences: Vec<String>,
     /// The small ones under one legend.
     pub grid: Option<Figure>,
 }
@@ -269,22 +271,11 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
     let figures = contents.figures;
     let body = html! {
         @for of in &figures.curves {
-            @let large = html! {
-                div class="figures" {
-                    "\n"
-                    @for figure in &of.large { (figure.html(experiment, false)) }
-                }
-            };
             @if let Some(grid) = &of.grid {
                 div class="together" data-files=(grid.files(experiment)) {
                     h3 { (of.metric) }
                     "\n"
-                    div class="legend" {
-                        @for (at, method) in experiment.methods.iter().enumerate() {
-                            span data-m=(at) { (swatch(at)) " " (method.id) }
-                        }
-                    }
-                    "\n"
+                    (legend(experiment))
                     div class="small" {
                         "\n"
                         @for (svg, large) in of.small.iter().zip(&of.large) {
@@ -294,14 +285,23 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
                     }
                 }
                 "\n"
-                @if experiment.plot.baseline.is_some() {
+                @if let Some(baseline) = &experiment.plot.baseline {
                     details class="screen" {
-                        summary { "Large figures, one for each data set, with the confidence in differences" }
-                        (large)
+                        summary { "Confidence in differences from " (baseline) }
+                        p class="dim" { "In percent; above 0: higher than " (baseline) ", below 0: lower." }
+                        (legend(experiment))
+                        div class="small" { @for svg in &of.differences { figure { (PreEscaped(svg)) } "\n" } }
                     }
                 }
             } @else {
-                div class="together" { h3 { (of.metric) } "\n" (large) }
+                div class="together" {
+                    h3 { (of.metric) }
+                    "\n"
+                    div class="figures" {
+                        "\n"
+                        @for figure in &of.large { (figure.html(experiment, false)) }
+                    }
+                }
             }
             "\n"
         }
@@ -309,7 +309,10 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
             summary { "How to read the curves" }
             p {
                 "Lines: means"
-                @if observations(experiment) >= FEWEST {
+                @if experiment.methods.len() > MOST_BANDS {
+                    "; no bands, because those of more than " (MOST_BANDS) " methods cover each other; the number at a \
+                     point has its interval"
+                } @else if observations(experiment) >= FEWEST {
                     "; bands: " (percent(experiment.stats.level)) " % intervals, cut at the limits of the metric"
                 } @else {
                     "; no bands, because an interval needs at least " (FEWEST) " repeats"
@@ -325,6 +328,18 @@ fn curves(experiment: &Experiment, contents: &Contents) -> Option<Section> {
         }
     };
     (!figures.curves.is_empty()).then(|| Section::new("Learning curves", body))
+}
+
+/// The methods with their lines.
+fn legend(experiment: &Experiment) -> Markup {
+    html! {
+        div class="legend" {
+            @for (at, method) in experiment.methods.iter().enumerate() {
+                span data-m=(at) { (swatch(at)) " " (method.id) }
+            }
+        }
+        "\n"
+    }
 }
 
 fn costs(experiment: &Experiment, contents: &Contents) -> Option<Section> {

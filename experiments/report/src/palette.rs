@@ -107,9 +107,10 @@ pub(crate) fn shape(
         Filling::Ringed => (colour, Some(COLOURS[6])),
     };
     let width = line.map(|_| "1.6");
+    // Relative to the centre, which is shorter than a transformation of each.
     let d = match at % SHAPES {
         _ if at == NO_SHAPE => {
-            "M-3.8-2.4L-2.4-3.8L0-1.4L2.4-3.8L3.8-2.4L1.4 0L3.8 2.4L2.4 3.8L0 1.4L-2.4 3.8L-3.8 2.4L-1.4 0Z"
+            "m-3.8-2.4l1.4-1.4l2.4 2.4l2.4-2.4l1.4 1.4l-2.4 2.4l2.4 2.4l-1.4 1.4l-2.4-2.4l-2.4 2.4l-1.4-1.4l2.4-2.4z"
         }
         0 => {
             return html! {
@@ -117,16 +118,15 @@ pub(crate) fn shape(
                     stroke=[line] stroke-width=[width] {}
             };
         }
-        1 => "M-3.4-3.4H3.4V3.4H-3.4Z",
-        2 => "M0-4.6L4.3 3H-4.3Z",
-        3 => "M0-4.8L4.8 0L0 4.8L-4.8 0Z",
-        4 => "M0 4.6L4.3-3H-4.3Z",
-        _ => "M-1.2-4.4H1.2V-1.2H4.4V1.2H1.2V4.4H-1.2V1.2H-4.4V-1.2H-1.2Z",
+        1 => "m-3.4-3.4h6.8v6.8h-6.8z",
+        2 => "m0-4.6l4.3 7.6h-8.6z",
+        3 => "m0-4.8l4.8 4.8l-4.8 4.8l-4.8-4.8z",
+        4 => "m0 4.6l4.3-7.6h-8.6z",
+        _ => "m-1.2-4.4h2.4v3.2h3.2v2.4h-3.2v3.2h-2.4v-3.2h-3.2v-2.4h3.2z",
     };
-    let place = format!("translate({} {})", px(x), px(y));
+    let d = format!("M{} {}{d}", px(x), px(y));
     html! {
-        path transform=(place) d=(d) fill=(fill) fill-opacity=[faint] stroke=[line]
-            stroke-width=[width] {}
+        path d=(d) fill=(fill) fill-opacity=[faint] stroke=[line] stroke-width=[width] {}
     }
 }
 
