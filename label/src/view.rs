@@ -14,7 +14,9 @@ pub struct Open {
     pub subject: u32,
     /// The object it is compared with.
     pub reference: u32,
-    /// The purpose of the question, in the selector's word.
+    /// The purpose of the question, in the selector's word. It is not sent to the page: "consolidate" would give away
+    /// that "same" is expected.
+    #[serde(skip)]
     pub purpose: &'static str,
 }
 

@@ -131,6 +131,7 @@ fn the_guess_is_sent_after_the_answer() {
                 now = got.json();
             }
             assert_eq!(now["standing"]["says"].is_boolean(), shows, "{now}");
+            assert!(now["open"]["purpose"].is_null(), "{now}");
             assert_eq!((now["found"].is_null(), now["written"].is_null()), (true, true));
             let [a, b] = ["subject", "reference"].map(|which| now["open"][which].as_u64().unwrap());
             let reply = if a / 50 == b / 50 { "must_link" } else { "cannot_link" };
