@@ -341,7 +341,7 @@ def test_experiment(tmp_path):
     assert set(rows["method"]) == {"plain", "mini"}
     assert made.page.is_file() and "plain" in str(made)
     assert repr(made) == f"<ExperimentResult: 2 of 2 cells, report {str(made.page)!r}>"
-    assert "<pre>" in made._repr_html_() and "plain" in made._repr_html_()
+    assert "<pre style=" in made._repr_html_() and "plain" in made._repr_html_()
     again = mustlink.run_experiment(file, tmp_path / "out", progress=False)
     assert again.table == made.table
     # A word alone was read letter by letter.

@@ -78,7 +78,7 @@ class Constraints:
     ) -> None:
         if (n is None) == (ids is None):
             raise ConstraintError(
-                "constraints: give n, the number of objects, or ids, one per row"
+                "constraints: pass either n, the number of rows, or ids, one for each row"
             )
         if n is not None and not (isinstance(n, (int, np.integer)) and n >= 0):
             raise ConstraintError(f"n: must be a whole number of at least 0, the number of objects, got {n!r}")

@@ -171,7 +171,7 @@ class Buttons:
         first = f'<th scope="row" style="{style}">{{}}</th>'
         cell = f'<td dir="auto" style="{style};white-space:pre-wrap">{{}}</td>'
         body = "".join(f"<tr>{first.format(row[0])}{''.join(map(cell.format, row[1:]))}</tr>" for row in rows)
-        head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in names)
+        head = "".join(f'<th scope="col" style="text-align:left;padding-right:2em">{name}</th>' for name in names)
         question_ = _line("Do these two belong together?")
         return f'{question_}<table style="font-size:110%"><tr><td></td>{head}</tr>{body}</table>'
 
