@@ -21,7 +21,7 @@ const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINES: Duration = Duration::from_secs(30);
 
 /// Columns of a line before the text of the bar, and one that stays free.
-const BEFORE_TEXT: usize = 24;
+const BEFORE_TEXT: usize = 14;
 
 /// The progress at one moment.
 struct Step {
@@ -37,18 +37,20 @@ struct Step {
 /// The last step, if there was one.
 type Stood = Option<Step>;
 
-/// The steps done after `elapsed`, the time left, and the best so far, which may be long.
-fn line(stood: &Stood, elapsed: Duration) -> String {
-    let so_far = duration(elapsed.as_secs_f64());
+/// The steps done after `elapsed`, the time left, and the best so far, in at most `most` characters: a bar of several
+/// lines flickers. If that is too little, the time so far gives way first.
+fn line(stood: &Stood, elapsed: Duration, most: usize) -> String {
+    let so_far = format!("{} so far", duration(elapsed.as_secs_f64()));
     let Some(Step { done, best, left, at }) = stood else {
-        return format!("at work, {so_far} so far");
+        return cut(format!("at work, {so_far}"), most);
     };
     let left = left.map(|left| left - at.elapsed().as_secs_f64()).filter(|left| *left > 0.0);
     let left = left.map_or_else(String::new, |left| format!(", about {} left", duration(left)));
-    format!("{done}, {so_far} so far{left}{best}")
+    let whole = format!("{done}, {so_far}{left}{best}");
+    if whole.chars().count() <= most { whole } else { cut(format!("{done}{left}{best}"), most) }
 }
 
-/// `text` cut to `most` characters: a bar of several lines flickers.
+/// `text` cut to `most` characters.
 fn cut(text: String, most: usize) -> String {
     if text.chars().count() <= most {
         return text;
@@ -81,10 +83,10 @@ impl Meter {
             let text = move |state: &ProgressState, to: &mut dyn Write| {
                 // A terminal that takes no text has no bar.
                 let most = usize::from(term::width()).saturating_sub(BEFORE_TEXT);
-                let _ = to.write_str(&cut(line(&locked(&last), state.elapsed()), most));
+                let _ = to.write_str(&line(&locked(&last), state.elapsed(), most));
             };
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            let style = ProgressStyle::with_template("{spinner} {bar:20} {text}");
+            let style = ProgressStyle::with_template("{spinner} {bar:10} {text}");
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style.with_key("text", text));
             bar.enable_steady_tick(Duration::from_millis(500));
@@ -98,7 +100,7 @@ impl Meter {
                 let mut wait = FIRST_LINE;
                 while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                     wait = NEXT_LINES;
-                    term::tell(&line(&locked(&last), start.elapsed()));
+                    term::tell(&line(&locked(&last), start.elapsed(), usize::MAX));
                 }
             });
             (stop, printing)
@@ -212,16 +214,19 @@ mod tests {
     #[test]
     fn a_line_has_what_is_done_and_what_is_left() {
         let meter = Meter::start(false);
-        let text = |meter: &Meter| line(&locked(&meter.stood), Duration::from_secs(20));
+        let within =
+            |meter: &Meter, most| line(&locked(&meter.stood), Duration::from_secs(20), most);
+        let text = |meter: &Meter| within(meter, 47);
         assert_eq!(text(&meter), "at work, 20 s so far");
         let s = ProgressSnapshot { done: 3, total: 9, failed: 1, seconds_left: Some(7200.0) };
         meter.update(&s);
-        assert_eq!(text(&meter), "3 of 9 cells, 1 failed, 20 s so far, about 2 h left");
+        assert_eq!(within(&meter, 80), "3 of 9 cells, 1 failed, 20 s so far, about 2 h left");
+        assert_eq!(text(&meter), "3 of 9 cells, 1 failed, about 2 h left");
         meter.update(&ProgressSnapshot { done: 9, failed: 0, ..s });
         assert_eq!(text(&meter), "9 of 9 cells, 20 s so far");
         meter.report("auto, best so far kmeans .9", 1, Some(4));
         assert_eq!(text(&meter), "auto 1 of 4, 20 s so far, best so far kmeans .9");
-        assert_eq!(cut(text(&meter), 27), "auto 1 of 4, 20 s so far, …");
-        assert_eq!(cut(text(&meter), 47), text(&meter));
+        assert_eq!(within(&meter, 35), "auto 1 of 4, best so far kmeans .9");
+        assert_eq!(within(&meter, 27), "auto 1 of 4, best so far k…");
     }
 }
