@@ -24,6 +24,8 @@ use crate::verdicts::{self, Verdict};
 
 /// At most this many failed cells are listed.
 const LISTED: usize = 50;
+/// More figures of weights than these are folded.
+const UNFOLDED: usize = 6;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -352,12 +354,19 @@ fn costs(experiment: &Experiment, contents: &Contents) -> Option<Section> {
 }
 
 fn weights(experiment: &Experiment, figures: &Figures) -> Option<Section> {
-    let body = html! {
-        p class="dim" { (heat_map::HOW) }
-        "\n"
+    let all = html! {
         div class="figures" {
             "\n"
             @for figure in &figures.weights { (figure.html(experiment, true)) }
+        }
+    };
+    let body = html! {
+        p class="dim" { (heat_map::HOW) }
+        "\n"
+        @if figures.weights.len() > UNFOLDED {
+            details { summary { (count(figures.weights.len(), "figure")) } (all) }
+        } @else {
+            (all)
         }
     };
     let title = "Which features make which cluster";
