@@ -40,18 +40,21 @@ pub fn save_candidates(folder: &Path, formats: &[Format], tried: &[Tried]) -> Re
         if one_k { t.name.clone() } else { format!("{}, k = {}", t.name, t.k) }
     };
     let shown = &order[..order.len().min(MOST)];
-    let ends = shown.iter().flat_map(|(t, score)| {
+    // Scores are shares: an error bar ends where a share does.
+    let bar = |(t, score): &(&Tried, f64)| {
         let error = t.error.unwrap_or(0.0);
-        [score - error, score + error]
-    });
-    let x = Axis::round("agreement with held-out constraints", span(ends), 6).of_amounts();
+        [(score - error).max(score.min(0.0)), (score + error).min(score.max(1.0))]
+    };
+    let x = Axis::round("share of held-out pairs satisfied", span(shown.iter().flat_map(bar)), 6)
+        .of_amounts();
     let y = Axis::names(shown.iter().map(|(t, _)| name(t)), Marked::Upright).downwards();
     let mut marks = Vec::new();
-    for (row, (t, score)) in shown.iter().enumerate() {
+    for (row, candidate) in shown.iter().enumerate() {
+        let ((t, score), [low, high]) = (candidate, bar(candidate));
         let (at, used) = (row as f64 + 0.5, t.weight > 0.0);
         let colour = if used { COLOURS[0] } else { GREY };
-        if let Some(error) = t.error {
-            let points = vec![(score - error, at), (score + error, at)];
+        if t.error.is_some() {
+            let points = vec![(low, at), (high, at)];
             marks.push(Mark::Line { points, pen: Pen::new(colour, 1.5) });
         }
         let filling = if used { Filling::Full } else { Filling::Hollow };
