@@ -16,8 +16,10 @@ pub mod knowledge;
 pub mod method;
 pub mod nearest;
 pub mod needs;
+pub mod order;
 #[doc(hidden)]
 pub mod panic;
+mod parallel;
 pub mod problem;
 pub mod random;
 mod record;
@@ -75,6 +77,7 @@ pub mod prelude {
     pub use crate::error::{Error, Result};
     pub use crate::features::Features;
     pub use crate::kind::{self, Described};
+    pub use crate::order;
     pub use crate::problem::{Problem, Shape, Start};
     pub use crate::random::{SeedPath, Stream};
     pub use crate::reduce;

@@ -1,6 +1,7 @@
 //! The nearest neighbours of an object.
 
 use crate::data::Data;
+use crate::order;
 
 /// Number of nearest objects of each of two that are searched for objects near both.
 const NEAR: usize = 64;
@@ -10,15 +11,8 @@ const NEAR: usize = 64;
 pub fn nearest(data: &Data, object: u32, count: usize, admitted: impl Fn(u32) -> bool) -> Vec<u32> {
     let row = data.row(object as usize);
     let others = (0..data.n() as u32).filter(|&o| o != object && admitted(o));
-    let mut all: Vec<(f64, u32)> =
-        others.map(|o| (data.row(o as usize).squared_distance(&row), o)).collect();
-    let before = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-    if count < all.len() {
-        all.select_nth_unstable_by(count, before);
-        all.truncate(count);
-    }
-    all.sort_by(before);
-    all.into_iter().map(|(_, o)| o).collect()
+    let all = others.map(|o| (data.row(o as usize).squared_distance(&row), o)).collect();
+    order::smallest(all, count).into_iter().map(|(_, o)| o).collect()
 }
 
 /// Up to `most` objects around two: themselves, and in turn the nearest ones to either that are not `known` to

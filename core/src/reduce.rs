@@ -1,13 +1,12 @@
-//! Sums over objects that are the same bit for bit with any number of threads.
+//! Parallel loops and sums over objects, the same bit for bit with any number of threads.
 //!
 //! Rows are summed in fixed blocks of 1024, each in index order; block sums are added in a fixed
 //! binary tree over block numbers. Threads only decide who computes a block. Sums over the features of
 //! two rows are taken in eight lanes, whatever vectors the processor has.
 
-use rayon::prelude::*;
+use crate::parallel::{self, Places};
 
-/// Rows per block.
-pub const BLOCK: usize = 1024;
+pub use crate::parallel::{BLOCK, map, over, rows, try_map};
 
 /// Number of blocks over `n` rows.
 pub fn blocks(n: usize) -> usize {
@@ -25,23 +24,14 @@ pub fn reduce<T: Send>(
     map: impl Fn(std::ops::Range<usize>) -> T + Sync,
     combine: impl Fn(T, T) -> T + Sync,
 ) -> Option<T> {
-    fn tree<T: Send>(
-        lo: usize,
-        hi: usize,
-        n: usize,
-        map: &(impl Fn(std::ops::Range<usize>) -> T + Sync),
-        combine: &(impl Fn(T, T) -> T + Sync),
-    ) -> T {
-        if hi - lo == 1 {
-            return map(block(lo, n));
-        }
-        // Split at a power of two, so that the tree over blocks 0..m is a subtree of any longer one.
-        let mid = lo + ((hi - lo).next_power_of_two() / 2);
-        let (a, b) =
-            rayon::join(|| tree(lo, mid, n, map, combine), || tree(mid, hi, n, map, combine));
-        combine(a, b)
+    if n <= BLOCK {
+        return (n > 0).then(|| map(0..n));
     }
-    (n > 0).then(|| tree(0, blocks(n), n, &map, &combine))
+    let results = Places::empty(blocks(n));
+    let part = |b| results.put(b, map(block(b, n)));
+    let join = |a, b| results.put(a, combine(results.take(a), results.take(b)));
+    parallel::tree(0, blocks(n), &part, &join);
+    Some(results.take(0))
 }
 
 /// Sum of `value(i)` over `0..n`, the same bits for any number of threads.
@@ -63,9 +53,8 @@ pub fn in_waves<T: Send, E: Send>(
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     for first in (0..count).step_by(WAVE) {
-        let wave = first..count.min(first.saturating_add(WAVE));
-        let made: Vec<Result<T, E>> = wave.into_par_iter().map(&make).collect();
-        for result in made {
+        let wave = WAVE.min(count - first);
+        for result in map(wave, |i| make(first + i)) {
             take(result?)?;
         }
     }
@@ -74,7 +63,10 @@ pub fn in_waves<T: Send, E: Send>(
 
 /// Fills `out[i] = value(i)` in parallel by blocks.
 pub fn fill<T: Send>(out: &mut [T], value: impl Fn(usize) -> T + Sync) {
-    out.par_chunks_mut(BLOCK).enumerate().for_each(|(b, chunk)| {
+    if out.len() <= BLOCK {
+        return out.iter_mut().enumerate().for_each(|(i, o)| *o = value(i));
+    }
+    over(out.chunks_mut(BLOCK), |b, chunk| {
         chunk.iter_mut().enumerate().for_each(|(at, o)| *o = value(b * BLOCK + at));
     });
 }

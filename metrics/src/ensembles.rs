@@ -9,7 +9,6 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::{Average, Contingency};
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 use mustlink_kernels::ensemble::imputation::{Imputed, Tally, Thresholds, impute};
-use rayon::prelude::*;
 
 use crate::parts::agreement::{check_scope, in_scope, within};
 
@@ -81,11 +80,10 @@ fn ari(a: &[u32], b: &[u32]) -> Option<f64> {
 /// NMI of each member with `labels`, where it can be compared.
 fn with_members(j: &Judged, labels: &[u32]) -> Result<Vec<f64>> {
     let members = j.ensemble.members();
-    let values = members.par_iter().map(|m| -> Result<Option<f64>> {
+    let values = reduce::try_map(members.len(), |t| -> Result<Option<f64>> {
         j.ctx.check()?;
-        Ok(nmi(&m.labels, labels))
-    });
-    let values: Vec<Option<f64>> = values.collect::<Result<_>>()?;
+        Ok(nmi(&members[t].labels, labels))
+    })?;
     Ok(values.into_iter().flatten().collect())
 }
 
@@ -111,11 +109,11 @@ fn over_pairs(
         (0..SAMPLED_PAIRS).map(|_| pair()).collect()
     };
     let members = j.ensemble.members();
-    let values = pairs.into_par_iter().map(|(a, b)| -> Result<Option<f64>> {
+    let values = reduce::try_map(pairs.len(), |at| -> Result<Option<f64>> {
         j.ctx.check()?;
+        let (a, b) = pairs[at];
         Ok(value(&members[a].labels, &members[b].labels))
-    });
-    let values: Vec<Option<f64>> = values.collect::<Result<_>>()?;
+    })?;
     let known: Vec<f64> = values.into_iter().flatten().collect();
     Ok(mean(&known))
 }

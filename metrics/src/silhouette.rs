@@ -8,7 +8,6 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points, row, row_norms, squared_distance};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Axis, Slice};
-use rayon::prelude::*;
 
 use crate::parts::agreement::within;
 use crate::parts::geometry::{Groups, data, finite, rows};
@@ -145,7 +144,7 @@ impl Silhouette {
         let data = if n == data.n() { data.clone() } else { data.subset(&rows) };
         let reach = Reach::new(data, self.distance)?;
         let mut values = vec![0.0; n];
-        values.par_chunks_mut(BLOCK).enumerate().try_for_each(|(b, block)| -> Result<()> {
+        let filled = reduce::over(values.chunks_mut(BLOCK), |b, block| -> Result<()> {
             input.check()?;
             let from = b * BLOCK..b * BLOCK + block.len();
             let distances = reach.distances(from.clone(), n);
@@ -153,7 +152,8 @@ impl Silhouette {
                 *to = value(&groups, i, line.to_slice().expect("rows are contiguous"));
             }
             Ok(())
-        })?;
+        });
+        filled.into_iter().collect::<Result<()>>()?;
         Ok(Some(rows.into_iter().zip(values).collect()))
     }
 

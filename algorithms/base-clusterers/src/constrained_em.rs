@@ -17,7 +17,6 @@ use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;
 use mustlink_kernels::kmeans::lloyd::{Stop, ToleranceKind};
 use ndarray::{Array1, Array2};
-use rayon::prelude::*;
 
 use crate::parts::gaussians::{Gaussians, mean_variance};
 use belief_propagation::NoLabels;
@@ -171,8 +170,8 @@ impl ConstrainedEm {
         // A start that leads to a component without extent does not end the others.
         let (mut best, mut failure): (Option<Clustering>, _) = (None, None);
         for from in (0..self.restarts).step_by(reduce::WAVE) {
-            let wave = from..self.restarts.min(from.saturating_add(reduce::WAVE));
-            let starts: Vec<Result<Vec<u32>>> = wave.into_par_iter().map(first).collect();
+            let wave = reduce::WAVE.min(self.restarts - from);
+            let starts = reduce::map(wave, |at| first(from + at));
             let twins = twins(&starts);
             let run = |at: usize| match &starts[at] {
                 Ok(labels) if twins[at] == at => {
@@ -180,8 +179,7 @@ impl ConstrainedEm {
                 }
                 _ => None,
             };
-            let mut runs: Vec<Option<Result<Clustering>>> =
-                (0..starts.len()).into_par_iter().map(run).collect();
+            let mut runs = reduce::map(starts.len(), run);
             let mut failures: BTreeMap<usize, Error> = BTreeMap::new();
             for (at, start) in starts.into_iter().enumerate() {
                 let made = match (start, runs[at].take()) {
@@ -366,7 +364,7 @@ impl<'a> Model<'a> {
         let flat = theta.as_slice_mut().expect("standard layout");
         let log_densities = log_densities.as_slice().expect("standard layout");
         let log_mixing = log_mixing.as_slice().expect("standard layout");
-        flat.par_chunks_mut(k).enumerate().with_min_len(reduce::BLOCK).for_each(|(p, to)| {
+        reduce::rows(flat, k, |p, to| {
             let (members, exponent) = (self.closure.members(p), self.exponents[p]);
             for (h, to) in to.iter_mut().enumerate() {
                 let density: f64 = members.iter().map(|&i| log_densities[i as usize * k + h]).sum();

@@ -14,7 +14,6 @@ use mustlink_kernels::kmeans::means::means;
 use mustlink_kernels::kmeans::nearest::assign::assign;
 use mustlink_kernels::kmeans::seeding::Init;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::parts::attempts::Attempts;
 use crate::parts::complete_search::{CompleteSearch, total_distances};
@@ -287,11 +286,11 @@ impl Run<'_> {
         let (units, points) = (self.units, self.points);
         let mut order = units.order(self.method.order, sweep, self.ctx);
         order.retain(|&(u, _)| !self.is_stuck(u));
-        let costs = |(u, first)| match self.method.unit {
+        let costs = |&(u, first): &(usize, u32)| match self.method.unit {
             Unit::Object => distances(points, centres, &[first], 1.0),
             Unit::Component => total_distances(points, centres, units.members(u)),
         };
-        order.into_par_iter().map(|(u, first)| (u, costs((u, first)))).collect()
+        reduce::map(order.len(), |at| (order[at].0, costs(&order[at])))
     }
 
     /// Places, all together, the parts in which a unit found every cluster taken; `before` are the labels

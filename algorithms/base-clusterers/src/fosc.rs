@@ -4,7 +4,6 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::graph::reachability::{Join, mutual_reachability, optics};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::parts::extraction::Extraction;
 use crate::parts::linkage::{Linkage, linkage};
@@ -126,7 +125,7 @@ fn distances(data: &Data, squared: bool, ctx: &Context) -> Result<Array2<f64>> {
         _ => Some(Points::new(data, Distortion::SquaredEuclidean)?),
     };
     let mut out = vec![0.0; n * n];
-    out.par_chunks_mut(n).enumerate().try_for_each(|(i, row)| {
+    let filled = reduce::over(out.chunks_mut(n), |i, row| {
         ctx.check()?;
         for (j, to) in row.iter_mut().enumerate().filter(|(j, _)| *j != i) {
             *to = match &points {
@@ -136,8 +135,9 @@ fn distances(data: &Data, squared: bool, ctx: &Context) -> Result<Array2<f64>> {
                 None => data.pair(i, j),
             };
         }
-        Ok::<(), Error>(())
-    })?;
+        Ok(())
+    });
+    filled.into_iter().collect::<Result<()>>()?;
     if out.iter().any(|v| !v.is_finite()) {
         let place = "distances: their squares are too large; scale the data".into();
         return Err(Error::NumericalFailure { place });

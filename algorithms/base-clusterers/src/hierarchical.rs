@@ -3,8 +3,7 @@
 use kodama::Method;
 use mustlink_core::prelude::*;
 use mustlink_core::union_find::UnionFind;
-use mustlink_kernels::graph::reachability::{Join, single_linkage};
-use rayon::prelude::*;
+use mustlink_kernels::graph::reachability::{Join, ascending, single_linkage};
 
 use crate::parts::adapting;
 
@@ -67,7 +66,7 @@ impl BaseClusterer for Hierarchical {
         let merges = match self.linkage {
             Linkage::Single => {
                 let mut merges = single_linkage(data, ctx)?;
-                merges.sort_by(|a, b| a.height.total_cmp(&b.height));
+                ascending(&mut merges);
                 merges
             }
             Linkage::Complete => by_kodama(data, Method::Complete, ctx)?,
@@ -152,7 +151,7 @@ fn condensed(data: &Data, ctx: &Context) -> Result<Vec<f64>> {
         rows.push(row);
         rest = after;
     }
-    rows.into_par_iter().enumerate().try_for_each(|(i, row)| {
+    let filled = reduce::over(rows.into_iter(), |i, row| {
         ctx.check()?;
         for (to, j) in row.iter_mut().zip(i + 1..) {
             *to = match data.kind() {
@@ -160,8 +159,9 @@ fn condensed(data: &Data, ctx: &Context) -> Result<Vec<f64>> {
                 _ => data.row(i).squared_distance(&data.row(j)).sqrt(),
             };
         }
-        Ok::<(), Error>(())
-    })?;
+        Ok(())
+    });
+    filled.into_iter().collect::<Result<()>>()?;
     Ok(out)
 }
 

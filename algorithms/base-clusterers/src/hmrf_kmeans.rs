@@ -19,7 +19,6 @@ use mustlink_kernels::distance::points::{Distortion, Points, row};
 use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::lloyd::clustering;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use farthest::Farthest;
 use field::Field;
@@ -245,7 +244,7 @@ impl Field {
         let k = centres.nrows();
         let constrained = self.links.constrained();
         let mut costs = vec![0.0; labels.len() * k];
-        costs.par_chunks_mut(k).enumerate().for_each(|(i, to)| {
+        reduce::rows(&mut costs, k, |i, to| {
             for (h, to) in to.iter_mut().enumerate() {
                 *to = self.measure.distance(a, row(&self.x, i), row(centres, h));
             }

@@ -10,7 +10,6 @@ use mustlink_kernels::kmeans::nearest::assign::assign;
 use mustlink_kernels::kmeans::seeding::{Init, start};
 use mustlink_kernels::npy::{self, NpyRows};
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 
 /// K-means that moves its centres after every small batch of random objects.
 ///
@@ -127,7 +126,7 @@ impl Centres {
             members.iter().for_each(|&i| batch.data().row(i as usize).add_to(&mut sum, 1.0));
             Some((members.len() as f64, sum))
         };
-        let sums: Vec<_> = (0..self.counts.len()).into_par_iter().map(sum).collect();
+        let sums = reduce::map(self.counts.len(), sum);
         for (h, given) in sums.into_iter().enumerate() {
             let Some((members, sum)) = given else { continue };
             self.counts[h] += members;

@@ -248,8 +248,7 @@ impl Run<'_> {
             costs[h] += self.points.distance(i, row(&centres, h), norms[h]);
         }
         self.ties.add_costs(&self.ties.of_objects(&c.labels), &mut costs);
-        let mut order: Vec<usize> = (0..c.k).collect();
-        order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+        let order = order::ascending(&costs);
         let (from, to) = (*order.get(passed)?, *order.last()?);
         if costs[to] <= 0.0 {
             return None;

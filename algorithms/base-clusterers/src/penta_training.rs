@@ -10,7 +10,6 @@ use mustlink_core::needs::check_size;
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::members::warn_of_contradiction;
 use mustlink_kernels::distance::points::{Distortion, Points};
-use rayon::prelude::*;
 
 use crate::parts::incentive::mean_variance;
 pub use candidates::CannotLinkDistance;
@@ -290,7 +289,7 @@ impl PentaTraining {
             let group = at..(at + at_once).min(all.len());
             // Q_ML and Q_CL of each: the best pairs on which the others agree and it does not.
             let lesson = |of| self.lesson(all, of, problem, ctx);
-            let lessons: Vec<Result<Lesson>> = group.clone().into_par_iter().map(lesson).collect();
+            let lessons = reduce::map(group.len(), |i| lesson(at + i));
             // They are added to its must-links and cannot-links, and P ← CLAC again.
             let mut learns = Vec::new();
             for (component, lesson) in to.components[group.clone()].iter_mut().zip(lessons) {
@@ -300,9 +299,10 @@ impl PentaTraining {
                 learns.push(!lesson.pairs.is_empty());
                 component.learn(lesson);
             }
-            let again =
-                |(c, learns): (&Component, &bool)| learns.then(|| c.fit_again(problem, ctx));
-            let made: Vec<_> = to.components[group].par_iter().zip(&learns).map(again).collect();
+            let again = |i: usize| {
+                learns[i].then(|| to.components[group.start + i].fit_again(problem, ctx))
+            };
+            let made = reduce::map(learns.len(), again);
             for made in made {
                 let mut stays = true;
                 if let Some(made) = made {

@@ -2,7 +2,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::union_find::UnionFind;
-use mustlink_kernels::graph::reachability::{Join, mutual_reachability};
+use mustlink_kernels::graph::reachability::{Join, ascending, mutual_reachability};
 use mustlink_kernels::noise::{Noise, with_noise};
 
 /// PLSCAN: the leaf clusters of HDBSCAN* at the minimum cluster size with the largest total persistence.
@@ -123,7 +123,7 @@ struct Region {
 /// A region that grows by smaller ones becomes a new region each time. At any size from `least` on, at most one of the
 /// regions around an object is born and has not died: its leaf cluster. No condensed tree is needed.
 fn regions(n: usize, mut joins: Vec<Join>, least: u32) -> Vec<Region> {
-    joins.sort_by(|a, b| a.height.total_cmp(&b.height));
+    ascending(&mut joins);
     let mut regions = Vec::with_capacity(2 * n);
     regions.resize(n, Region { parent: NONE, size: 1, birth: least, death: 0 });
     let mut sets = UnionFind::new(n);

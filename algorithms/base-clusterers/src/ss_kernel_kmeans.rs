@@ -9,7 +9,6 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::{Distortion, DistortionOption, Points};
 use mustlink_kernels::kmeans::lloyd::best_in_turn;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use shift::{STEPS, least_shift};
 use space::{Links, Space};
@@ -211,16 +210,17 @@ impl SsKernelKMeans {
             None => data.pair(i, j).powi(2),
         };
         let mut kernel = Array2::<f64>::zeros((n, n));
-        let rows = kernel.as_slice_mut().expect("standard layout").par_chunks_mut(n);
-        rows.enumerate().try_for_each(|(i, entries)| {
+        let rows = kernel.as_slice_mut().expect("standard layout").chunks_mut(n);
+        let filled = reduce::over(rows, |i, entries| {
             ctx.check()?;
             // An object is at distance 0 from itself.
             let below = if is_kernel { i + 1 } else { i };
             for (j, entry) in entries[..below].iter_mut().enumerate() {
                 *entry = value(i, j);
             }
-            Ok::<(), Error>(())
-        })?;
+            Ok(())
+        });
+        filled.into_iter().collect::<Result<()>>()?;
         for i in 0..n {
             for j in 0..i {
                 kernel[[j, i]] = kernel[[i, j]];
@@ -228,14 +228,16 @@ impl SsKernelKMeans {
         }
         let width = (!is_kernel && self.kernel == Kernel::Rbf)
             .then(|| self.width.or_find(|| median_width(&kernel)));
-        let entries = kernel.as_slice_mut().expect("standard layout").par_iter_mut();
+        let entries = kernel.as_slice_mut().expect("standard layout");
         match width {
             _ if is_kernel => {}
-            None => entries.for_each(|entry| *entry *= -0.5),
+            None => entries.iter_mut().for_each(|entry| *entry *= -0.5),
             // The square of a very small or very large width is 0 or infinite.
-            Some(width) => entries.for_each(|entry| {
-                let length = entry.sqrt() / width;
-                *entry = (-0.5 * length * length).exp();
+            Some(width) => reduce::rows(entries, n, |_, row| {
+                for entry in row {
+                    let length = entry.sqrt() / width;
+                    *entry = (-0.5 * length * length).exp();
+                }
             }),
         }
         Ok((kernel, width))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mustlink_core::closure::UnionFind;
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;
-use mustlink_kernels::graph::reachability::{Join, mutual_reachability};
+use mustlink_kernels::graph::reachability::{Join, ascending, mutual_reachability};
 use mustlink_kernels::noise::{Noise, with_noise};
 
 /// SSDBSCAN: dense regions grow from constrained objects, each at its own density, until they would touch.
@@ -111,7 +111,7 @@ impl<'a> Regions<'a> {
     /// The cluster of each object when all are joined.
     fn grown(mut self, mut joins: Vec<Join>) -> Vec<Option<usize>> {
         let n = self.closure.n();
-        joins.sort_by(|a, b| a.height.total_cmp(&b.height));
+        ascending(&mut joins);
         let mut joined = UnionFind::new(n);
         let mut node: Vec<usize> = (0..n).collect();
         for level in joins.chunk_by(|a, b| a.height == b.height) {

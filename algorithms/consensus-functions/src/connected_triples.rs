@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
 
 use crate::evidence_accumulation::Alike;
 use crate::parts::average_linkage::AverageLinkage;
@@ -103,8 +102,7 @@ fn triples(view: &CanonicalEnsemble, ctx: &Context) -> Result<Vec<Vec<(u32, f64)
         });
         sums.collect()
     };
-    let all: Vec<Vec<Vec<(u32, f64)>>> =
-        (0..view.len()).into_par_iter().map(of_member).collect::<Result<_>>()?;
+    let all: Vec<Vec<Vec<(u32, f64)>>> = reduce::try_map(view.len(), of_member)?;
     let mut all: Vec<Vec<(u32, f64)>> = all.into_iter().flatten().collect();
     let largest = all.iter().flatten().map(|s| s.1).fold(0.0, f64::max);
     all.iter_mut().flatten().for_each(|s| s.1 /= largest);
@@ -148,7 +146,7 @@ fn links(view: &CanonicalEnsemble, ctx: &Context) -> Result<Vec<Vec<Link>>> {
         };
         Ok(shared.into_iter().map(jaccard).collect())
     };
-    inside.par_iter().enumerate().map(of_cluster).collect()
+    reduce::try_map(inside.len(), |c| of_cluster((c, &inside[c])))
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ impl Table<'_> {
         for _ in 0..self.kcc.max_iterations {
             ctx.check()?;
             let mut next = vec![0; n];
-            next.par_chunks_mut(reduce::BLOCK).enumerate().for_each(|(b, chunk)| {
+            reduce::over(next.chunks_mut(reduce::BLOCK), |b, chunk| {
                 let mut cost = vec![0.0; k];
                 for (at, to) in chunk.iter_mut().enumerate() {
                     let i = b * reduce::BLOCK + at;
@@ -260,7 +260,7 @@ impl ConsensusFunction for Kcc {
         }
         let tau = view.len();
         let mut rows = vec![NONE; view.n * tau];
-        rows.par_chunks_mut(tau).enumerate().for_each(|(i, row)| {
+        reduce::rows(&mut rows, tau, |i, row| {
             for (t, c) in row.iter_mut().enumerate() {
                 *c = view.cluster(i, t).map_or(NONE, |c| c as u32);
             }

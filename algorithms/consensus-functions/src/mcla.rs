@@ -4,7 +4,6 @@ use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_partitioners::{CutGraph, Engine, GraphBuilder, Guide, Task};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::cutting::{SLACK, check_imbalance};
@@ -107,8 +106,7 @@ fn jaccard(view: &CanonicalEnsemble, t: usize, sizes: &[u32]) -> Vec<Vec<(u32, f
 /// The clusters of all members, each as heavy as it has objects, joined by their similarity.
 fn meta_graph(view: &CanonicalEnsemble, scale: f64, ctx: &Context) -> Result<CutGraph> {
     let (columns, sizes) = (view.clusters(), sizes(view));
-    let rows: Vec<Vec<Vec<(u32, f32)>>> =
-        (0..view.len()).into_par_iter().map(|t| jaccard(view, t, &sizes)).collect();
+    let rows: Vec<Vec<Vec<(u32, f32)>>> = reduce::map(view.len(), |t| jaccard(view, t, &sizes));
     ctx.check()?;
     let directions: usize = rows.iter().flatten().map(Vec::len).sum();
     let mut builder = GraphBuilder::with_capacity(columns, directions);

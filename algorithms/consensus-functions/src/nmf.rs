@@ -83,7 +83,7 @@ impl Rows {
     fn new(view: &CanonicalEnsemble, signatures: &Signatures, ctx: &Context) -> Result<Self> {
         let tau = view.len();
         let mut clusters = vec![NONE; signatures.len() * tau];
-        clusters.par_chunks_mut(tau).enumerate().for_each(|(a, row)| {
+        reduce::rows(&mut clusters, tau, |a, row| {
             let object = signatures.objects(a)[0] as usize;
             for (t, cluster) in row.iter_mut().enumerate() {
                 *cluster = view.cluster(object, t).map_or(NONE, |c| c as u32);
@@ -166,8 +166,7 @@ impl Rows {
             }
             sums
         };
-        let members = (0..self.first.len() - 1).into_par_iter();
-        members.map(of_member).collect::<Vec<Vec<f64>>>().concat()
+        reduce::map(self.first.len() - 1, of_member).concat()
     }
 
     /// Row `a` of M̃X, from the table of X.
@@ -247,7 +246,7 @@ impl Rows {
             }
         }
         let mut nearest = vec![0; self.sizes.len()];
-        nearest.par_chunks_mut(reduce::BLOCK).enumerate().for_each(|(b, block)| {
+        reduce::over(nearest.chunks_mut(reduce::BLOCK), |b, block| {
             let mut shared = vec![0.0; k];
             for (at, label) in block.iter_mut().enumerate() {
                 self.image(b * reduce::BLOCK + at, &means, &mut shared);
@@ -375,7 +374,7 @@ impl Factors {
         let table = product(&self.table, &self.s, k);
         let form = product(&self.form, &self.s, k);
         let mut q = self.q.clone();
-        q.par_chunks_mut(k * reduce::BLOCK).enumerate().for_each(|(b, block)| {
+        reduce::over(q.chunks_mut(k * reduce::BLOCK), |b, block| {
             let (mut above, mut below) = (vec![0.0; k], vec![0.0; k]);
             for (at, row) in block.chunks_exact_mut(k).enumerate() {
                 rows.image(b * reduce::BLOCK + at, &table, &mut above);

@@ -79,8 +79,7 @@ impl SelectedMembers {
         };
         let mut kept: Vec<usize> = match self.strategy {
             Strategy::Best => {
-                let mut order: Vec<usize> = (0..tau).collect();
-                order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+                let mut order = order::descending(&scores);
                 order.truncate(count);
                 order
             }

@@ -3,7 +3,6 @@
 use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::members::{nmi, weighted_mean};
-use rayon::prelude::*;
 
 use crate::cspa::Cspa;
 use crate::hgpa::Hgpa;
@@ -53,8 +52,8 @@ impl ConsensusFunction for Supra {
                 }
             };
             let agree = |m: &Member| Some((nmi(&m.labels, &clustering.labels)?, m.weight));
-            let agreement = ensemble.members().par_iter().filter_map(agree).collect();
-            let agreement = weighted_mean(agreement).unwrap_or(0.0);
+            let agreement = reduce::map(ensemble.len(), |t| agree(&ensemble.members()[t]));
+            let agreement = weighted_mean(agreement.into_iter().flatten().collect()).unwrap_or(0.0);
             if best.as_ref().is_none_or(|(most, ..)| agreement > *most) {
                 best = Some((agreement, at, clustering));
             }

@@ -6,7 +6,6 @@ use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_kernels::agreement::members::shared;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::trivial;
 use crate::parts::matching::matched;
@@ -126,21 +125,18 @@ impl ConsensusFunction for Voting {
 /// weighs more than another agrees with itself as well.
 fn medoid(members: &[(&Member, f64)], heard: bool, ctx: &Context) -> Result<usize> {
     let least = members.iter().map(|(m, _)| m.weight).fold(f64::INFINITY, f64::min);
-    let scores = (0..members.len())
-        .into_par_iter()
-        .map(|t| {
-            ctx.check()?;
-            let (own, weight) = members[t];
-            let others = members.iter().enumerate().filter(|(s, _)| *s != t);
-            let agreement = others.map(|(_, (m, _))| {
-                let (a, b) = shared(&own.labels, &m.labels);
-                // On fewer than two objects all agree.
-                if a.len() > 1 { m.weight * adjusted_rand(&a, &b) } else { 0.0 }
-            });
-            let agreement = agreement.sum::<f64>() + (own.weight - least);
-            Ok((if heard { weight } else { 0.0 }, agreement))
-        })
-        .collect::<Result<Vec<(f64, f64)>>>()?;
+    let scores = reduce::try_map(members.len(), |t| -> Result<(f64, f64)> {
+        ctx.check()?;
+        let (own, weight) = members[t];
+        let others = members.iter().enumerate().filter(|(s, _)| *s != t);
+        let agreement = others.map(|(_, (m, _))| {
+            let (a, b) = shared(&own.labels, &m.labels);
+            // On fewer than two objects all agree.
+            if a.len() > 1 { m.weight * adjusted_rand(&a, &b) } else { 0.0 }
+        });
+        let agreement = agreement.sum::<f64>() + (own.weight - least);
+        Ok((if heard { weight } else { 0.0 }, agreement))
+    })?;
     let known = |m: &Member| m.labels.iter().filter(|&&l| l != NONE).count();
     let known: Vec<usize> = members.iter().map(|(m, _)| known(m)).collect();
     let most = known.iter().max().copied().unwrap_or(0);

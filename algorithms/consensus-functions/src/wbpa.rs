@@ -6,7 +6,6 @@ pub(crate) mod distances;
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;
 use ndarray::{Array2, ArrayViewMut1, Axis};
-use rayon::prelude::*;
 
 use crate::parts::bipartite::{self, Cut};
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
@@ -87,7 +86,7 @@ pub(crate) fn posteriors(
             let mean = d.mean().unwrap_or(0.0);
             d.mapv_inplace(|d| if mean > 0.0 { d / mean } else { d });
         }
-        d.axis_iter_mut(Axis(0)).into_par_iter().for_each(posterior);
+        reduce::over(d.axis_iter_mut(Axis(0)), |_, row| posterior(row));
         Ok(d)
     })
 }

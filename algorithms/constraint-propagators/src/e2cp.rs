@@ -4,7 +4,6 @@ use mustlink_core::constraints::Origin;
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use ndarray::{Array2, Axis, Slice};
-use rayon::prelude::*;
 
 /// Form of the result.
 #[options]
@@ -140,24 +139,16 @@ impl E2cp {
         let knn = self.knn.min(n.saturating_sub(1));
         let tree = (data.kind() == DataKind::Dense && data.d() <= TREE_FEATURES)
             .then(|| KdTree::new(data.matrix().view()));
-        let near = (0..n).into_par_iter().map(|i| {
+        let near = reduce::try_map(n, |i| {
             ctx.check()?;
             let row = data.row(i);
             if let (Some(tree), Row::Dense(x)) = (&tree, row) {
                 return Ok(tree.nearest(x, knn, Some(i as u32)));
             }
             let others = (0..n).filter(|&j| j != i);
-            let mut all: Vec<(f64, u32)> =
-                others.map(|j| (row.squared_distance(&data.row(j)), j as u32)).collect();
-            let before = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-            if knn < all.len() {
-                all.select_nth_unstable_by(knn, before);
-                all.truncate(knn);
-            }
-            all.sort_unstable_by(before);
-            Ok(all)
-        });
-        let near: Vec<Vec<(f64, u32)>> = near.collect::<Result<_>>()?;
+            let all = others.map(|j| (row.squared_distance(&data.row(j)), j as u32)).collect();
+            Ok(order::smallest(all, knn))
+        })?;
         let mut scale: Vec<f64> =
             near.iter().map(|near| near.last().map_or(0.0, |e| e.0.sqrt())).collect();
         // Where all neighbours are duplicates the smallest scale of the others stands in.
@@ -286,7 +277,7 @@ impl Flow {
             unit[end as usize] = 1.0;
             conjugate_gradients(times, &unit, ctx)
         };
-        let columns: Vec<Vec<f64>> = ends.par_iter().map(solve).collect::<Result<_>>()?;
+        let columns = reduce::try_map(ends.len(), |at| solve(&ends[at]))?;
         let right = Array2::from_shape_fn((n, r), |(i, c)| columns[c][i]);
         drop(columns);
         Ok(Flow { left: right.dot(&z), right })

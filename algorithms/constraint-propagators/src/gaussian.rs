@@ -243,9 +243,12 @@ impl Gaussian {
             within_memory(held, &problem.data, ctx)?;
             Ok(near)
         };
-        let near: Vec<Vec<(f64, u32)>> = ends.par_iter().map(within).collect::<Result<_>>()?;
+        let near = reduce::try_map(ends.len(), |at| within(&ends[at]))?;
         let of = |end: u32| &near[ends.binary_search(&end).expect("every end is listed")][..];
-        let least: u64 = sources.par_iter().map(|c| at_least(of(c.i), of(c.j), tau)).sum();
+        let least: u64 =
+            reduce::map(sources.len(), |at| at_least(of(sources[at].i), of(sources[at].j), tau))
+                .iter()
+                .sum();
         if least > self.max_pairs {
             return Err(Error::TooManyPropagated { pairs: least, limit: self.max_pairs });
         }

@@ -1,6 +1,6 @@
 //! The undirected graph in CSR, with whole-number weights, that is cut into parts.
 
-use mustlink_core::{Error, Result};
+use mustlink_core::{Error, Result, reduce};
 use mustlink_kernels::graph::adjacency::Graph;
 use rayon::prelude::*;
 
@@ -161,7 +161,7 @@ impl CutGraph {
             let row = &neighbours[offsets[v]..offsets[v + 1]];
             row.iter().any(|&u| u as usize >= n || u as usize == v)
         };
-        if (0..n).into_par_iter().any(nowhere) {
+        if (0..n).any(nowhere) {
             return bad("an edge to itself or to nowhere");
         }
         if weights.iter().map(|&w| u64::from(w)).sum::<u64>() > MAX_TOTAL {
@@ -245,7 +245,7 @@ impl CutGraph {
             let outside = self.edges(v).filter(|&(u, _)| parts[u] != parts[v]);
             outside.map(|(_, w)| u64::from(w)).sum()
         };
-        (0..self.len()).into_par_iter().map(of).sum::<u64>() / 2
+        reduce::reduce(self.len(), |rows| rows.map(of).sum::<u64>(), |a, b| a + b).unwrap_or(0) / 2
     }
 
     /// Vertex weight of every part.

@@ -10,7 +10,7 @@
 //! them. On graphs that are not large the engine cuts the graph itself too, and the lower cut counts.
 
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Result};
+use mustlink_core::{Context, Result, order, reduce};
 use rayon::prelude::*;
 
 use crate::graph::{CutGraph, GraphBuilder};
@@ -223,15 +223,13 @@ fn by_sample(
         sorted.sort_unstable_by(|a, b| b.total_cmp(a));
         sorted[0] - sorted[1]
     };
-    let leads: Vec<f64> = (0..objects).into_par_iter().map(lead).collect();
-    let mut order: Vec<usize> = (0..objects).collect();
-    order.sort_by(|&a, &b| leads[b].total_cmp(&leads[a]).then(a.cmp(&b)));
+    let leads = reduce::map(objects, lead);
     let bounds = Bounds::new(weights, &cut);
     let mut sizes = vec![0u64; k];
     for (at, &p) in clusters.iter().enumerate() {
         sizes[p as usize] += u64::from(weights[objects + at]);
     }
-    for v in order {
+    for v in order::descending(&leads) {
         let size = u64::from(weights[v]);
         let mut best: Option<usize> = None;
         for p in (0..k).filter(|&p| sizes[p] + size <= bounds.0[p]) {
@@ -253,8 +251,7 @@ fn by_weight(graph: &CutGraph, parts: &mut [u32], shares: &[f64]) {
     let sizes = graph.part_sizes(parts, shares.len());
     let mut heaviest: Vec<usize> = (0..shares.len()).collect();
     heaviest.sort_by_key(|&p| std::cmp::Reverse(sizes[p]));
-    let mut largest: Vec<usize> = (0..shares.len()).collect();
-    largest.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+    let largest = order::descending(shares);
     let mut name = vec![0; shares.len()];
     heaviest.into_iter().zip(largest).for_each(|(p, to)| name[p] = to as u32);
     parts.iter_mut().for_each(|p| *p = name[*p as usize]);

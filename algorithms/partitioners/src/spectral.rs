@@ -4,14 +4,13 @@
 //! they are the singular vectors of its normalised table, rows and columns stacked.
 
 use mustlink_core::prelude::{Data, Problem};
-use mustlink_core::{Context, Result};
+use mustlink_core::{Context, Result, reduce};
 use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::graph::eigen::Eigen;
 use mustlink_kernels::graph::krylov::{leading, leading_dense, normalise};
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, best_of, lloyd};
 use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::graph::CutGraph;
 use crate::task::{Partitioner, Task};
@@ -107,11 +106,11 @@ fn dense(
 fn apply(graph: &CutGraph, scale: &[f64], block: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let (n, b) = (graph.len(), block.len());
     let mut rows = vec![0.0; n * b];
-    rows.par_chunks_mut(b).enumerate().for_each(|(v, row)| {
+    reduce::rows(&mut rows, b, |v, row| {
         row.iter_mut().zip(block).for_each(|(r, x)| *r = x[v] * scale[v]);
     });
     let mut out = vec![0.0; n * b];
-    out.par_chunks_mut(b).enumerate().for_each(|(v, out)| {
+    reduce::rows(&mut out, b, |v, out| {
         for (u, w) in graph.edges(v) {
             let w = f64::from(w);
             out.iter_mut().zip(&rows[u * b..(u + 1) * b]).for_each(|(o, r)| *o += w * r);
@@ -121,7 +120,7 @@ fn apply(graph: &CutGraph, scale: &[f64], block: &[Vec<f64>]) -> Vec<Vec<f64>> {
             out.iter_mut().zip(block).for_each(|(o, x)| *o += x[v]);
         }
     });
-    (0..b).into_par_iter().map(|c| (0..n).map(|v| out[v * b + c]).collect()).collect()
+    reduce::map(b, |c| (0..n).map(|v| out[v * b + c]).collect())
 }
 
 #[cfg(test)]

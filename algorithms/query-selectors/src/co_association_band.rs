@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, MAX_MATRIX_BYTES, Representation};
-use rayon::prelude::*;
 
 use crate::parts::pair_list::{PairList, along};
 
@@ -84,13 +83,10 @@ impl Band {
 
 /// Number of partners with a larger index that each eligible object has in the band.
 fn pool(co: &CoAssociation, eligible: &[u32], band: Band, ctx: &Context) -> Result<Vec<u64>> {
-    (0..eligible.len())
-        .into_par_iter()
-        .map(|at| {
-            ctx.check()?;
-            Ok(partners(co, eligible, at, band).len() as u64)
-        })
-        .collect()
+    reduce::try_map(eligible.len(), |at| {
+        ctx.check()?;
+        Ok(partners(co, eligible, at, band).len() as u64)
+    })
 }
 
 fn partners(co: &CoAssociation, eligible: &[u32], at: usize, band: Band) -> Vec<u32> {
@@ -177,14 +173,12 @@ impl QuerySelector for CoAssociationBand {
                 Some(*sum)
             })
             .collect();
-        let pairs = numbers(all, wanted, &mut ctx.stream("band"))
-            .into_par_iter()
-            .map(|rank| {
-                let at = ends.partition_point(|&end| end <= rank);
-                let within = rank - (ends[at] - sizes[at]);
-                (eligible[at], partners(&co, &eligible, at, band)[within as usize])
-            })
-            .collect();
+        let ranks = numbers(all, wanted, &mut ctx.stream("band"));
+        let pairs = reduce::map(ranks.len(), |nth| {
+            let at = ends.partition_point(|&end| end <= ranks[nth]);
+            let within = ranks[nth] - (ends[at] - sizes[at]);
+            (eligible[at], partners(&co, &eligible, at, band)[within as usize])
+        });
         Ok(PairList::start(problem, pairs, self.skip_entailed, "band"))
     }
 

@@ -2,7 +2,6 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
-use rayon::prelude::*;
 
 use crate::committee::Committee;
 
@@ -41,7 +40,7 @@ impl QuerySelector for DensityWeighted {
                     ctx.check()?;
                     Ok(around(co, i, beta))
                 };
-                let found = eligible.par_iter().map(of).collect::<Result<Vec<f64>>>()?;
+                let found: Vec<f64> = reduce::try_map(eligible.len(), |at| of(&eligible[at]))?;
                 density = vec![0.0; n];
                 eligible.iter().zip(found).for_each(|(&i, around)| density[i as usize] = around);
             }

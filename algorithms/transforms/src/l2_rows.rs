@@ -71,8 +71,7 @@ pub(crate) fn by_row(
             let d = data.d();
             let mut out: Array2<f64> = data.to_dense();
             let slice = out.as_slice_mut().expect("standard layout");
-            let done: Vec<Result<()>> =
-                slice.par_chunks_mut(d).enumerate().map(|(i, values)| f(i, None, values)).collect();
+            let done = reduce::over(slice.chunks_mut(d), |i, values| f(i, None, values));
             done.into_iter().collect::<Result<()>>()?;
             Data::dense(out)
         }

@@ -170,8 +170,8 @@ impl Rules<'_> {
         sample: &Sample,
         ctx: &Context,
     ) -> Result<Vec<Member>> {
-        let mut order: Vec<usize> = (0..trials.len()).filter(|&t| weights[t] > 0.0).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+        let mut order = order::descending(weights);
+        order.retain(|&t| weights[t] > 0.0);
         let mut members: Vec<Member> = Vec::new();
         let mut rows: Vec<u32> = vec![0; all.n()];
         for t in order {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use mustlink_core::prelude::*;
 use mustlink_core::run::{self, Transformed};
-use rayon::prelude::*;
 
 use super::portfolio::Candidate;
 
@@ -64,7 +63,8 @@ pub fn prepared(
             made => Ok((key, Prepared { steps, made })),
         }
     };
-    let made: Result<BTreeMap<_, _>> = first.par_iter().map(make).collect();
-    let made = made?;
+    let first: Vec<_> = first.iter().collect();
+    let made: BTreeMap<_, _> =
+        reduce::try_map(first.len(), |at| make(first[at]))?.into_iter().collect();
     Ok(keys.iter().map(|key| made[&key].clone()).collect())
 }

@@ -77,8 +77,7 @@ pub fn one_sided(told: &Constraints, k: Option<usize>) -> Option<&'static str> {
 
 /// The heaviest pairs first; each is kept if two sides can hold it together with the pairs kept before.
 fn of_two_sides(pairs: Vec<Constraint>, n: usize) -> Vec<Constraint> {
-    let mut order: Vec<usize> = (0..pairs.len()).collect();
-    order.sort_by(|&a, &b| pairs[b].weight.total_cmp(&pairs[a].weight).then(a.cmp(&b)));
+    let order = order::descending(&pairs.iter().map(|c| c.weight).collect::<Vec<f64>>());
     let mut sides = Sides::new(n);
     let mut holds = vec![false; pairs.len()];
     for p in order {

@@ -10,7 +10,6 @@ use mustlink_core::prelude::*;
 use mustlink_core::run::{self, Steps};
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_kernels::constrained::pair_folds::Fold;
-use rayon::prelude::*;
 
 use super::choice::{Score, agreement, balanced, best, error_of_difference};
 use super::clock::Clock;
@@ -272,8 +271,8 @@ fn run_round(
             made => Ok(Some((made.map_err(|e| e.to_string()), start.elapsed().as_secs_f64()))),
         }
     };
-    let made: Result<Vec<_>> = jobs.par_iter().map(run).collect();
-    for (&(t, fold), made) in jobs.iter().zip(made?) {
+    let made = reduce::try_map(jobs.len(), |at| run(&jobs[at]))?;
+    for (&(t, fold), made) in jobs.iter().zip(made) {
         let trial = &mut trials[t];
         let Some((made, seconds)) = made else {
             trial.late = true;

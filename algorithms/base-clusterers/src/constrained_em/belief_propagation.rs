@@ -1,6 +1,6 @@
 //! Loopy belief propagation: probabilities of labels if exact tables would be too large.
 
-use mustlink_core::{Context, Error};
+use mustlink_core::{Context, Error, order};
 use mustlink_kernels::constrained::colouring::{Colouring, colour};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -124,17 +124,10 @@ impl Loopy {
         beliefs: &[Belief],
         ctx: &Context,
     ) -> Result<Vec<(u32, u32)>, NoLabels> {
-        let ranked: Vec<Vec<usize>> = beliefs
-            .iter()
-            .map(|(_, b)| {
-                let mut order: Vec<usize> = (0..k).collect();
-                order.sort_by(|&g, &h| b[h].total_cmp(&b[g]).then(g.cmp(&h)));
-                order
-            })
-            .collect();
-        let confidence = |v: usize| beliefs[v].1[ranked[v][0]];
-        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        order.sort_by(|&v, &u| confidence(u).total_cmp(&confidence(v)).then(v.cmp(&u)));
+        let ranked: Vec<Vec<usize>> = beliefs.iter().map(|(_, b)| order::descending(b)).collect();
+        let confidences: Vec<f64> =
+            beliefs.iter().zip(&ranked).map(|((_, b), r)| b[r[0]]).collect();
+        let order = order::descending(&confidences);
         let labels = match self.greedily(&order, &ranked) {
             Some(labels) => labels,
             None => match self.search(k, &order, &ranked, ctx)? {

@@ -145,20 +145,17 @@ impl CannotLinkMrf {
         let nodes = flat.zip(rows).zip(&mut alone).with_min_len(reduce::BLOCK);
         nodes.for_each(|((to, row), alone)| *alone = softmax(row, to));
         let mut log_partition = reduce::sum(self.free.len(), |at| alone[self.free[at] as usize]);
-        let solved: Vec<(f64, Vec<Belief>)> = self
-            .parts
-            .par_iter()
-            .map(|part| {
+        let solved: Vec<(f64, Vec<Belief>)> =
+            reduce::try_map(self.parts.len(), |part| -> Result<_, NoLabels> {
                 ctx.check()?;
-                match part {
+                match &self.parts[part] {
                     Part::Tables(cliques) => marginals_by_tables(cliques, k, theta, ctx),
                     Part::TwoLabels(two) => Ok(two.marginals(theta)),
                     Part::AllApart(all) => all.marginals(k, theta),
                     Part::NodeSets(sets) => sets.marginals(k, theta),
                     Part::Loopy(l) => l.propagate(k, theta, ctx),
                 }
-            })
-            .collect::<Result<_, NoLabels>>()?;
+            })?;
         for (part, rows) in solved {
             log_partition += part;
             for (p, row) in rows {
@@ -177,20 +174,17 @@ impl CannotLinkMrf {
     pub fn best(&self, theta: &Array2<f64>, ctx: &Context) -> Result<Vec<u32>, NoLabels> {
         let mut labels: Vec<u32> =
             theta.rows().into_iter().map(|row| largest(row.iter().copied()) as u32).collect();
-        let chosen: Vec<Vec<(u32, u32)>> = self
-            .parts
-            .par_iter()
-            .map(|part| {
+        let chosen: Vec<Vec<(u32, u32)>> =
+            reduce::try_map(self.parts.len(), |part| -> Result<_, NoLabels> {
                 ctx.check()?;
-                match part {
+                match &self.parts[part] {
                     Part::Tables(cliques) => best_by_tables(cliques, self.k, theta, ctx),
                     Part::TwoLabels(two) => Ok(two.best(theta)),
                     Part::AllApart(all) => all.best(self.k, theta),
                     Part::NodeSets(sets) => sets.best(self.k, theta),
                     Part::Loopy(l) => l.choose(self.k, &l.propagate(self.k, theta, ctx)?.1, ctx),
                 }
-            })
-            .collect::<Result<_, NoLabels>>()?;
+            })?;
         for (p, h) in chosen.into_iter().flatten() {
             labels[p as usize] = h;
         }

@@ -3,7 +3,7 @@
 //! Distances that are linear in the weights grow by at most the largest ratio of a weight to its old one:
 //! while that times what is not among the farthest stays below the best of those, only those are looked at.
 
-use rayon::prelude::*;
+use mustlink_core::reduce;
 
 use super::field::Field;
 
@@ -51,7 +51,7 @@ impl<'a> Farthest<'a> {
     /// Over all pairs.
     fn anew(&mut self, a: &[f64]) -> Found {
         let count = self.field.apart.len() as u32;
-        let all: Vec<f64> = (0..count).into_par_iter().map(|at| self.distance(at, a)).collect();
+        let all: Vec<f64> = reduce::map(count as usize, |at| self.distance(at as u32, a));
         let found = first_largest((0..count).zip(all.iter().copied()));
         if self.field.measure.is_linear() {
             let mut order: Vec<u32> = (0..count).collect();

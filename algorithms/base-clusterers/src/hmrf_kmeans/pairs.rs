@@ -50,7 +50,8 @@ impl<'a> Pairs<'a> {
         partners: &'a Partners,
         price: impl Fn(&Partner) -> f64 + Sync + Send,
     ) -> Self {
-        Pairs { links, partners, prices: partners.all.par_iter().map(price).collect() }
+        let prices = reduce::map(partners.all.len(), |at| price(&partners.all[at]));
+        Pairs { links, partners, prices }
     }
 }
 

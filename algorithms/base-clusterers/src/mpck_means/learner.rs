@@ -287,15 +287,14 @@ impl<'a> Learner<'a> {
         if scatter.len() == 1 {
             return Ok(vec![self.floors.invert(&scatter[0], log * n, n, &old[0])?]);
         }
-        let each = (0..scatter.len()).into_par_iter().map(|h| match sizes[h] {
+        reduce::try_map(scatter.len(), |h| match sizes[h] {
             // One object has no scatter: its metric would grow without bound.
             0 | 1 => Ok(old[h].clone()),
             size => {
                 let size = size as f64;
                 self.floors.invert(&scatter[h], log * size, size, &old[h])
             }
-        });
-        each.collect()
+        })
     }
 
     pub(super) fn objective(
@@ -364,7 +363,7 @@ impl<'a> Learner<'a> {
                     .map(|c| difference(c.i as usize, c.j as usize))
                     .collect();
                 let largest = |metric: &Metric| {
-                    let squares: Vec<f64> = apart.par_iter().map(|r| metric.square(r)).collect();
+                    let squares = reduce::map(apart.len(), |at| metric.square(&apart[at]));
                     let best =
                         (0..squares.len()).fold(None, |best: Option<usize>, at| match best {
                             Some(b) if squares[at] <= squares[b] => best,
@@ -403,8 +402,8 @@ pub(super) fn farthest(rows: &Array2<f64>, ctx: &Context) -> Result<(usize, usiz
             if length > best.0 { (length, i, j) } else { best }
         }))
     };
-    let each: Result<Vec<(f64, usize, usize)>> = (0..n).into_par_iter().map(of_row).collect();
-    let (_, i, j) = each?.into_iter().fold((-1.0, 0, 0), |a, b| if b.0 > a.0 { b } else { a });
+    let each = reduce::try_map(n, of_row)?.into_iter();
+    let (_, i, j) = each.fold((-1.0, 0, 0), |a, b| if b.0 > a.0 { b } else { a });
     Ok((i, j))
 }
 

@@ -13,7 +13,7 @@
 
 use mustlink_core::prelude::*;
 use mustlink_core::union_find::UnionFind;
-use mustlink_kernels::graph::reachability::Join;
+use mustlink_kernels::graph::reachability::{Join, ascending};
 
 /// By how much equal objects count as nearer than the nearest that differ: almost infinitely.
 const EQUAL: f64 = 1.0 / 1_048_576.0;
@@ -51,7 +51,7 @@ struct Growing {
 impl ClusterTree {
     /// The clusters of at least `min_cluster_size` ≥ 2 objects that `joins` make of `n` objects.
     pub(crate) fn new(n: usize, mut joins: Vec<Join>, min_cluster_size: usize) -> Self {
-        joins.sort_by(|a, b| a.height.total_cmp(&b.height));
+        ascending(&mut joins);
         let positive = joins.iter().map(|j| j.height).find(|&h| h > 0.0);
         let equal = EQUAL * positive.unwrap_or(1.0);
         let level = |height: f64| (1.0 / if height > 0.0 { height } else { equal }).min(TOP);

@@ -1,7 +1,7 @@
 //! A complete search for places of must-link components, after greedy placement failed.
 
 use mustlink_core::clustering::NONE;
-use mustlink_core::{Context, Error, Result};
+use mustlink_core::{Context, Error, Result, reduce};
 use mustlink_kernels::constrained::colouring::{
     Colouring, colour, connected_parts, induced, lower_cost,
 };
@@ -9,7 +9,6 @@ use mustlink_kernels::constrained::must_link_units::MustLinkUnits;
 use mustlink_kernels::constrained::penalised_kmeans::distances;
 use mustlink_kernels::distance::points::Points;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Nodes per unit that the search by cost may visit where a placement is known already.
 const GUIDED_NODES: u64 = 100;
@@ -78,8 +77,8 @@ impl<'a> CompleteSearch<'a> {
         let units = &self.parts[part];
         let members = |u: u32| self.units.members(u as usize);
         let edges = induced(&self.apart, units);
-        let rows: Vec<Vec<f64>> =
-            units.par_iter().map(|&u| total_distances(points, centres, members(u))).collect();
+        let rows =
+            reduce::map(units.len(), |at| total_distances(points, centres, members(units[at])));
         let cost = |at: u32, h: u32| rows[at as usize][h as usize];
         let mut clusters: Vec<u32> =
             units.iter().map(|&u| before[members(u)[0] as usize]).collect();

@@ -2,7 +2,6 @@
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
-use rayon::prelude::*;
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::symmetric_eigen::symmetric_eigen;
@@ -177,7 +176,7 @@ impl Gaussians {
         let diagonal = matches!(self.roots[0], Root::Diagonal(_));
         let mut out = Array2::zeros((n, k));
         let flat = out.as_slice_mut().expect("standard layout");
-        flat.par_chunks_mut(reduce::BLOCK * k).enumerate().try_for_each(|(b, out)| {
+        let filled = reduce::over(flat.chunks_mut(reduce::BLOCK * k), |b, out| {
             let rows = reduce::block(b, n);
             let mut z = Array2::zeros((rows.len(), d));
             let mut product = Array2::zeros(if diagonal { (0, 0) } else { z.dim() });
@@ -205,7 +204,8 @@ impl Gaussians {
                 }
             }
             Ok(())
-        })?;
+        });
+        filled.into_iter().collect::<Result<()>>()?;
         Ok(out)
     }
 }

@@ -3,13 +3,12 @@
 //! If no other constraint mentions the objects of a group, all of them are placed in one step, by the assignment
 //! of smallest total distance, with one object per cluster.
 
-use mustlink_core::Result;
 use mustlink_core::closure::Closure;
+use mustlink_core::{Result, reduce};
 use mustlink_kernels::agreement::linear_assignment::maximise;
 use mustlink_kernels::constrained::penalised_kmeans::distances;
 use mustlink_kernels::distance::points::Points;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Groups whose objects no other constraint touches.
 pub(crate) struct MatchedGroups {
@@ -53,15 +52,12 @@ impl MatchedGroups {
         labels: &mut [u32],
     ) -> Result<usize> {
         let k = centres.nrows();
-        let matched: Vec<Vec<Option<usize>>> = self
-            .groups
-            .par_iter()
-            .map(|group| {
-                let gains: Vec<f64> =
-                    distances(points, centres, group, 1.0).into_iter().map(|d| -d).collect();
-                maximise(&gains, group.len(), k)
-            })
-            .collect::<Result<_>>()?;
+        let matched = reduce::try_map(self.groups.len(), |g| {
+            let group = &self.groups[g];
+            let gains: Vec<f64> =
+                distances(points, centres, group, 1.0).into_iter().map(|d| -d).collect();
+            maximise(&gains, group.len(), k)
+        })?;
         let mut moved = 0;
         for (group, clusters) in self.groups.iter().zip(matched) {
             for (&i, cluster) in group.iter().zip(clusters) {

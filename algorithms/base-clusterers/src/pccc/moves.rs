@@ -3,7 +3,7 @@
 //! An item moves to a cheaper cluster. What must not be with it there moves out of its way, and what must not be with
 //! that in turn, a few deep; all of it stays where the cost falls, else all of it is taken back.
 
-use mustlink_core::{Context, Result};
+use mustlink_core::{Context, Result, order};
 
 use super::ties::Ties;
 
@@ -110,7 +110,7 @@ impl<'a> Moves<'a> {
             .map(|h| (self.cost(u, h), h))
             .filter(|(cost, _)| *cost < limit)
             .collect();
-        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        order::sort(&mut found);
         found
     }
 

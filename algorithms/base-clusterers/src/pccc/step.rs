@@ -6,10 +6,9 @@
 //! the optimum of the whole programme.
 
 use mustlink_core::clustering::NONE;
-use mustlink_core::{Context, Result};
+use mustlink_core::{Context, Result, order, reduce};
 use mustlink_kernels::distance::points::{Points, row, row_norms};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::branch::Branch;
 use super::moves::Moves;
@@ -44,7 +43,7 @@ impl<'a> Step<'a> {
     ) -> Self {
         let (k, norms) = (centres.nrows(), row_norms(centres));
         let mut costs = vec![0.0; ties.len() * k];
-        costs.par_chunks_mut(k).enumerate().for_each(|(u, of)| {
+        reduce::rows(&mut costs, k, |u, of| {
             for (h, cost) in of.iter_mut().enumerate() {
                 let centre = row(centres, h);
                 let each = ties.members(u).iter();
@@ -64,8 +63,7 @@ impl<'a> Step<'a> {
             if few >= k {
                 continue;
             }
-            let mut order: Vec<usize> = (0..k).collect();
-            order.sort_by(|&a, &b| of[a].total_cmp(&of[b]));
+            let order = order::ascending(of);
             let own = before.map(|labels| labels[u] as usize);
             let far = order[few..].iter().filter(|&&h| Some(h) != own);
             far.for_each(|&h| of[h] = f64::INFINITY);

@@ -6,7 +6,6 @@ use mustlink_core::needs::check_needs;
 use mustlink_core::prelude::*;
 use mustlink_core::run;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::links::Links;
 
@@ -63,11 +62,9 @@ pub(super) fn first(
     problem: &Problem,
     ctx: &Context,
 ) -> Result<Vec<Component>> {
-    let made: Vec<Result<Clustering>> = clusterers
-        .par_iter()
-        .enumerate()
-        .map(|(number, c)| fit(&**c, number, &[], problem, ctx))
-        .collect();
+    let made = reduce::map(clusterers.len(), |number| {
+        fit(&*clusterers[number], number, &[], problem, ctx)
+    });
     let mut components = Vec::new();
     for (number, (clusterer, made)) in clusterers.into_iter().zip(made).enumerate() {
         let Some(clustering) = unless_failed(number, made, ctx)? else { continue };

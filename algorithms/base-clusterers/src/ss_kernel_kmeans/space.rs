@@ -3,7 +3,6 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::row;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Relative size of rounding errors.
 const ROUNDING: f64 = 1e-12;
@@ -109,7 +108,7 @@ impl Space {
 
     fn measured(&self, labels: Vec<u32>, k: usize) -> Clusters {
         let mut sums = vec![0.0f64; labels.len() * k];
-        sums.par_chunks_mut(k).enumerate().for_each(|(i, sums)| {
+        reduce::rows(&mut sums, k, |i, sums| {
             for (entry, &label) in row(&self.kernel, i).iter().zip(&labels) {
                 sums[label as usize] += entry;
             }

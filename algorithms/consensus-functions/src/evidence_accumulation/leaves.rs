@@ -5,7 +5,6 @@ use std::ops::Range;
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::Normalise;
 use mustlink_kernels::ensemble::signatures::Signatures;
-use rayon::prelude::*;
 
 use super::memberships::Memberships;
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
@@ -124,13 +123,13 @@ impl<'a> Leaves<'a> {
                     let group = |&i: &u32| signatures.group_of(i as usize);
                     self.first.iter().map(|i| f64::from(counts[group(i)])).collect()
                 };
-                leaves.clone().into_par_iter().map(row).collect()
+                reduce::map(leaves.len(), |at| row(leaves.start + at))
             }
-            (None, _) => leaves.clone().into_par_iter().map(|a| self.together(a)).collect(),
+            (None, _) => reduce::map(leaves.len(), |at| self.together(leaves.start + at)),
         };
         if self.normalise == Normalise::CoPresence {
-            rows.par_iter_mut().zip(leaves.clone()).for_each(|(row, a)| {
-                row.iter_mut().zip(self.seen(a)).for_each(|(c, p)| {
+            reduce::over(rows.iter_mut(), |at, row| {
+                row.iter_mut().zip(self.seen(leaves.start + at)).for_each(|(c, p)| {
                     *c = if p > 0.0 { *c / p } else { 0.0 };
                 });
             });

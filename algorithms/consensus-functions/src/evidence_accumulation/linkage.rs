@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mustlink_core::closure::UnionFind;
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
 
 use super::leaves::Leaves;
 use super::links::Admission;
@@ -168,8 +167,7 @@ pub(super) fn with_table(
         }
         until = bound.until;
     }
-    let mut nearest: Vec<(f64, usize)> =
-        (0..g).into_par_iter().map(|a| table.nearest(a, admission.as_ref())).collect();
+    let mut nearest: Vec<(f64, usize)> = reduce::map(g, |a| table.nearest(a, admission.as_ref()));
     let mut looks = 0;
     while table.alive.len() > until {
         if looks % 256 == 0 {

@@ -54,7 +54,7 @@ impl Memberships {
             width += table.ncols();
         }
         let mut rows = vec![0.0; view.n * width];
-        rows.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
+        reduce::rows(&mut rows, width, |i, row| {
             for (t, (table, columns, place)) in tables.iter().enumerate() {
                 if view.labels[t][i] != NONE {
                     let own = columns.iter().map(|&l| table[[i, l]]);

@@ -2,7 +2,6 @@
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::members::{nmi, weighted_mean};
-use rayon::prelude::*;
 
 /// For every member the mean normalised mutual information with the others that saw two objects which it
 /// saw, each of these counting as much as it weighs; 0 without such, 1 for all where no two can be compared.
@@ -13,11 +12,11 @@ pub fn mean_nmi(ensemble: &Ensemble, ctx: &Context) -> Result<Vec<f64>> {
     let members = ensemble.members();
     let tau = members.len();
     let pairs: Vec<(usize, usize)> = (0..tau).flat_map(|s| (0..s).map(move |t| (s, t))).collect();
-    let values = pairs.par_iter().map(|&(s, t)| -> Result<Option<f64>> {
+    let values = reduce::try_map(pairs.len(), |at| -> Result<Option<f64>> {
         ctx.check()?;
+        let (s, t) = pairs[at];
         Ok(nmi(&members[s].labels, &members[t].labels))
-    });
-    let values: Vec<Option<f64>> = values.collect::<Result<_>>()?;
+    })?;
     let mut all = vec![Vec::with_capacity(tau); tau];
     for (&(s, t), v) in pairs.iter().zip(values) {
         let Some(v) = v else { continue };

@@ -3,7 +3,6 @@
 use mustlink_core::prelude::*;
 use mustlink_partitioners::{CutGraph, GraphBuilder, Partition};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::cutting::{Cutting, Units, clustering};
@@ -65,9 +64,9 @@ pub(crate) fn outcome(
     let clusters = &parts[units.len()..];
     let mut memberships = Array2::zeros((view.n, k));
     let mut rows = vec![0.0; units.len() * k];
-    rows.par_chunks_mut(k).enumerate().for_each_init(Vec::new, |row, (u, share)| {
-        row.clear();
-        fill(units.first[u] as usize, row);
+    reduce::rows(&mut rows, k, |u, share| {
+        let mut row = Vec::new();
+        fill(units.first[u] as usize, &mut row);
         row.iter().for_each(|&(c, w)| share[clusters[c as usize] as usize] += w);
         let total: f64 = share.iter().sum();
         if total > 0.0 {

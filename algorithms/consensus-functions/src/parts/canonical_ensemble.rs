@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
 
 use crate::parts::weights::Weights;
 
@@ -42,13 +41,11 @@ impl<'a> CanonicalEnsemble<'a> {
     ) -> Result<Self> {
         let k = problem.require_k(None, tag)?;
         let counting = weights.counting(ensemble, problem, ctx)?;
-        let mut all: Vec<(Vec<u32>, usize, f64, &Member)> = counting
-            .into_par_iter()
-            .map(|(m, w)| {
-                let (labels, clusters) = compact(&m.labels);
-                (labels, clusters, w, m)
-            })
-            .collect();
+        let mut all: Vec<(Vec<u32>, usize, f64, &Member)> = reduce::map(counting.len(), |t| {
+            let (m, w) = counting[t];
+            let (labels, clusters) = compact(&m.labels);
+            (labels, clusters, w, m)
+        });
         all.sort_by(|a, b| {
             a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)).then_with(|| by_extras(a.3, b.3))
         });
@@ -114,7 +111,7 @@ impl<'a> CanonicalEnsemble<'a> {
 
     /// No label is missing.
     pub fn is_complete(&self) -> bool {
-        self.labels.par_iter().all(|l| !l.contains(&NONE))
+        self.labels.iter().all(|l| !l.contains(&NONE))
     }
 
     /// The members as an ensemble of labels and weights.

@@ -2,7 +2,6 @@
 
 use mustlink_core::prelude::*;
 use mustlink_partitioners::GraphBuilder;
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::cutting::{Cutting, Units, clustering};
@@ -41,8 +40,7 @@ pub(crate) fn cut(
     let mut builder = GraphBuilder::with_capacity(m, m * m.saturating_sub(1));
     for from in (0..m).step_by(BATCH) {
         ctx.check()?;
-        let batch: Vec<Vec<f64>> =
-            (from..(from + BATCH).min(m)).into_par_iter().map(&row).collect();
+        let batch: Vec<Vec<f64>> = reduce::map(BATCH.min(m - from), |at| row(from + at));
         for (at, similarities) in batch.into_iter().enumerate() {
             let u = from + at;
             let size = f64::from(units.sizes[u]);

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 
@@ -26,7 +25,7 @@ pub(crate) fn of_clusters(view: &CanonicalEnsemble, theta: f64, ctx: &Context) -
         let h: f64 = entropies.map(|(labels, w)| w * entropy(objects, labels)).sum();
         Ok((-h / (theta * view.len() as f64)).exp())
     };
-    inside.par_iter().map(index).collect()
+    reduce::try_map(inside.len(), |c| index(&inside[c]))
 }
 
 /// Entropy of the labels of some objects, in bits.

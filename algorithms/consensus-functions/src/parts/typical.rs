@@ -7,7 +7,6 @@ use mustlink_core::clustering::compact;
 use mustlink_core::prelude::*;
 use mustlink_kernels::agreement::contingency::adjusted_rand;
 use mustlink_kernels::agreement::members::{shared, some_of};
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::matching::matched;
@@ -95,7 +94,7 @@ fn medoid(view: &CanonicalEnsemble, candidates: &[usize], ctx: &Context) -> Resu
         });
         Ok(agreement.sum())
     };
-    let scores = candidates.par_iter().map(score).collect::<Result<Vec<f64>>>()?;
+    let scores: Vec<f64> = reduce::try_map(candidates.len(), |at| score(&candidates[at]))?;
     let best =
         (0..scores.len()).fold(0, |best, at| if scores[at] > scores[best] { at } else { best });
     Ok(candidates[best])

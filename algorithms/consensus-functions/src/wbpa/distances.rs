@@ -3,7 +3,6 @@
 use mustlink_core::clustering::Geometry;
 use mustlink_core::prelude::*;
 use ndarray::{Array1, Array2, Axis};
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
 
@@ -101,7 +100,7 @@ fn to_centres(m: &Member, centers: &Array2<f64>, problem: &Problem) -> Result<Ar
     }
     let even = 1.0 / d as f64;
     let mut out: Array2<f64> = Array2::zeros((n, centers.nrows()));
-    out.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut to)| {
+    reduce::over(out.axis_iter_mut(Axis(0)), |i, mut to| {
         let mut x = vec![0.0; d];
         problem.data.row(i).add_to(&mut x, 1.0);
         if m.extras.geometry == Geometry::Cosine {

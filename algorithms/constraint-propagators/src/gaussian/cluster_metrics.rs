@@ -412,7 +412,7 @@ impl Reach<'_> {
                 }
             }
         }
-        inside.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        order::sort(&mut inside);
         inside
     }
 

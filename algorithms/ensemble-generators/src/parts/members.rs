@@ -165,12 +165,15 @@ fn classify(
                 // `min_by` keeps the first of equals.
                 keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(NONE, |c| c.1)
             };
-            let some = out.par_chunks_mut(CHUNK).zip(unseen.par_chunks(CHUNK));
-            some.try_for_each(|(out, unseen)| -> Result<()> {
-                ctx.check()?;
-                out.iter_mut().zip(unseen).for_each(|(to, &i)| *to = nearest(i));
-                Ok(())
-            })?;
+            let filled = reduce::over(
+                out.chunks_mut(CHUNK).zip(unseen.chunks(CHUNK)),
+                |_, (out, unseen)| {
+                    ctx.check()?;
+                    out.iter_mut().zip(unseen).for_each(|(to, &i)| *to = nearest(i));
+                    Ok(())
+                },
+            );
+            filled.into_iter().collect::<Result<()>>()?;
         }
     }
     Ok(out)

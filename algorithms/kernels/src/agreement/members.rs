@@ -1,7 +1,6 @@
 //! The agreement of partitions of the same objects, some of which lack objects.
 
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
 
 use crate::agreement::contingency::nmi_geometric;
 
@@ -58,14 +57,14 @@ pub fn warn_of_contradiction(
     let some = some_of(&counting, COMPARED);
     let pairs: Vec<(usize, usize)> =
         (0..some.len()).flat_map(|s| (0..=s).map(move |t| (s, t))).collect();
-    let values = pairs.into_par_iter().map(|(s, t)| {
+    let values = reduce::try_map(pairs.len(), |at| {
         ctx.check()?;
+        let (s, t) = pairs[at];
         let own = &members[some[s]].labels;
         // A member and itself stand for the member and the result.
         let other = if s == t { labels } else { &members[some[t]].labels[..] };
         Ok(nmi(own, other).map(|v| (s == t, v)))
-    });
-    let values: Vec<Option<(bool, f64)>> = values.collect::<Result<_>>()?;
+    })?;
     let mean = |of_result: bool| {
         let values = values.iter().flatten().filter(|v| v.0 == of_result).map(|v| (v.1, 1.0));
         weighted_mean(values.collect())

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::error::Infeasible;
-use mustlink_core::{Context, Error, Result};
+use mustlink_core::{Context, Error, Result, order};
 
 /// The result of a search for k colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -298,7 +298,7 @@ impl<'a> Partial<'a> {
             .filter(|&c| taken[c as usize] == 0)
             .map(|c| (cost(v, c), c))
             .collect();
-        free.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        order::sort(&mut free);
         let mut fresh = false;
         free.retain(|&(_, c)| self.sizes[c as usize] > 0 || !std::mem::replace(&mut fresh, true));
         free.into_iter().rev().map(|(_, c)| c).collect()

@@ -2,9 +2,9 @@
 //!
 //! Sources: Besag 1986; as the assignment step of [Basu2004] §4 and [BasuBilenkoMooney2004].
 
-use mustlink_core::Context;
 use mustlink_core::clustering::NONE;
 use mustlink_core::prelude::{__mustlink, options};
+use mustlink_core::{Context, order};
 
 use crate::constrained::constraint_groups::ConstraintGroups;
 use crate::kmeans::lloyd::PenaltyTerm;
@@ -139,9 +139,7 @@ fn order_of(
                 group.iter().for_each(|&i| pairwise.add(i as usize, labels, cost));
                 least.push(cost.iter().copied().fold(f64::INFINITY, f64::min));
             }
-            let mut order: Vec<usize> = (0..groups.len()).collect();
-            order.sort_by(|&a, &b| least[a].total_cmp(&least[b]).then(a.cmp(&b)));
-            order
+            order::ascending(&least)
         }
         Order::Random | Order::RandomFixed => {
             let mut places = vec![NONE; labels.len()];

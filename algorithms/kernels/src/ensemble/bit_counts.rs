@@ -19,7 +19,7 @@ use crate::simd::dispatch::dispatch;
 use crate::simd::vectors::lanes;
 
 /// Labels of objects by member.
-pub(crate) struct Labels<'a, F> {
+pub(crate) struct Labels<'a, L> {
     /// Number of objects.
     pub n: usize,
     /// Number of clusters of each member: labels are below it or missing.
@@ -27,8 +27,11 @@ pub(crate) struct Labels<'a, F> {
     /// True if no label is missing.
     pub complete: bool,
     /// Writes down the labels of consecutive objects in member t.
-    pub labels: F,
+    pub labels: &'a (dyn Fn(usize, Range<usize>, &mut [L]) + Sync),
 }
+
+/// Takes the counts and the joint counts of one object with consecutive ones, of which it gets the first.
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(usize, usize, &[u32], Option<&[u32]>);
 
 /// Bytes of the labels of the rows that share the vectors of their columns.
 const STRIPE: usize = 2_500_000;
@@ -45,21 +48,13 @@ pub(crate) fn stripes(n: usize, bytes: usize) -> Vec<Range<usize>> {
     (0..n).step_by(height).map(|i| i..(i + height).min(n)).collect()
 }
 
-impl<F> Labels<'_, F> {
+impl<L: Lane> Labels<'_, L> {
     /// Visits all pairs (i, j), i in `rows`, j > i: object i, the first of consecutive objects j, the
     /// members that agree on each of them and, unless complete, the members that saw both.
     ///
     /// # Errors
     /// Cancellation.
-    pub fn count<L: Lane>(
-        &self,
-        rows: Range<usize>,
-        visit: &mut impl FnMut(usize, usize, &[u32], Option<&[u32]>),
-        ctx: &Context,
-    ) -> Result<()>
-    where
-        F: Fn(usize, Range<usize>, &mut [L]),
-    {
+    pub fn count(&self, rows: Range<usize>, visit: Visit, ctx: &Context) -> Result<()> {
         let tau = self.clusters.len();
         let stride = tau.next_multiple_of(AT_ONCE);
         let mut one = vec![L::default(); rows.len() * stride];
@@ -215,7 +210,7 @@ impl Sums {
         rows: &[L],
         clusters: &[u32],
         columns: usize,
-        labels: &impl Fn(usize, &mut [L]),
+        labels: &dyn Fn(usize, &mut [L]),
     ) {
         let words = self.words;
         let stride = clusters.len().next_multiple_of(AT_ONCE);

@@ -13,14 +13,14 @@
 #![allow(clippy::unnecessary_cast)] // cells have one of three widths, the widest is u32
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::ensemble::Ensemble;
 use mustlink_core::prelude::{__mustlink, options};
-use mustlink_core::{Context, Error, Result};
-use rayon::prelude::*;
+use mustlink_core::{Context, Error, Result, reduce};
 
-use crate::ensemble::bit_counts::{Labels, stripes};
+use crate::ensemble::bit_counts::{Labels, Visit, stripes};
 use crate::ensemble::signatures::{Lane, Signatures, Width, with_rows};
 
 /// The matrix that is held by default at most: 2 GiB.
@@ -230,7 +230,7 @@ impl CoAssociation {
         match &self.form {
             Form::Dense(_) => {
                 let count = |i: u32, j: u32| u64::from(self.count(i as usize, j as usize));
-                of.par_iter().map(|&i| objects.iter().map(|&j| count(i, j)).sum()).collect()
+                reduce::map(of.len(), |at| objects.iter().map(|&j| count(of[at], j)).sum())
             }
             Form::Implicit(s) => {
                 let groups: Vec<u32> = of.iter().map(|&i| s.group_of(i as usize) as u32).collect();
@@ -257,54 +257,59 @@ impl CoAssociation {
             Form::Implicit(s) => (s.len(), s.row_bytes(), s.clusters()),
         };
         let stripes = stripes(units, bytes);
-        let done = std::sync::atomic::AtomicU64::new(0);
-        let total = stripes.len() as u64;
-        stripes
-            .into_par_iter()
-            .map(|rows| {
-                ctx.check()?;
-                let mut value = init();
-                match &self.form {
-                    Form::Dense(d) => {
-                        let mut counts = Vec::new();
-                        let mut joints = Vec::new();
-                        for i in rows {
-                            let cells = row_start(d.n, i)..row_start(d.n, i) + d.n - i - 1;
-                            d.counts.widen(cells.clone(), &mut counts);
-                            let seen = d.joints.as_ref().map(|j| {
-                                j.widen(cells, &mut joints);
-                                &joints[..]
-                            });
-                            visit(&mut value, i, i + 1, &counts, seen);
-                        }
-                    }
-                    Form::Implicit(s) => {
-                        let tau = s.members();
-                        let (clusters, complete) = (&clusters[..], s.is_complete());
-                        with_rows!(&s.rows, labels => {
-                            let labels = |t, groups: Range<usize>, to: &mut [_]| {
-                                to.iter_mut().zip(groups).for_each(|(to, a)| *to = labels[a * tau + t]);
-                            };
-                            let labels = Labels { n: units, clusters, complete, labels };
-                            let mut visit = |i: usize, first, counts: &[u32], joints: Option<&[u32]>| {
-                                visit(&mut value, i, first, counts, joints);
-                            };
-                            labels.count(rows, &mut visit, ctx)?;
-                        });
-                    }
+        let done = AtomicU64::new(0);
+        reduce::try_map(stripes.len(), |at| {
+            ctx.check()?;
+            let mut value = init();
+            let mut visit = |i: usize, first: usize, counts: &[u32], joints: Option<&[u32]>| {
+                visit(&mut value, i, first, counts, joints);
+            };
+            self.visit(stripes[at].clone(), &clusters, &mut visit, ctx)?;
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+            ctx.progress(done, Some(stripes.len() as u64));
+            Ok(value)
+        })
+    }
+
+    /// Visits the pairs of the units `rows` with those after them.
+    fn visit(
+        &self,
+        rows: Range<usize>,
+        clusters: &[u32],
+        visit: Visit,
+        ctx: &Context,
+    ) -> Result<()> {
+        match &self.form {
+            Form::Dense(d) => {
+                let (mut counts, mut joints) = (Vec::new(), Vec::new());
+                for i in rows {
+                    let cells = row_start(d.n, i)..row_start(d.n, i) + d.n - i - 1;
+                    d.counts.widen(cells.clone(), &mut counts);
+                    let seen = d.joints.as_ref().map(|j| {
+                        j.widen(cells, &mut joints);
+                        &joints[..]
+                    });
+                    visit(i, i + 1, &counts, seen);
                 }
-                let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                ctx.progress(done, Some(total));
-                Ok(value)
-            })
-            .collect()
+            }
+            Form::Implicit(s) => {
+                let (tau, n, complete) = (s.members(), s.len(), s.is_complete());
+                with_rows!(&s.rows, labels => {
+                    let labels = |t, groups: Range<usize>, to: &mut [_]| {
+                        to.iter_mut().zip(groups).for_each(|(to, a)| *to = labels[a * tau + t]);
+                    };
+                    Labels { n, clusters, complete, labels: &labels }.count(rows, visit, ctx)?;
+                });
+            }
+        }
+        Ok(())
     }
 }
 
 /// True if every member saw every object.
 pub fn is_complete(ensemble: &Ensemble) -> bool {
     let complete = |labels: &[u32]| !labels.contains(&NONE);
-    ensemble.members().par_iter().all(|m| complete(&m.labels))
+    ensemble.members().iter().all(|m| complete(&m.labels))
 }
 
 /// Bytes of the packed matrix of `n` objects and `members` members; twice as many when labels may be
@@ -375,7 +380,7 @@ impl Dense {
         let narrow = |t: usize, objects: Range<usize>, to: &mut [L]| {
             to.iter_mut().zip(&labels[t][objects]).for_each(|(to, &l)| *to = L::narrow(l));
         };
-        let pairs = Labels { n, clusters: &clusters, complete, labels: narrow };
+        let pairs = Labels { n, clusters: &clusters, complete, labels: &narrow };
         let size = n * (n - 1) / 2;
         let mut counts = vec![C::default(); size];
         let mut joints = vec![C::default(); if complete { 0 } else { size }];
@@ -391,8 +396,8 @@ impl Dense {
             work.push((rows, own_counts, own_joints));
         }
         let total = work.len() as u64;
-        let done = std::sync::atomic::AtomicU64::new(0);
-        work.into_par_iter().try_for_each(|(rows, own_counts, own_joints)| {
+        let done = AtomicU64::new(0);
+        let filled = reduce::over(work.into_iter(), |_, (rows, own_counts, own_joints)| {
             let start = row_start(n, rows.start);
             let put = |cells: &mut [C], i: usize, first: usize, values: &[u32]| {
                 let from = at(n, i, first) - start;
@@ -406,13 +411,14 @@ impl Dense {
                 }
             };
             pairs.count(rows, &mut visit, ctx)?;
-            let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
             ctx.progress(done, Some(total));
-            Ok::<(), Error>(())
-        })?;
+            Ok(())
+        });
+        filled.into_iter().collect::<Result<()>>()?;
         let seen = |i: usize| labels.iter().filter(move |l| l[i] != NONE);
         let presence: Option<Vec<u32>> =
-            (!complete).then(|| (0..n).into_par_iter().map(|i| seen(i).count() as u32).collect());
+            (!complete).then(|| reduce::map(n, |i| seen(i).count() as u32));
         let joints = (!complete).then(|| C::wrap(joints));
         Ok(Dense { n, members: tau, counts: C::wrap(counts), joints, presence })
     }

@@ -132,7 +132,7 @@ impl Signatures {
         let (n, tau) = (ensemble.n(), ensemble.len());
         let members = ensemble.members();
         let mut all = vec![L::default(); n * tau];
-        all.par_chunks_mut(64 * tau).enumerate().for_each(|(block, rows)| {
+        reduce::over(all.chunks_mut(64 * tau), |block, rows| {
             for (t, member) in members.iter().enumerate() {
                 for (at, row) in rows.chunks_exact_mut(tau).enumerate() {
                     row[t] = L::narrow(member.labels[64 * block + at]);
@@ -146,8 +146,7 @@ impl Signatures {
                 (h.rotate_left(5) ^ u64::from(l.raw())).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             })
         };
-        let mut hashed: Vec<(u64, u32)> =
-            (0..n as u32).into_par_iter().map(|i| (hash(i), i)).collect();
+        let mut hashed: Vec<(u64, u32)> = reduce::map(n, |i| (hash(i as u32), i as u32));
         hashed.par_sort_unstable_by(|&(h, a), &(g, b)| {
             h.cmp(&g).then_with(|| row(a).cmp(row(b))).then(a.cmp(&b))
         });
@@ -192,7 +191,7 @@ impl Signatures {
             rows
         };
         let seen = |a: usize| rows[a * tau..][..tau].iter().filter(|&&l| l != L::MISSING).count();
-        let seen: Vec<u32> = (0..g).into_par_iter().map(|a| seen(a) as u32).collect();
+        let seen = reduce::map(g, |a| seen(a) as u32);
         let complete = seen.iter().all(|&s| s as usize == tau);
         let mut first_cluster = vec![0u32; tau + 1];
         for (t, m) in members.iter().enumerate() {
@@ -323,9 +322,9 @@ impl Signatures {
     /// For every group the members that put it together with group `a`. O(g τ), in parallel.
     pub fn row(&self, a: usize) -> Vec<u32> {
         let mut out = vec![0; self.len()];
-        out.par_chunks_mut(reduce::BLOCK)
-            .enumerate()
-            .for_each(|(b, out)| self.counts_with(a, b * reduce::BLOCK, out));
+        reduce::over(out.chunks_mut(reduce::BLOCK), |b, out| {
+            self.counts_with(a, b * reduce::BLOCK, out);
+        });
         out
     }
 
@@ -345,9 +344,9 @@ impl Signatures {
             for &j in objects {
                 clusters(self.group_of(j as usize)).for_each(|c| histogram[c] += 1);
             }
-            of.par_iter()
-                .map(|&a| clusters(a as usize).map(|c| u64::from(histogram[c])).sum())
-                .collect()
+            reduce::map(of.len(), |at| {
+                clusters(of[at] as usize).map(|c| u64::from(histogram[c])).sum()
+            })
         })
     }
 }

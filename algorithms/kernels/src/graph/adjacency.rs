@@ -1,10 +1,9 @@
 //! A symmetric weighted graph, stored by rows.
 
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 use mustlink_core::data::{Data, DataKind};
-use mustlink_core::{Error, Result};
+use mustlink_core::{Error, Result, reduce};
 
 /// A symmetric graph with positive weights and without loops; every edge is held at both ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -242,7 +241,7 @@ impl Graph {
         out: &mut [f64],
         row: impl Fn(&[u32], &[f64], &mut [f64]) + Sync,
     ) {
-        out.par_chunks_mut((256 * columns).max(1)).enumerate().for_each(|(b, chunk)| {
+        reduce::over(out.chunks_mut((256 * columns).max(1)), |b, chunk| {
             for (at, to) in chunk.chunks_mut(columns).enumerate() {
                 let (targets, weights) = self.neighbours(b * 256 + at);
                 row(targets, weights, to);

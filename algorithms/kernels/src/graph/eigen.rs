@@ -13,7 +13,7 @@ use ndarray::{Array2, ArrayView2, Axis, Slice, concatenate};
 use rayon::prelude::*;
 
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Error, Result};
+use mustlink_core::{Context, Error, Result, order};
 
 use crate::graph::adjacency::Graph;
 use crate::symmetric_eigen::tridiagonal_form;
@@ -91,8 +91,7 @@ pub fn symmetric_until(matrix: &Array2<f64>, ctx: &Context) -> Result<Eigen> {
     }
     let (d, e, q) = tridiagonal_form(matrix / scale, ctx)?;
     let (values, vectors) = implicit_ql(d.to_vec(), e.to_vec(), &q, ctx)?;
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let order = order::ascending(&values);
     let vectors = vectors.select(Axis(1), &order);
     Ok(with_signs(order.iter().map(|&at| values[at] * scale).collect(), vectors))
 }

@@ -7,10 +7,9 @@
 //! Source: Golub and Van Loan, Matrix Computations, ch. 10 (block Krylov spaces, restarted).
 
 use ndarray::{Array2, Axis};
-use rayon::prelude::*;
 
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Result, reduce};
+use mustlink_core::{Context, Result, order, reduce};
 
 use crate::graph::eigen::{Eigen, with_signs};
 use crate::symmetric_eigen::symmetric_eigen;
@@ -27,8 +26,7 @@ const RESIDUAL: f64 = 1e-6;
 /// Eigenpairs of a symmetric matrix, eigenvalues in descending order.
 fn descending(matrix: Array2<f64>, ctx: &Context) -> Result<(Vec<f64>, Array2<f64>)> {
     let (values, vectors) = symmetric_eigen(matrix, ctx)?;
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    let order = order::descending(&values.to_vec());
     Ok((order.iter().map(|&i| values[i]).collect(), vectors.select(Axis(1), &order)))
 }
 
@@ -130,7 +128,7 @@ pub fn leading(
         let pairs: Vec<(usize, usize)> =
             (0..m).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
         let products: Vec<f64> =
-            pairs.par_iter().map(|&(i, j)| dot(&basis[i], &images[j])).collect();
+            reduce::map(pairs.len(), |at| dot(&basis[pairs[at].0], &images[pairs[at].1]));
         let mut small = Array2::zeros((m, m));
         for (&(i, j), p) in pairs.iter().zip(products) {
             small[[i, j]] = p;
@@ -145,19 +143,15 @@ pub fn leading(
             out
         };
         let kept = width.min(m);
-        block = (0..kept).into_par_iter().map(|c| combine(&basis, c)).collect();
+        block = reduce::map(kept, |c| combine(&basis, c));
         values = ritz[..count.min(kept)].to_vec();
-        let worst = (0..values.len())
-            .into_par_iter()
-            .map(|c| {
-                let image = combine(&images, c);
-                let along = dot(known, &image);
-                let square = (0..n)
-                    .map(|v| image[v] - along * known[v] - ritz[c] * block[c][v])
-                    .map(|r| r * r);
-                square.sum::<f64>().sqrt()
-            })
-            .collect::<Vec<f64>>();
+        let worst = reduce::map(values.len(), |c| {
+            let image = combine(&images, c);
+            let along = dot(known, &image);
+            let square =
+                (0..n).map(|v| image[v] - along * known[v] - ritz[c] * block[c][v]).map(|r| r * r);
+            square.sum::<f64>().sqrt()
+        });
         let worst = worst.into_iter().fold(0.0, f64::max);
         if worst <= RESIDUAL {
             break;

@@ -36,6 +36,11 @@ pub struct Join {
     pub height: f64,
 }
 
+/// Sorts joins by height, those of one height as they are given.
+pub fn ascending(joins: &mut [Join]) {
+    joins.sort_by(|a, b| a.height.total_cmp(&b.height));
+}
+
 /// Core distances, squared, and how far objects are from each other.
 struct Space<'a> {
     data: &'a Data,
@@ -249,7 +254,7 @@ mod tests {
     /// The components up to each height, by their first objects.
     fn levels(n: usize, joins: &[Join]) -> Vec<Vec<u32>> {
         let mut sorted = joins.to_vec();
-        sorted.sort_by(|a, b| a.height.total_cmp(&b.height));
+        ascending(&mut sorted);
         let mut sets = UnionFind::new(n);
         let level = |part: &[Join]| {
             for j in part {

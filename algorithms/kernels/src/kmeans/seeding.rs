@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView1};
 use mustlink_core::clustering::NONE;
 use mustlink_core::prelude::{__mustlink, options};
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Error, Problem, Result, Start, reduce};
+use mustlink_core::{Context, Error, Problem, Result, Start, order, reduce};
 
 use crate::distance::points::{Distortion, Points, normalise, row, row_norms};
 use crate::kmeans::means::means;
@@ -229,8 +229,7 @@ pub(crate) fn sample(points: &Points, k: usize, stream: &mut Stream) -> Vec<usiz
     let Some(weights) = points.data().weights() else { return stream.sample(n, k) };
     // Those whose exponential waiting times, of rate w, end first [EfraimidisSpirakis2006].
     let ends: Vec<f64> = weights.iter().map(|w| -(1.0 - stream.unit()).ln() / w).collect();
-    let mut objects: Vec<usize> = (0..n).collect();
-    objects.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
+    let mut objects = order::ascending(&ends);
     objects.truncate(k);
     objects
 }

@@ -16,6 +16,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use mustlink_core::clustering::NONE;
+use mustlink_core::order;
 
 use crate::distance::points::{Distortion, Points, row, squared_distance};
 use crate::kmeans::nearest::assign::exact;
@@ -370,7 +371,7 @@ fn gather_neighbours(centres: &Array2<f64>, order: &mut [u32], size: usize) {
             (squared_distance(c, a) - squared_distance(c, b), h)
         })
         .collect();
-    along.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
+    order::sort(&mut along);
     order.iter_mut().zip(&along).for_each(|(to, (_, h))| *to = *h);
     let half = order.len().div_ceil(size).div_ceil(2) * size;
     let (left, right) = order.split_at_mut(half.min(order.len()));

@@ -5,7 +5,7 @@
 //! over the same objects. Of sparse rows the zeros are not held.
 
 use mustlink_core::data::{Data, DataKind, Row};
-use rayon::prelude::*;
+use mustlink_core::{order, reduce};
 
 /// The features of n objects by rank.
 pub struct Columns {
@@ -41,9 +41,9 @@ impl Columns {
                         stored.for_each(|(&c, &v)| entries[c as usize].push((v, i as u32)));
                     }
                 }
-                entries.into_par_iter().map(|entries| Column::stored(entries, n)).collect()
+                reduce::over(entries.into_iter(), |_, entries| Column::stored(entries, n))
             }
-            _ => (0..data.d()).into_par_iter().map(|f| Column::all(data, f)).collect(),
+            _ => reduce::map(data.d(), |f| Column::all(data, f)),
         };
         Columns { n, columns }
     }
@@ -66,7 +66,7 @@ impl Columns {
 /// Puts a rank for every entry into `ranks`, by the position that comes with it, and returns the
 /// distinct values.
 fn rank(entries: &mut [(f64, u32)], ranks: &mut [u32]) -> Vec<f64> {
-    entries.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    order::sort(entries);
     let mut values: Vec<f64> = Vec::new();
     for &(v, at) in &*entries {
         if values.last() != Some(&v) {

@@ -1,7 +1,6 @@
 //! Random forests: objects that fall into the same leaves.
 
 use mustlink_core::{Context, Error, Result, reduce};
-use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::split::MOST;
@@ -49,8 +48,7 @@ impl RandomForest {
             let mut stream = ctx.index(t).stream("tree");
             Ok(grow(columns, labels, classes, per_split, wanted.as_deref(), &mut stream))
         };
-        let trees = (0..trees).into_par_iter().map(one).collect::<Result<Vec<Tree>>>()?;
-        Ok(RandomForest { trees })
+        Ok(RandomForest { trees: reduce::try_map(trees, one)? })
     }
 
     /// Number of trees.
@@ -77,13 +75,13 @@ impl RandomForest {
             }
             counts
         };
-        let members: Vec<Vec<u32>> = self.trees.par_iter().map(members).collect();
+        let members = reduce::map(self.trees.len(), |t| members(&self.trees[t]));
         let mut sums = vec![0u64; objects.len() * width];
         if width == 0 {
             return sums;
         }
-        let blocks = sums.par_chunks_mut(reduce::BLOCK * width);
-        blocks.zip(objects.par_chunks(reduce::BLOCK)).for_each(|(sums, objects)| {
+        let blocks = sums.chunks_mut(reduce::BLOCK * width).zip(objects.chunks(reduce::BLOCK));
+        reduce::over(blocks, |_, (sums, objects)| {
             for (tree, members) in self.trees.iter().zip(&members) {
                 for (&i, sums) in objects.iter().zip(sums.chunks_exact_mut(width)) {
                     let leaf = tree.leaves[i as usize] as usize * width;

@@ -1,7 +1,6 @@
 //! The object that is farthest from all that have a neighbourhood.
 
-use mustlink_core::reduce::BLOCK;
-use rayon::prelude::*;
+use mustlink_core::reduce::{BLOCK, over};
 
 use crate::parts::neighbourhoods::Neighbourhoods;
 
@@ -20,8 +19,8 @@ impl Farthest {
     /// `object` entered a neighbourhood.
     pub fn placed(&mut self, groups: &Neighbourhoods, object: u32) {
         let points = groups.points();
-        let blocks = self.nearest.par_chunks_mut(BLOCK).zip(groups.eligible().par_chunks(BLOCK));
-        blocks.for_each(|(nearest, eligible)| {
+        let blocks = self.nearest.chunks_mut(BLOCK).zip(groups.eligible().chunks(BLOCK));
+        over(blocks, |_, (nearest, eligible)| {
             for (nearest, &i) in nearest.iter_mut().zip(eligible) {
                 // What is settled is never taken up again.
                 if !groups.is_settled(i) {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
-use rayon::prelude::*;
 
 /// Eligible objects above which the pool is a sample.
 pub const ALL_PAIRS_UP_TO: usize = 2000;
@@ -102,7 +101,7 @@ pub fn most_disputed(
     ctx.stream("ties").shuffle(&mut pairs);
     let rounded = |score: f64| (score * 1e12).round();
     let mut scored: Vec<(f64, (u32, u32))> =
-        pairs.into_par_iter().map(|(i, j)| (rounded(score(i, j)), (i, j))).collect();
+        reduce::map(pairs.len(), |at| (rounded(score(pairs[at].0, pairs[at].1)), pairs[at]));
     // The sort is stable: ties stay shuffled.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut asked: HashMap<u32, usize> = HashMap::new();

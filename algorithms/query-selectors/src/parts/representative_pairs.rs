@@ -67,7 +67,7 @@ impl Pairs {
             rows.push(row);
             rest = after;
         }
-        rows.into_par_iter().enumerate().for_each(|(a, row)| {
+        reduce::over(rows.into_iter(), |a, row| {
             let to = row.iter_mut().zip(a + 1..);
             to.for_each(|(x, b)| *x = near(points, representatives, a, b));
         });

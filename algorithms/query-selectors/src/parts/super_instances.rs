@@ -18,7 +18,6 @@ use mustlink_kernels::kmeans::lloyd::{
     Algorithm, Empty, Stop, ToleranceKind, best_in_turn, best_of, lloyd, lloyd_by,
 };
 use mustlink_kernels::kmeans::seeding::{Init, start};
-use rayon::prelude::*;
 
 /// Distance whose sum the representative minimises.
 #[options]
@@ -138,7 +137,7 @@ impl Grouping<'_> {
         let found: Vec<Option<u32>> = if alone {
             (0..count).map(|s| self.representative(members(s))).collect()
         } else {
-            (0..count).into_par_iter().map(|s| self.representative(members(s))).collect()
+            reduce::map(count, |s| self.representative(members(s)))
         };
         let mut place: Vec<u32> = vec![NONE; count];
         let mut representatives: Vec<u32> = Vec::new();
@@ -155,11 +154,8 @@ impl Grouping<'_> {
             NONE => self.nearest(&representatives, members(s)),
             own => own,
         };
-        let joined: Vec<u32> = if alone {
-            (0..count).map(nearest).collect()
-        } else {
-            (0..count).into_par_iter().map(nearest).collect()
-        };
+        let joined: Vec<u32> =
+            if alone { (0..count).map(nearest).collect() } else { reduce::map(count, nearest) };
         let of = labels.iter().map(|&l| joined[l as usize]).collect();
         Ok(Groups { representatives, of })
     }

@@ -5,7 +5,6 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::graph::eigen;
 use ndarray::{Array1, Array2, Axis};
-use rayon::prelude::*;
 
 use crate::parts::refused::{misfit, no_such_step};
 
@@ -76,11 +75,9 @@ pub(crate) fn eigen(
     ctx: &Context,
 ) -> Result<(Array1<f64>, Array2<f64>)> {
     let found = eigen::symmetric_until(c, ctx).map_err(|e| e.at(tag))?;
-    let (values, vectors) = (Array1::from(found.values), found.vectors);
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-    let values = values.select(Axis(0), &order);
-    let mut vectors = vectors.select(Axis(1), &order);
+    let order = order::descending(&found.values);
+    let values = Array1::from(found.values).select(Axis(0), &order);
+    let mut vectors = found.vectors.select(Axis(1), &order);
     fix_signs(&mut vectors);
     Ok((values, vectors))
 }
@@ -179,7 +176,7 @@ impl Fitted for LinearMap {
         }
         let n = data.n();
         let mut out = vec![0.0; n * to];
-        out.par_chunks_mut(reduce::BLOCK * to).enumerate().for_each(|(b, out)| {
+        reduce::over(out.chunks_mut(reduce::BLOCK * to), |b, out| {
             let rows = reduce::block(b, n);
             let mut x = Array2::zeros((rows.len(), d));
             for (i, mut row) in rows.zip(x.axis_iter_mut(Axis(0))) {

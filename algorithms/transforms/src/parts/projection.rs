@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use mustlink_core::prelude::*;
 use ndarray::{Array2, ArrayView1, Axis};
-use rayon::prelude::*;
 
 use crate::parts::refused::{misfit, no_such_step};
 
@@ -77,7 +76,7 @@ impl Fitted for Projection {
         }
         let n = data.n();
         let mut out = vec![0.0; n * c];
-        out.par_chunks_mut(reduce::BLOCK * c).enumerate().for_each(|(b, out)| {
+        reduce::over(out.chunks_mut(reduce::BLOCK * c), |b, out| {
             let rows = reduce::block(b, n);
             let y = match &self.mean {
                 Some(mean) => dense_rows(data, rows, Some(mean)).dot(&self.directions),
