@@ -16,12 +16,17 @@ pub fn descending(values: &[f64]) -> Vec<usize> {
     order
 }
 
+/// Sorts values in ascending order.
+pub fn sort_values(values: &mut [f64]) {
+    values.sort_unstable_by(f64::total_cmp);
+}
+
 fn by_value(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
 /// Sorts objects by their values, ties by object.
-pub fn sort(objects: &mut [(f64, u32)]) {
+pub fn sort_objects(objects: &mut [(f64, u32)]) {
     objects.sort_unstable_by(by_value);
 }
 
@@ -31,6 +36,6 @@ pub fn smallest(mut objects: Vec<(f64, u32)>, count: usize) -> Vec<(f64, u32)> {
         objects.select_nth_unstable_by(count, by_value);
         objects.truncate(count);
     }
-    sort(&mut objects);
+    sort_objects(&mut objects);
     objects
 }

@@ -505,7 +505,7 @@ fn rising(rows: usize, value: &dyn Fn(usize) -> f64) -> bool {
 fn few(values: &[f64]) -> bool {
     let mut values: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
     let known = values.len();
-    values.sort_unstable_by(f64::total_cmp);
+    mustlink_core::order::sort_values(&mut values);
     values.dedup();
     known > 0 && values.iter().all(|v| v.fract() == 0.0) && 2 * values.len() <= known
 }

@@ -2,6 +2,7 @@
 
 use mustlink_core::clustering::NONE;
 use mustlink_core::data::Data;
+use mustlink_core::order;
 use mustlink_kernels::agreement::contingency::Contingency;
 use serde::Serialize;
 
@@ -68,7 +69,7 @@ fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
     let of = |(own, members): (usize, Vec<u32>)| {
         let to = |o: u32, at: usize| means[at].squared_distance(data, o as usize);
         let mut near: Vec<(f64, u32)> = members.iter().map(|&o| (to(o, own), o)).collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        order::sort_objects(&mut near);
         let typical: Vec<u32> = near.into_iter().take(TYPICAL).map(|(_, o)| o).collect();
         let medoid = typical.first().copied().unwrap_or_default();
         let margin = |o: u32| {
@@ -77,7 +78,7 @@ fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
         };
         let mut doubtful: Vec<(f64, u32)> =
             members.iter().filter(|&&o| o != medoid).map(|&o| (margin(o), o)).collect();
-        doubtful.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        order::sort_objects(&mut doubtful);
         let border = doubtful.into_iter().take(BORDER).map(|(_, o)| o).collect();
         Cluster { members, medoid, typical, border }
     };

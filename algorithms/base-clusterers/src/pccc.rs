@@ -185,7 +185,7 @@ impl Pccc {
         let of = |i: usize| {
             let each = (0..k).map(|h| points.distance(i, row(&centres, h), norms[h]));
             let mut each: Vec<f64> = each.collect();
-            each.sort_by(f64::total_cmp);
+            order::sort_values(&mut each);
             each[..nearest].iter().sum::<f64>() / nearest as f64
         };
         // 1 − cos of an object in its own direction may be a rounding error below 0.

@@ -48,7 +48,7 @@ impl ImputeMissing {
             // Divided first, so that no sum of finite values overflows.
             Fill::Mean => present.iter().map(|v| v / n as f64).sum(),
             Fill::Median => {
-                present.sort_unstable_by(f64::total_cmp);
+                order::sort_values(&mut present);
                 0.5 * present[(n - 1) / 2] + 0.5 * present[n / 2]
             }
             Fill::Zero => 0.0,

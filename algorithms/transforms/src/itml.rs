@@ -192,7 +192,7 @@ impl Itml {
             let pairs = (0..self.sampled_pairs).map(|_| draw());
             pairs.map(|(i, j)| data.row(i).squared_distance(&data.row(j))).collect()
         };
-        distances.sort_by(f64::total_cmp);
+        order::sort_values(&mut distances);
         if distances.last().is_some_and(|v| !v.is_finite()) {
             return Err(too_large("itml"));
         }

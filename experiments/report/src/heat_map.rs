@@ -44,7 +44,7 @@ const FLOOR: f64 = 1e6;
 /// For each feature of a cluster, true if it is near-constant.
 fn near_constant(row: &[f64]) -> Vec<bool> {
     let mut sorted: Vec<f64> = row.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    mustlink_core::order::sort_values(&mut sorted);
     let middle = sorted.get(row.len().saturating_sub(1) / 2).copied().unwrap_or(0.0);
     row.iter().map(|w| middle > 0.0 && *w > FLOOR * middle).collect()
 }
@@ -92,8 +92,7 @@ pub(crate) fn caption(weights: &FeatureWeights) -> String {
 /// The features that are drawn, in the order of the data.
 fn drawn(shares: &[Vec<f64>], d: usize) -> Vec<usize> {
     let largest = |s: usize| shares.iter().map(|row| row[s]).fold(0.0, f64::max);
-    let mut order: Vec<usize> = (0..d).collect();
-    order.sort_by(|&a, &b| largest(b).total_cmp(&largest(a)).then(a.cmp(&b)));
+    let mut order = mustlink_core::order::descending(&(0..d).map(largest).collect::<Vec<f64>>());
     order.truncate(FEATURES);
     order.sort_unstable();
     order

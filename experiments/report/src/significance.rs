@@ -152,8 +152,7 @@ fn of_metric(
     let (friedman, aligned) = (friedman(&of_sets)?, aligned(&alike)?);
     let level = experiment.stats.level;
     let chances = worths(&of_sets, level, experiment.head.seed)?;
-    let mut order: Vec<usize> = (0..methods.len()).collect();
-    order.sort_by(|&a, &b| friedman.ranks[a].total_cmp(&friedman.ranks[b]));
+    let order = mustlink_core::order::ascending(&friedman.ranks);
     let control = experiment.stats.control.as_deref();
     let best = control.and_then(|id| methods.iter().position(|m| *m == id)).unwrap_or(order[0]);
     let z = aligned.against(best);

@@ -27,7 +27,7 @@ pub fn effect(differences: &[f64], level: f64) -> Option<Effect> {
     for i in 0..n {
         means.extend(differences[i..].iter().map(|d| (differences[i] + d) / 2.0));
     }
-    means.sort_by(f64::total_cmp);
+    mustlink_core::order::sort_values(&mut means);
     let all = means.len();
     let shift = (means[(all - 1) / 2] + means[all / 2]) / 2.0;
     let interval = largest_unlikely(n, (1.0 - level) / 2.0).map(|k| (means[k], means[all - 1 - k]));

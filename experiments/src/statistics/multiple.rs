@@ -2,12 +2,13 @@
 
 use statrs::distribution::{Continuous, ContinuousCDF};
 
+use mustlink_core::order;
+
 use super::paired::standard;
 
 /// Holm's adjustment of p values: the smallest counts as often as there are tests, the next once less.
 pub fn holm(p: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let order = order::ascending(p);
     let mut adjusted = vec![0.0; p.len()];
     let mut so_far = 0.0f64;
     for (at, &i) in order.iter().enumerate() {

@@ -18,8 +18,7 @@ pub fn unit(scores: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Ranks from 1 on for the smallest; equal values share the mean of theirs.
 pub fn average_ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let order = mustlink_core::order::ascending(values);
     let mut ranks = vec![0.0; values.len()];
     let mut first = 0;
     for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
@@ -33,7 +32,7 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
 /// Σ (t³ − t) over groups of t equal values.
 pub(super) fn ties(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    mustlink_core::order::sort_values(&mut sorted);
     let size = |group: &[f64]| group.len() as f64;
     sorted.chunk_by(|a, b| a == b).map(|g| size(g).powi(3) - size(g)).sum()
 }

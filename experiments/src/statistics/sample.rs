@@ -47,7 +47,7 @@ impl Summary {
             return None;
         }
         let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
+        mustlink_core::order::sort_values(&mut sorted);
         // Rounding would make a spread of equal values, and a tiny one is certainty to a t test.
         let equal = sorted[0] == sorted[n - 1];
         let mean = if equal { sorted[0] } else { values.iter().sum::<f64>() / n as f64 };

@@ -59,7 +59,7 @@ pub fn friedman(rows: &[Vec<f64>]) -> Option<Friedman> {
 /// their number, k! / Π t! with t of each rank, for each row after the first.
 fn chance_of_agreement(row: &[f64], n: usize) -> f64 {
     let mut sorted = row.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    mustlink_core::order::sort_values(&mut sorted);
     let (mut orders, mut placed) = (1.0, 0u32);
     for group in sorted.chunk_by(|a, b| a == b) {
         for at in 1..=group.len() {

@@ -372,7 +372,7 @@ impl Scope<'_> {
                 _ => Ok(Value::Number(signed_rank(&all).p)),
             };
         }
-        all.sort_by(f64::total_cmp);
+        mustlink_core::order::sort_values(&mut all);
         let Some(s) = Summary::of(&all, self.results.level) else { return no_data("no data set") };
         match name {
             "mean_sets" => Ok(Value::Number(s.mean)),

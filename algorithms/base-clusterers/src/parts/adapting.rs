@@ -57,7 +57,7 @@ pub(crate) fn bounded(data: &Data) -> Result<(Data, f64)> {
 
 /// The value at the given share of sorted values, the smallest at 0.
 pub(crate) fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
+    order::sort_values(&mut values);
     let at = (share * values.len() as f64).ceil() as usize;
     values.get(at.saturating_sub(1)).copied().unwrap_or(0.0)
 }

@@ -124,7 +124,7 @@ fn weights(constraints: &Constraints) -> (f64, f64) {
         let mut weights: Vec<f64> =
             constraints.listed().iter().filter(|c| c.kind == kind).map(|c| c.weight).collect();
         // In an order of their own: that of constraints is nothing.
-        weights.sort_by(f64::total_cmp);
+        order::sort_values(&mut weights);
         weights.into_iter().sum::<f64>()
     };
     let groups = constraints.groups().iter().map(|g| g.weight * g.pair_count() as f64);

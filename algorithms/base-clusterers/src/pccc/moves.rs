@@ -110,7 +110,7 @@ impl<'a> Moves<'a> {
             .map(|h| (self.cost(u, h), h))
             .filter(|(cost, _)| *cost < limit)
             .collect();
-        order::sort(&mut found);
+        order::sort_objects(&mut found);
         found
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn of_members(ensemble: &Ensemble, constraints: &Constraints) -> Vec<
         ensemble.members().iter().map(|m| met(&m.labels, constraints)).collect();
     let mut seen: Vec<f64> = all.iter().flatten().copied().collect();
     // The order of the members leaves no trace in the sum.
-    seen.sort_by(f64::total_cmp);
+    order::sort_values(&mut seen);
     let mean = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
     if mean == 0.0 {
         return vec![1.0; all.len()];

@@ -412,7 +412,7 @@ impl Reach<'_> {
                 }
             }
         }
-        order::sort(&mut inside);
+        order::sort_objects(&mut inside);
         inside
     }
 

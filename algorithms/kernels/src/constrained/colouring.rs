@@ -298,7 +298,7 @@ impl<'a> Partial<'a> {
             .filter(|&c| taken[c as usize] == 0)
             .map(|c| (cost(v, c), c))
             .collect();
-        order::sort(&mut free);
+        order::sort_objects(&mut free);
         let mut fresh = false;
         free.retain(|&(_, c)| self.sizes[c as usize] > 0 || !std::mem::replace(&mut fresh, true));
         free.into_iter().rev().map(|(_, c)| c).collect()

@@ -371,7 +371,7 @@ fn gather_neighbours(centres: &Array2<f64>, order: &mut [u32], size: usize) {
             (squared_distance(c, a) - squared_distance(c, b), h)
         })
         .collect();
-    order::sort(&mut along);
+    order::sort_objects(&mut along);
     order.iter_mut().zip(&along).for_each(|(to, (_, h))| *to = *h);
     let half = order.len().div_ceil(size).div_ceil(2) * size;
     let (left, right) = order.split_at_mut(half.min(order.len()));

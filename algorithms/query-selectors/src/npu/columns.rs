@@ -66,7 +66,7 @@ impl Columns {
 /// Puts a rank for every entry into `ranks`, by the position that comes with it, and returns the
 /// distinct values.
 fn rank(entries: &mut [(f64, u32)], ranks: &mut [u32]) -> Vec<f64> {
-    order::sort(entries);
+    order::sort_objects(entries);
     let mut values: Vec<f64> = Vec::new();
     for &(v, at) in &*entries {
         if values.last() != Some(&v) {

@@ -16,6 +16,6 @@ pub fn least(keyed: impl Iterator<Item = (f64, u32)>) -> Option<u32> {
 /// All of them by increasing number, ties by index.
 pub fn ascending(keyed: impl Iterator<Item = (f64, u32)>) -> Vec<u32> {
     let mut keyed: Vec<(f64, u32)> = keyed.collect();
-    order::sort(&mut keyed);
+    order::sort_objects(&mut keyed);
     keyed.into_iter().map(|(_, i)| i).collect()
 }

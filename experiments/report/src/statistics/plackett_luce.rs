@@ -97,10 +97,10 @@ pub fn worths(rows: &[Vec<f64>], level: f64, seed: u64) -> Option<Vec<Worth>> {
 
 /// Groups of equal scores, the best first.
 fn ranking(row: &[f64]) -> Vec<Group> {
-    let mut order: Vec<usize> = (0..row.len()).collect();
-    order.sort_by(|&a, &b| rounded(row[b]).total_cmp(&rounded(row[a])));
+    let row: Vec<f64> = row.iter().map(|&score| rounded(score)).collect();
+    let order = mustlink_core::order::descending(&row);
     let mut placed = 0;
-    let groups = order.chunk_by(|&a, &b| rounded(row[a]) == rounded(row[b])).map(|members| {
+    let groups = order.chunk_by(|&a, &b| row[a] == row[b]).map(|members| {
         placed += members.len();
         let t = members.len();
         let choices = if placed == row.len() { t - 1 } else { t };
@@ -112,7 +112,7 @@ fn ranking(row: &[f64]) -> Vec<Group> {
 
 fn summary(mut draws: Vec<f64>, level: f64) -> Worth {
     let mean = draws.iter().sum::<f64>() / draws.len() as f64;
-    draws.sort_by(f64::total_cmp);
+    mustlink_core::order::sort_values(&mut draws);
     let outside = ((1.0 - level) / 2.0 * draws.len() as f64) as usize;
     Worth { mean, interval: (draws[outside], draws[draws.len() - 1 - outside]) }
 }
