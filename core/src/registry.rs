@@ -244,10 +244,13 @@ impl Catalogue {
 /// The nearest of `names` to `word`, when it is near enough to be a slip; of several the one that
 /// begins like it.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(word, &mut names.into_iter())
+}
+
+fn nearest_of<'a>(word: &str, names: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let flat = |s: &str| s.to_lowercase().replace(['_', '-', ' '], "");
     let word_flat = flat(word);
     names
-        .into_iter()
         .map(|name| {
             let name_flat = flat(name);
             let distance = strsim::damerau_levenshtein(&word_flat, &name_flat);

@@ -19,7 +19,7 @@ pub fn obeying<T>(
     ctx: &Context,
     run: impl Fn(&Problem) -> Result<T>,
 ) -> Result<T> {
-    obeying_kinds(&[Kind::MustLink, Kind::CannotLink], tag, problem, ctx, run)
+    obeying_kinds(&[Kind::MustLink, Kind::CannotLink], tag, problem, ctx, &run)
 }
 
 /// As [`obeying`], for a method that obeys must-links and does not use cannot-links.
@@ -32,7 +32,7 @@ pub fn obeying_must_links<T>(
     ctx: &Context,
     run: impl Fn(&Problem) -> Result<T>,
 ) -> Result<T> {
-    obeying_kinds(&[Kind::MustLink], tag, problem, ctx, run)
+    obeying_kinds(&[Kind::MustLink], tag, problem, ctx, &run)
 }
 
 fn obeying_kinds<T>(
@@ -40,7 +40,7 @@ fn obeying_kinds<T>(
     tag: &str,
     problem: &Problem,
     ctx: &Context,
-    run: impl Fn(&Problem) -> Result<T>,
+    run: &dyn Fn(&Problem) -> Result<T>,
 ) -> Result<T> {
     let given = &problem.constraints;
     let soft = given.soft_pairs(kinds);

@@ -126,11 +126,14 @@ pub fn csv_text(
 /// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early. Devices
 /// and pipes are written to, links followed.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
-    write_with(path, |out| out.write_all(content))
+    write_with(path, Box::new(|out| out.write_all(content)))
 }
 
+/// Makes content while it is written.
+type Fill<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
+
 /// The same for content that is made while it is written.
-fn write_with(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+fn write_with(path: &Path, fill: Fill) -> Result<()> {
     if path.as_os_str() == "-" {
         let mut out = io::stdout().lock();
         return match fill(&mut out).and_then(|()| out.flush()) {
@@ -184,7 +187,7 @@ pub fn write_rows<R>(path: &str, rows: impl IntoIterator<Item = R>) -> Result<()
 where
     R: IntoIterator<Item: AsRef<[u8]>>,
 {
-    write_with(Path::new(path), |out| {
+    let fill = |out: &mut dyn Write| {
         let mut out = csv::Writer::from_writer(out);
         // A plain `?` would lose the kind of the error, such as a closed pipe.
         let cause = |e: csv::Error| match e.into_kind() {
@@ -193,7 +196,8 @@ where
         };
         rows.into_iter().try_for_each(|row| out.write_record(row)).map_err(cause)?;
         out.flush()
-    })
+    };
+    write_with(Path::new(path), Box::new(fill))
 }
 
 /// Checks that a file with this name could be written.

@@ -98,11 +98,11 @@ impl Run {
     fn rank(&mut self, score: impl Fn(u32, u32) -> f64 + Sync) -> Result<()> {
         let ctx = self.ctx.child("pairs").index(self.requests as usize);
         let (problem, limits) = (&self.problem, &self.options.limits);
-        self.list.put(most_disputed(problem, limits, &score, |_, _| true, &ctx)?);
+        self.list.put(most_disputed(problem, limits, &score, &mut |_, _| true, &ctx)?);
         if self.list.is_over() {
             // Pairs that need no question took the places of others.
             let list = &mut self.list;
-            let pairs = most_disputed(problem, limits, &score, |i, j| list.needs(i, j), &ctx)?;
+            let pairs = most_disputed(problem, limits, &score, &mut |i, j| list.needs(i, j), &ctx)?;
             self.list.put(pairs);
         }
         Ok(())

@@ -3,8 +3,8 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 
-use crate::parts::pair_list::{PairList, along};
-use crate::parts::pair_pool::{Pool, most_disputed, not_given};
+use crate::parts::pair_list::along;
+use crate::parts::pair_pool::Pool;
 
 /// Pairs on which the members of an ensemble are most divided, by variance.
 ///
@@ -68,9 +68,7 @@ impl QuerySelector for PairDisagreement {
             let a = a.unwrap_or(0.5);
             tau as f64 / (tau.max(2) - 1) as f64 * a * (1.0 - a)
         };
-        let open = not_given(problem, self.skip_entailed);
-        let pairs = most_disputed(problem, &self.pool.limits, score, open, ctx)?;
-        Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
+        self.pool.disputed(problem, &score, self.skip_entailed, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {

@@ -3,8 +3,8 @@
 use mustlink_core::prelude::*;
 use mustlink_kernels::ensemble::co_association::{CoAssociation, Normalise};
 
-use crate::parts::pair_list::{PairList, along};
-use crate::parts::pair_pool::{Pool, most_disputed, not_given};
+use crate::parts::pair_list::along;
+use crate::parts::pair_pool::Pool;
 
 /// Pairs on which the members of an ensemble are most divided, by entropy.
 ///
@@ -43,9 +43,7 @@ impl QuerySelector for PairEntropy {
             let term = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
             term(a) + term(1.0 - a)
         };
-        let open = not_given(problem, self.skip_entailed);
-        let pairs = most_disputed(problem, &self.pool.limits, score, open, ctx)?;
-        Ok(PairList::start(problem, pairs, self.skip_entailed, "disputed"))
+        self.pool.disputed(problem, &score, self.skip_entailed, ctx)
     }
 
     fn properties(&self) -> SelectorProperties {

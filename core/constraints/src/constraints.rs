@@ -104,7 +104,15 @@ impl Constraints {
         given: impl IntoIterator<Item = Constraint>,
         duplicates: Duplicates,
     ) -> Result<Self> {
-        let given = given.into_iter();
+        Constraints::canonical(n, &mut given.into_iter(), duplicates)
+    }
+
+    /// As [`Constraints::with_duplicates`], for any iterator.
+    fn canonical(
+        n: usize,
+        given: &mut dyn Iterator<Item = Constraint>,
+        duplicates: Duplicates,
+    ) -> Result<Self> {
         let expected = given.size_hint().0;
         let mut seen: HashMap<(u32, u32, Kind), usize> = HashMap::with_capacity(expected);
         let mut pairs: Vec<Constraint> = Vec::with_capacity(expected);
@@ -181,6 +189,11 @@ impl Constraints {
     /// # Errors
     /// `IndexOutOfRange`, `BadWeight`; `TooManyGroupPairs` where a large group would become pairs.
     pub fn with_groups(self, n: usize, more: impl IntoIterator<Item = Group>) -> Result<Self> {
+        self.grouped(n, more.into_iter().collect())
+    }
+
+    /// As [`Constraints::with_groups`].
+    fn grouped(self, n: usize, more: Vec<Group>) -> Result<Self> {
         let summed = self.summed;
         let all = self.groups.into_iter().chain(more).collect();
         let (listed, groups) = groups::canonical(n, self.listed, all)?;

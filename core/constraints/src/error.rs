@@ -308,7 +308,11 @@ pub enum Error {
 impl Error {
     /// `BadParam` in one call.
     pub fn bad_param(name: &str, value: impl fmt::Display, legal: impl Into<String>) -> Self {
-        Error::BadParam { name: name.into(), value: value.to_string(), legal: legal.into() }
+        Error::of_param(name, &value, legal.into())
+    }
+
+    fn of_param(name: &str, value: &dyn fmt::Display, legal: String) -> Self {
+        Error::BadParam { name: name.into(), value: value.to_string(), legal }
     }
 
     /// The same error, with the slot `place` it happened in.

@@ -105,11 +105,15 @@ type Fits<T> = std::result::Result<T, Unfit>;
 /// The option of the first of these names, which the others are aliases of.
 #[doc(hidden)]
 pub fn take<T: DeserializeOwned>(table: &mut Map, names: &[&str]) -> Fits<Option<T>> {
+    given(table, names)?.map(T::deserialize).transpose()
+}
+
+fn given(table: &mut Map, names: &[&str]) -> Fits<Option<Value>> {
     let mut given = names.iter().filter_map(|name| table.remove(*name)).collect::<Vec<_>>();
     if given.len() > 1 {
         return Err(Unfit::custom(format!("duplicate field `{}`", names[0])));
     }
-    given.pop().map(T::deserialize).transpose()
+    Ok(given.pop())
 }
 
 #[doc(hidden)]
@@ -125,13 +129,18 @@ pub fn read<'de, T: Table + Described, D: Deserializer<'de>>(
 ) -> std::result::Result<T, D::Error> {
     let mut table = Map::deserialize(from)?;
     let made = T::take(&mut table).map_err(D::Error::custom)?;
-    let Some(unknown) = table.keys().next() else { return Ok(made) };
-    let options = match T::KIND {
+    unknown(&table, T::KIND).map_or(Ok(made), |message| Err(D::Error::custom(message)))
+}
+
+/// The message about an option that is left in `table`.
+fn unknown(table: &Map, kind: &Kind) -> Option<String> {
+    let unknown = table.keys().next()?;
+    let options = match kind {
         Kind::Table(table) => flat(table.options),
         _ => Vec::new(),
     };
     let names = options.iter().map(|option| option.name).collect::<Vec<_>>().join("`, `");
-    Err(D::Error::custom(format!("unknown field `{unknown}`, accepted: `{names}`")))
+    Some(format!("unknown field `{unknown}`, accepted: `{names}`"))
 }
 
 #[doc(hidden)]
@@ -180,7 +189,10 @@ pub fn below(path: &str, name: &str) -> String {
 pub fn check(plugin: &(impl Options + ?Sized)) -> Result<()> {
     let mut found = Found::default();
     plugin.look("", &Range::ANY, &mut found);
-    let mut errors = found.errors;
+    outcome(found.errors)
+}
+
+fn outcome(mut errors: Vec<Error>) -> Result<()> {
     if errors.len() < 2 {
         return errors.pop().map_or(Ok(()), Err);
     }

@@ -74,11 +74,6 @@ impl Role {
             Role::Transform => "transforms",
         }
     }
-
-    /// The role with this config key.
-    pub fn from_key(key: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|r| r.key() == key)
-    }
 }
 
 #[cfg(test)]

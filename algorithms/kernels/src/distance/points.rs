@@ -136,8 +136,11 @@ impl Points {
     /// # Errors
     /// Returns no error for data that was checked when it was made.
     pub fn new(data: &Data, distortion: impl Into<AutoOr<Distortion>>) -> Result<Self> {
+        Self::measured_by(data, distortion.into().on(data.kind()))
+    }
+
+    fn measured_by(data: &Data, distortion: Distortion) -> Result<Self> {
         let n = data.n();
-        let distortion = distortion.into().on(data.kind());
         if distortion == Distortion::SquaredEuclidean {
             return Ok(Self::prepared(data.clone(), distortion, 0));
         }

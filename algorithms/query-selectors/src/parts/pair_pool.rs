@@ -10,6 +10,8 @@ use std::sync::Arc;
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::prelude::*;
 
+use crate::parts::pair_list::PairList;
+
 /// Eligible objects above which the pool is a sample.
 pub const ALL_PAIRS_UP_TO: usize = 2000;
 
@@ -61,6 +63,19 @@ impl Pool {
     pub(crate) fn memory(&self, shape: &Shape) -> u64 {
         self.generator().map_or(0, |g| 2 * g.memory(shape, true)) + self.limits.memory(shape.n)
     }
+
+    /// Asks the pairs of the pool by decreasing `score`.
+    pub(crate) fn disputed(
+        &self,
+        problem: &Problem,
+        score: &(dyn Fn(u32, u32) -> f64 + Sync),
+        skip_entailed: bool,
+        ctx: &Context,
+    ) -> Result<Box<dyn Inquiry>> {
+        let mut open = not_given(problem, skip_entailed);
+        let pairs = most_disputed(problem, &self.limits, score, &mut open, ctx)?;
+        Ok(PairList::start(problem, pairs, skip_entailed, "disputed"))
+    }
 }
 
 /// The pairs of eligible objects by decreasing `score` (from 0 to 1), ties in random order, no object in more than
@@ -73,8 +88,8 @@ impl Pool {
 pub fn most_disputed(
     problem: &Problem,
     limits: &Limits,
-    score: impl Fn(u32, u32) -> f64 + Sync,
-    mut open: impl FnMut(u32, u32) -> bool,
+    score: &(dyn Fn(u32, u32) -> f64 + Sync),
+    open: &mut dyn FnMut(u32, u32) -> bool,
     ctx: &Context,
 ) -> Result<Vec<(u32, u32)>> {
     let eligible = problem.eligible_objects();
@@ -118,7 +133,7 @@ pub fn most_disputed(
 }
 
 /// Which pairs the constraints of `problem` do not settle; all, where such are not to be passed over.
-pub fn not_given(problem: &Problem, skip_entailed: bool) -> impl FnMut(u32, u32) -> bool {
+fn not_given(problem: &Problem, skip_entailed: bool) -> impl FnMut(u32, u32) -> bool {
     let given = skip_entailed && !problem.constraints.is_empty();
     let mut known = given.then(|| Knowledge::new(problem.n(), &problem.constraints));
     move |i, j| known.as_mut().is_none_or(|known| known.relation(i, j).is_none())
@@ -135,7 +150,8 @@ mod tests {
         let limits = Limits { pool: usize::MAX, per_object: n };
         let (problem, ctx) = (Problem::new(data), Context::new(1));
         let pairs =
-            most_disputed(&problem, &limits, |_, _| 1.0, not_given(&problem, true), &ctx).unwrap();
+            most_disputed(&problem, &limits, &|_, _| 1.0, &mut not_given(&problem, true), &ctx)
+                .unwrap();
         assert_eq!(pairs.len(), n * (n - 1) / 2);
     }
 
@@ -148,7 +164,8 @@ mod tests {
         let p = [1.0 / 3.0, 1.0 - 2.0 / 3.0];
         assert_ne!(p[0], p[1]);
         let score = |i, j| p[kind(i, j) as usize];
-        let pairs = most_disputed(&problem, &limits, score, |_, _| true, &Context::new(1)).unwrap();
+        let pairs =
+            most_disputed(&problem, &limits, &score, &mut |_, _| true, &Context::new(1)).unwrap();
         let odd = pairs[..20].iter().filter(|&&(i, j)| kind(i, j) == 1).count();
         assert!((5..=15).contains(&odd), "{odd} of 20");
     }
