@@ -5,7 +5,6 @@ use mustlink_kernels::distance::points::{Distortion, Points};
 use mustlink_kernels::kmeans::lloyd::{Empty, Stop, ToleranceKind, lloyd};
 use mustlink_kernels::kmeans::seeding::{Init, start};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::parts::gaussians::{Covariance, Gaussians, mean_variance};
 
@@ -176,10 +175,10 @@ fn memberships(
     let mut likelihoods = vec![(0.0, false); n];
     let flat = table.as_slice_mut().expect("standard layout");
     let blocks = flat
-        .par_chunks_mut(reduce::BLOCK * k)
-        .zip(labels.par_chunks_mut(reduce::BLOCK))
-        .zip(likelihoods.par_chunks_mut(reduce::BLOCK));
-    blocks.for_each(|((rows, labels), likelihoods)| {
+        .chunks_mut(reduce::BLOCK * k)
+        .zip(labels.chunks_mut(reduce::BLOCK))
+        .zip(likelihoods.chunks_mut(reduce::BLOCK));
+    reduce::over(blocks, |_, ((rows, labels), likelihoods)| {
         for ((row, label), out) in rows.chunks_exact_mut(k).zip(labels).zip(likelihoods) {
             row.iter_mut().zip(&log_mixing).for_each(|(v, m)| *v += m);
             let mut best = 0;

@@ -5,7 +5,6 @@ use mustlink_core::prelude::*;
 use mustlink_core::random::Stream;
 use mustlink_kernels::ensemble::signatures::Signatures;
 use mustlink_kernels::kmeans::lloyd::best_of;
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::CanonicalEnsemble;
 use crate::parts::weights::Weights;
@@ -99,27 +98,24 @@ impl Table<'_> {
     fn prices(&self, labels: &[u32], k: usize) -> Vec<f64> {
         let view = self.view;
         let mut out = vec![0.0; view.clusters() * k];
-        let tables: Vec<Vec<f64>> = (0..view.len())
-            .into_par_iter()
-            .map(|t| {
-                let width = view.columns(t).len();
-                let mut counts = vec![0.0; width * k];
-                for (&l, &c) in view.labels[t].iter().zip(labels) {
-                    if l != NONE {
-                        counts[c as usize * width + l as usize] += 1.0;
-                    }
+        let tables = reduce::map(view.len(), |t| {
+            let width = view.columns(t).len();
+            let mut counts = vec![0.0; width * k];
+            for (&l, &c) in view.labels[t].iter().zip(labels) {
+                if l != NONE {
+                    counts[c as usize * width + l as usize] += 1.0;
                 }
-                for m in counts.chunks_mut(width.max(1)) {
-                    let total: f64 = m.iter().sum();
-                    if total > 0.0 {
-                        m.iter_mut().for_each(|x| *x /= total);
-                    }
-                    let priced = costs(self.kcc.utility, self.kcc.p, m);
-                    m.iter_mut().zip(priced).for_each(|(m, c)| *m = c * view.weights[t]);
+            }
+            for m in counts.chunks_mut(width.max(1)) {
+                let total: f64 = m.iter().sum();
+                if total > 0.0 {
+                    m.iter_mut().for_each(|x| *x /= total);
                 }
-                counts
-            })
-            .collect();
+                let priced = costs(self.kcc.utility, self.kcc.p, m);
+                m.iter_mut().zip(priced).for_each(|(m, c)| *m = c * view.weights[t]);
+            }
+            counts
+        });
         for (t, table) in tables.iter().enumerate() {
             let width = view.columns(t).len();
             for c in 0..k {

@@ -3,7 +3,6 @@
 use mustlink_core::prelude::*;
 use mustlink_core::soft_marks::obeying;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Distance given to cannot-linked objects.
 #[options]
@@ -112,13 +111,14 @@ fn through_links(closure: &Closure, data: &Data, ctx: &Context) -> Result<Array2
         Ok(())
     };
     let flat = d.as_slice_mut().expect("standard layout");
-    flat.par_chunks_mut(nodes).enumerate().try_for_each(|(p, row)| row_of(p, row))?;
+    let filled = reduce::over(flat.chunks_mut(nodes), row_of);
+    filled.into_iter().collect::<Result<()>>()?;
     for m in (0..nodes).filter(|&m| closure.members(m).len() >= 2) {
         ctx.check()?;
         // Row m does not change while paths go through m.
         let via: Vec<f64> = d.row(m).to_vec();
         let flat = d.as_slice_mut().expect("standard layout");
-        flat.par_chunks_mut(nodes).enumerate().for_each(|(p, row)| {
+        reduce::rows(flat, nodes, |p, row| {
             let first = via[p];
             row.iter_mut().zip(&via).for_each(|(to, rest)| *to = to.min(first + rest));
         });
@@ -130,7 +130,7 @@ fn through_links(closure: &Closure, data: &Data, ctx: &Context) -> Result<Array2
 fn spread(closure: &Closure, nodes: &Array2<f64>, out: &mut Array2<f64>) {
     let n = closure.n();
     let flat = out.as_slice_mut().expect("standard layout");
-    flat.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+    reduce::rows(flat, n, |i, row| {
         let p = closure.component(i);
         row.iter_mut().enumerate().for_each(|(j, to)| *to = nodes[[p, closure.component(j)]]);
     });

@@ -9,8 +9,7 @@
 use std::collections::HashMap;
 
 use mustlink_core::random::Stream;
-use mustlink_core::{Context, Result};
-use rayon::prelude::*;
+use mustlink_core::{Context, Result, reduce};
 
 use crate::graph::{Apart, CutGraph};
 
@@ -167,24 +166,21 @@ fn similar(groups: &mut Groups, stream: &mut Stream) {
     // −ln u of each neighbour: the race is won by the smallest lot divided by the weight.
     let lots: Vec<Vec<f32>> =
         (0..RACES).map(|_| (0..n).map(|_| -(1.0 - stream.unit()).ln() as f32).collect()).collect();
-    let winners: Vec<[u32; RACES]> = (0..n)
-        .into_par_iter()
-        .map(|v| {
-            let mut best = [(f32::INFINITY, u32::MAX); RACES];
-            if groups.is_alone(v) {
-                for (u, w) in graph.edges(v) {
-                    let slow = 1.0 / w as f32;
-                    for (race, lots) in best.iter_mut().zip(&lots) {
-                        let time = lots[u] * slow;
-                        if time < race.0 {
-                            *race = (time, u as u32);
-                        }
+    let winners: Vec<[u32; RACES]> = reduce::map(n, |v| {
+        let mut best = [(f32::INFINITY, u32::MAX); RACES];
+        if groups.is_alone(v) {
+            for (u, w) in graph.edges(v) {
+                let slow = 1.0 / w as f32;
+                for (race, lots) in best.iter_mut().zip(&lots) {
+                    let time = lots[u] * slow;
+                    if time < race.0 {
+                        *race = (time, u as u32);
                     }
                 }
             }
-            best.map(|(_, u)| u)
-        })
-        .collect();
+        }
+        best.map(|(_, u)| u)
+    });
     let order = stream.permutation(n);
     let side = |v: usize| graph.first_side().is_some_and(|first| v >= first);
     // First those that agree in two races, then those that agree in one.

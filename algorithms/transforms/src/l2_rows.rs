@@ -3,7 +3,6 @@
 use mustlink_core::prelude::*;
 use mustlink_core::text::{count, form};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Scales every object to Euclidean length 1; an object of zeros stays unchanged.
 ///
@@ -55,14 +54,10 @@ pub(crate) fn by_row(
             indptr.push(0);
             rows.iter().for_each(|(c, _)| indptr.push(indptr[indptr.len() - 1] + c.len()));
             let columns = rows.iter().map(|&(c, _)| c).collect::<Vec<_>>().concat();
-            let values = rows
-                .par_iter()
-                .enumerate()
-                .map(|(i, &(columns, values))| {
-                    let mut values = values.to_vec();
-                    f(i, Some(columns), &mut values).map(|()| values)
-                })
-                .collect::<Vec<Result<Vec<f64>>>>();
+            let values = reduce::map(rows.len(), |i| {
+                let (columns, mut values) = (rows[i].0, rows[i].1.to_vec());
+                f(i, Some(columns), &mut values).map(|()| values)
+            });
             // The first row in order speaks, whichever thread was first.
             let values = values.into_iter().collect::<Result<Vec<_>>>()?.concat();
             Data::csr(Csr { indptr, indices: columns, values, columns: data.d() })

@@ -11,7 +11,6 @@
 use std::collections::BTreeSet;
 
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 
 use mustlink_core::{Context, reduce};
 use mustlink_kernels::constrained::colouring::connected_parts;
@@ -140,10 +139,15 @@ impl CannotLinkMrf {
         let k = self.k;
         let mut marginals = Array2::zeros((self.nodes, k));
         let mut alone = vec![0.0; self.nodes];
-        let rows = theta.as_slice().expect("standard layout").par_chunks(k.max(1));
-        let flat = marginals.as_slice_mut().expect("standard layout").par_chunks_mut(k.max(1));
-        let nodes = flat.zip(rows).zip(&mut alone).with_min_len(reduce::BLOCK);
-        nodes.for_each(|((to, row), alone)| *alone = softmax(row, to));
+        let (rows, flat) = (theta.as_slice(), marginals.as_slice_mut());
+        let width = reduce::BLOCK * k.max(1);
+        let rows = rows.expect("standard layout").chunks(width);
+        let flat = flat.expect("standard layout").chunks_mut(width);
+        let blocks = flat.zip(rows).zip(alone.chunks_mut(reduce::BLOCK));
+        reduce::over(blocks, |_, ((to, rows), alone)| {
+            let rows = to.chunks_mut(k.max(1)).zip(rows.chunks(k.max(1)));
+            rows.zip(alone).for_each(|((to, row), alone)| *alone = softmax(row, to));
+        });
         let mut log_partition = reduce::sum(self.free.len(), |at| alone[self.free[at] as usize]);
         let solved: Vec<(f64, Vec<Belief>)> =
             reduce::try_map(self.parts.len(), |part| -> Result<_, NoLabels> {

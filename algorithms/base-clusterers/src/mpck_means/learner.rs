@@ -13,7 +13,6 @@ use mustlink_kernels::distance::rows_by_label::by_label;
 use mustlink_kernels::kmeans::lloyd::{Empty, clustering};
 use mustlink_kernels::kmeans::means::means;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Difference that counts as the largest in the cost of broken cannot-links.
 #[options]
@@ -165,27 +164,23 @@ impl<'a> Learner<'a> {
         let k = centres.nrows();
         let images = self.images(centres, metrics);
         let constrained = self.links.constrained();
-        let blocks: Vec<(usize, Vec<f64>)> = labels
-            .par_chunks_mut(ROWS)
-            .enumerate()
-            .map(|(b, chunk)| {
-                let first = b * ROWS;
-                let objects: Vec<u32> = (first as u32..(first + chunk.len()) as u32).collect();
-                let costs = self.costs(&objects, &images, metrics, k);
-                let (mut moved, mut own) = (0, Vec::new());
-                for (at, label) in chunk.iter_mut().enumerate() {
-                    let cost = &costs[at * k..(at + 1) * k];
-                    if constrained[first + at] {
-                        own.extend_from_slice(cost);
-                    } else {
-                        let new = cheapest(cost, *label);
-                        moved += usize::from(new != *label);
-                        *label = new;
-                    }
+        let blocks = reduce::over(labels.chunks_mut(ROWS), |b, chunk| {
+            let first = b * ROWS;
+            let objects: Vec<u32> = (first as u32..(first + chunk.len()) as u32).collect();
+            let costs = self.costs(&objects, &images, metrics, k);
+            let (mut moved, mut own) = (0, Vec::new());
+            for (at, label) in chunk.iter_mut().enumerate() {
+                let cost = &costs[at * k..(at + 1) * k];
+                if constrained[first + at] {
+                    own.extend_from_slice(cost);
+                } else {
+                    let new = cheapest(cost, *label);
+                    moved += usize::from(new != *label);
+                    *label = new;
                 }
-                (moved, own)
-            })
-            .collect();
+            }
+            (moved, own)
+        });
         let moved = blocks.iter().map(|b| b.0).sum();
         (moved, blocks.into_iter().flat_map(|b| b.1).collect())
     }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use mustlink_core::prelude::*;
 use mustlink_kernels::distance::points::inner_product;
-use rayon::prelude::*;
 
 use crate::parts::canonical_ensemble::{CanonicalEnsemble, order};
 
@@ -85,24 +84,21 @@ impl Memberships {
         let own: Vec<Vec<f64>> = batch.clone().map(weighed).collect();
         let all_alike = self.members.iter().all(|(_, weight)| *weight == 1.0);
         // Tile by tile, so that the table goes by once for the whole batch.
-        let tiles: Vec<Vec<f64>> = (0..self.n.div_ceil(TILE))
-            .into_par_iter()
-            .map(|tile| {
-                let others = tile * TILE..((tile + 1) * TILE).min(self.n);
-                // Those that may come before one of the batch.
-                let end = if all_alike { others.start } else { others.end.min(batch.end) };
-                let firsts: Vec<Vec<f64>> = (others.start..end).map(weighed).collect();
-                let mut out = Vec::with_capacity(own.len() * others.len());
-                for (i, row) in batch.clone().zip(&own) {
-                    let product = |j: usize| match firsts.get(j - others.start) {
-                        Some(first) if j < i => inner_product(first, self.row(i)),
-                        _ => inner_product(row, self.row(j)),
-                    };
-                    out.extend(others.clone().map(product));
-                }
-                out
-            })
-            .collect();
+        let tiles = reduce::map(self.n.div_ceil(TILE), |tile| {
+            let others = tile * TILE..((tile + 1) * TILE).min(self.n);
+            // Those that may come before one of the batch.
+            let end = if all_alike { others.start } else { others.end.min(batch.end) };
+            let firsts: Vec<Vec<f64>> = (others.start..end).map(weighed).collect();
+            let mut out = Vec::with_capacity(own.len() * others.len());
+            for (i, row) in batch.clone().zip(&own) {
+                let product = |j: usize| match firsts.get(j - others.start) {
+                    Some(first) if j < i => inner_product(first, self.row(i)),
+                    _ => inner_product(row, self.row(j)),
+                };
+                out.extend(others.clone().map(product));
+            }
+            out
+        });
         let of = |at: usize| {
             let part = |tile: &Vec<f64>| {
                 let len = tile.len() / own.len();

@@ -8,7 +8,6 @@ use mustlink_core::prelude::*;
 use mustlink_core::text::count;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::parts::member_input::{MemberInput, OutOfSample, Space};
 
@@ -208,28 +207,25 @@ pub(crate) fn in_parallel(
             _ => member.child("again").index(attempt),
         })
     };
-    let made: Vec<Result<(Vec<Member>, usize)>> = (0..members)
-        .into_par_iter()
-        .map(|t| {
-            let mut last = None;
-            for (failures, member) in attempts(t).enumerate() {
-                ctx.check()?;
-                match one(t, &member) {
-                    Ok(mut made) => {
-                        if ctx.labels_only() {
-                            made.iter_mut().for_each(|m| m.extras = Extras::default());
-                        }
-                        let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-                        ctx.progress(done, Some(members as u64));
-                        return Ok((made, failures));
-                    }
-                    Err(e) => last = Some(e),
-                }
-            }
+    let made = reduce::map(members, |t| {
+        let mut last = None;
+        for (failures, member) in attempts(t).enumerate() {
             ctx.check()?;
-            Err(last.expect("at least one attempt"))
-        })
-        .collect();
+            match one(t, &member) {
+                Ok(mut made) => {
+                    if ctx.labels_only() {
+                        made.iter_mut().for_each(|m| m.extras = Extras::default());
+                    }
+                    let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+                    ctx.progress(done, Some(members as u64));
+                    return Ok((made, failures));
+                }
+                Err(e) => last = Some(e),
+            }
+        }
+        ctx.check()?;
+        Err(last.expect("at least one attempt"))
+    });
     let mut all = Vec::with_capacity(members);
     let mut failures = 0;
     for result in made {

@@ -3,8 +3,7 @@
 
 use std::ops::Range;
 
-use mustlink_core::{Context, Kind, Result};
-use rayon::prelude::*;
+use mustlink_core::{Context, Kind, Result, reduce};
 
 use super::tally::pairs;
 use super::thresholds::Thresholds;
@@ -81,31 +80,29 @@ pub(super) fn must_links_by_blocks(
             return Ok(None);
         }
         let room = max_pairs.saturating_sub(found.verified);
-        let parts: Vec<VerifiedLinks> = buckets
-            .par_iter()
-            .map(|bucket| -> Result<VerifiedLinks> {
-                let mut part = VerifiedLinks::default();
-                for (nth, &b) in bucket.iter().enumerate() {
-                    ctx.check()?;
-                    for &a in &bucket[..nth] {
-                        if blocks[..at].iter().any(|earlier| agree(s, a, b, earlier)) {
-                            continue;
-                        }
-                        let (a, b) = (a.min(b), a.max(b));
-                        let objects = (s.size(a as usize) * s.size(b as usize)) as u64;
-                        part.candidates += objects;
-                        let count = s.count(a as usize, b as usize);
-                        if thresholds.judge(count, tau) == Some(Kind::MustLink) {
-                            part.verified += objects;
-                            if part.groups.len() as u64 <= room {
-                                part.groups.push((a, b));
-                            }
+        let parts = reduce::try_map(buckets.len(), |at_bucket| -> Result<VerifiedLinks> {
+            let bucket = &buckets[at_bucket];
+            let mut part = VerifiedLinks::default();
+            for (nth, &b) in bucket.iter().enumerate() {
+                ctx.check()?;
+                for &a in &bucket[..nth] {
+                    if blocks[..at].iter().any(|earlier| agree(s, a, b, earlier)) {
+                        continue;
+                    }
+                    let (a, b) = (a.min(b), a.max(b));
+                    let objects = (s.size(a as usize) * s.size(b as usize)) as u64;
+                    part.candidates += objects;
+                    let count = s.count(a as usize, b as usize);
+                    if thresholds.judge(count, tau) == Some(Kind::MustLink) {
+                        part.verified += objects;
+                        if part.groups.len() as u64 <= room {
+                            part.groups.push((a, b));
                         }
                     }
                 }
-                Ok(part)
-            })
-            .collect::<Result<_>>()?;
+            }
+            Ok(part)
+        })?;
         for part in parts {
             found.candidates += part.candidates;
             found.verified += part.verified;
