@@ -417,7 +417,7 @@ fn ctrl_c_saves_and_quits() {
         bench.run(&format!("label {line} --import told.csv").replace("--out labels.csv", ""));
     assert_eq!(done.status, 0, "{}", done.err);
     let ledger = bench.read("l.jsonl");
-    let told = ledger.lines().find(|line| line.contains("\"type\":\"told\"")).unwrap();
+    let told = ledger.lines().find(|line| line.contains("\"type\":\"stated\"")).unwrap();
     let id = serde_json::from_str::<serde_json::Value>(told).unwrap()["id"].clone();
     bench.write("l.jsonl", format!("{ledger}{{\"v\":1,\"type\":\"retracted\",\"id\":{id}}}\n"));
     let done = session("unsure.csv");
