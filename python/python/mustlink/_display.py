@@ -124,8 +124,8 @@ def of_experiment(title: str, table: str, out: Path, failed: Sequence[Any]) -> s
     wrong = [(f"{cell.method} on {cell.dataset}", escaped(cell.message)) for cell in failed[:5]]
     if len(failed) > len(wrong):
         wrong.append(("", f"and {len(failed) - len(wrong)} more: see the attribute failed"))
-    # A page of nbconvert sets tables of text in a proportional font otherwise.
-    below = f'<pre style="font-family:monospace">{escaped(table)}</pre>'
+    # Otherwise a page of nbconvert uses a proportional font and wraps the rows.
+    below = f'<pre style="font:12px monospace;white-space:pre;overflow-x:auto">{escaped(table)}</pre>'
     # Ranks over all data sets come first, then curves over all, then one figure per data set.
     names = ("ranks-*.svg", "all-*.svg", "*.svg")
     figures = [path for name in names for path in sorted((out / "figures").glob(name))]
