@@ -274,6 +274,9 @@ impl Shared {
             state.view.open = None;
             state.view.ended = Some(why);
             state.clustering = clustering;
+            // The page now shows the clusters: an answer that is given once more is not blind.
+            let asked = state.view.entries.iter().map(|e| pair(e.subject, e.reference));
+            state.revealed.extend(asked);
         });
     }
 
@@ -414,6 +417,17 @@ mod tests {
         assert_eq!(answer(2, (1, 0), Reply::MustLink), ((0, 0), None));
         assert_eq!(guesses(&shared), [None]);
         assert_eq!(answer(3, (1, 3), Reply::CannotLink), ((1, 1), None));
+    }
+
+    /// "Don't know" shows no guess, but the clusters at the end do.
+    #[test]
+    fn an_answer_after_the_end_agrees_with_nothing() {
+        let shared = Shared::default();
+        let answer = answering(&shared);
+        assert_eq!(answer(0, (0, 1), Reply::DontKnow), ((0, 0), None));
+        shared.ended("the budget is spent".into(), None);
+        shared.answers(&[]);
+        assert_eq!(answer(1, (0, 1), Reply::MustLink), ((0, 0), None));
     }
 
     #[test]
