@@ -107,8 +107,8 @@ fn the_table_of_more_answers_is_current() {
     ];
     let heads = [
         "answers",
-        "100 right",
-        "200 right",
+        "100 correct",
+        "200 correct",
         "100, one in twenty wrong",
         "200, one in twenty wrong",
     ];
