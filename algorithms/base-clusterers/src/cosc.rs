@@ -336,7 +336,10 @@ mod tests {
         for (light, heavy) in [(1e-300, 1e300), (1e-7, 1e7), (1e-15, 1e-15)] {
             let two = weighing(light, heavy).with_k(2);
             let error = run(&once, &two).unwrap_err().to_string();
-            assert!(error.starts_with("constraints: must be weighed 1e-12 at least"), "{error}");
+            assert!(
+                error.starts_with("constraints: must be at least 1e-12, and at least 1e-12 of"),
+                "{error}"
+            );
             // A given γ is taken as it is, and more clusters need none that all can bear.
             let fixed = Cosc { gamma: Gamma::Fixed(1.0), ..once.clone() };
             assert!(run(&fixed, &two).is_ok());

@@ -52,6 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     max_far: Option<f64>,
     /// Add a column distance, to the centre or the nearest object
+    ///
     /// If the method has no centres, it is the distance to the nearest object. Not for auto.
     #[arg(long)]
     distances: bool,

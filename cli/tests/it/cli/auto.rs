@@ -29,7 +29,7 @@ fn what_auto_found_is_a_model() {
     assert!(moved <= 3, "{moved}");
     for option in ["--probabilities", "--distances"] {
         let done = bench.run(&format!("predict --model m.json --data iris --out new.csv {option}"));
-        let said = "go by the weighted vote of the combined methods";
+        let said = "use the weighted vote of the combined methods";
         let refused = done.status == 2 && done.err.starts_with(&format!("error: {option}: "));
         assert!(refused && done.err.contains(said), "{}", done.err);
     }
