@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::data::table;
-use crate::errors::{keep, raised};
+use crate::errors::{keep, raised, read};
 use crate::interrupt::interruptible;
 
 /// Properties that a function declares.
@@ -114,7 +114,7 @@ pub(crate) fn told<'py>(
 }
 
 /// Data in the form for Python: a matrix, the parts of a sparse one, or the numbers and words of a table.
-fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn matrix_of<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
     if data.kind() == DataKind::Csr {
         // Row by row: of some of the objects there is no whole matrix.
         let (mut offsets, mut columns, mut values) = (vec![0_i64], Vec::new(), Vec::new());
@@ -179,8 +179,7 @@ type Verdicts = Vec<(String, Option<String>, Option<String>)>;
 #[pyfunction]
 pub(crate) fn check_laws(py: Python<'_>, role: &str, config: &str) -> PyResult<Verdicts> {
     let of = |e: Error| raised(py, &e);
-    let config: Value = serde_json::from_str(config)
-        .map_err(|e| of(Error::Usage(format!("is not a configuration: {e}"))))?;
+    let config: Value = read(py, config, "configuration")?;
     let flag = AtomicBool::new(false);
     let done = interruptible(py, None, &flag, || match role {
         "base_clusterer" => verdicts::<dyn BaseClusterer>(&config, &flag),

@@ -15,7 +15,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use crate::data::{Matrix, Pairs, classes, constraints, kind, table};
-use crate::errors::{of_given, raised, with_text};
+use crate::errors::{of_given, read, with_text};
 use crate::interrupt::interruptible;
 use crate::job::{Broken, Job, Known, Request};
 use crate::model::Model;
@@ -24,15 +24,8 @@ use crate::oracle::selection;
 /// A clustering with the record of its run.
 #[pyclass(frozen, module = "mustlink._mustlink")]
 pub(crate) struct Found {
-    labels: Vec<i64>,
-    run: Run,
-    weights: Option<FeatureWeights>,
+    ended: Ended,
     model: Option<Py<Model>>,
-    constraints: Constraints,
-    broken: Vec<Broken>,
-    counts: Option<Counts>,
-    warnings: Vec<String>,
-    kind: DataKind,
     core_seconds: f64,
 }
 
@@ -52,23 +45,10 @@ pub(crate) struct Ended {
 }
 
 impl Found {
-    pub fn new(py: Python<'_>, ended: Ended) -> PyResult<Self> {
-        let Ended { labels, run, weights, model, constraints, broken, counts, warnings, kind } =
-            ended;
-        let model = model.map(|model| Py::new(py, model)).transpose()?;
-        let core_seconds = run.seconds;
-        Ok(Found {
-            labels,
-            run,
-            weights,
-            model,
-            constraints,
-            broken,
-            counts,
-            warnings,
-            kind,
-            core_seconds,
-        })
+    pub fn new(py: Python<'_>, mut ended: Ended) -> PyResult<Self> {
+        let model = ended.model.take().map(|model| Py::new(py, model)).transpose()?;
+        let core_seconds = ended.run.seconds;
+        Ok(Found { ended, model, core_seconds })
     }
 }
 
@@ -104,8 +84,7 @@ pub(crate) fn conclude(
 
 /// Reads a request.
 pub(crate) fn request(py: Python<'_>, text: &str) -> PyResult<Request> {
-    let fail = |e: serde_json::Error| Error::Usage(format!("is not a request: {e}"));
-    serde_json::from_str(text).map_err(|e| raised(py, &fail(e)))
+    read(py, text, "request")
 }
 
 /// Knowledge in addition to the data, from arrays.
@@ -168,75 +147,75 @@ impl Found {
     /// One label per row, −1 for noise and for rows that a transform dropped.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.labels.to_pyarray(py)
+        self.ended.labels.to_pyarray(py)
     }
 
     /// Number of clusters, empty ones included.
     #[getter]
     fn k(&self) -> usize {
-        self.run.clustering.k
+        self.ended.run.clustering.k
     }
 
     /// Value of the method's objective.
     #[getter]
     fn objective(&self) -> Option<f64> {
-        self.run.clustering.objective
+        self.ended.run.clustering.objective
     }
 
     /// The objective after every sweep.
     #[getter]
     fn history<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let history: Vec<f64> =
-            self.run.clustering.history.iter().map(|sweep| sweep.objective).collect();
+            self.ended.run.clustering.history.iter().map(|sweep| sweep.objective).collect();
         history.to_pyarray(py)
     }
 
     /// Status at the end of the run.
     #[getter]
     fn status(&self) -> &'static str {
-        self.run.clustering.status.name()
+        self.ended.run.clustering.status.name()
     }
 
     /// Violated must-links and cannot-links.
     #[getter]
     fn violations(&self) -> (u64, u64) {
-        (self.run.violations.must, self.run.violations.cannot)
+        (self.ended.run.violations.must, self.ended.run.violations.cannot)
     }
 
     /// Number of pairs that the clusterer got as constraints.
     #[getter]
     fn n_constraints(&self) -> usize {
-        self.constraints.len()
+        self.ended.constraints.len()
     }
 
     /// The violated constraints one by one: two rows, the type, the weight and the source.
     #[getter]
     fn broken(&self) -> Vec<Broken> {
-        self.broken.clone()
+        self.ended.broken.clone()
     }
 
     /// The distortion that "auto" is on the data.
     #[getter]
     fn distortion(&self) -> &'static str {
-        AutoOr::<Distortion>::Auto.on(self.kind).name()
+        AutoOr::<Distortion>::Auto.on(self.ended.kind).name()
     }
 
     /// Centres, a row per cluster.
     #[getter]
     fn centers<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
-        self.run.clustering.extras.centers.as_ref().map(|x| x.to_pyarray(py))
+        self.ended.run.clustering.extras.centers.as_ref().map(|x| x.to_pyarray(py))
     }
 
     /// Memberships, a row per object that was clustered.
     #[getter]
     fn memberships<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
-        self.run.clustering.extras.memberships.as_ref().map(|x| x.to_pyarray(py))
+        self.ended.run.clustering.extras.memberships.as_ref().map(|x| x.to_pyarray(py))
     }
 
     /// Weights of features: their names, and a row per cluster or one for all.
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Weights<'py>>> {
-        let Some(weights) = &self.weights else { return Ok(None) };
+        let Some(weights) = &self.ended.weights else { return Ok(None) };
         let rows = PyArray2::from_vec2(py, &weights.rows)?;
         Ok(Some((weights.features.clone(), rows)))
     }
@@ -244,13 +223,13 @@ impl Found {
     /// Named numbers of the method.
     #[getter]
     fn diagnostics(&self) -> BTreeMap<String, f64> {
-        self.run.clustering.extras.diagnostics.clone()
+        self.ended.run.clustering.extras.diagnostics.clone()
     }
 
     /// Methods that a method such as `auto` tried: name, k, score, weight, outcome, seconds.
     #[getter]
     fn tried(&self) -> Vec<(String, usize, Option<f64>, f64, String, f64)> {
-        let all = self.run.clustering.extras.tried.iter();
+        let all = self.ended.run.clustering.extras.tried.iter();
         all.map(|t| (t.name.clone(), t.k, t.score, t.weight, t.outcome.clone(), t.seconds))
             .collect()
     }
@@ -258,13 +237,13 @@ impl Found {
     /// The constraints that the clusterer got.
     #[getter]
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        table(py, &self.constraints)
+        table(py, &self.ended.constraints)
     }
 
     /// Number of questions, and of must-links and cannot-links among the answers.
     #[getter]
     fn queries(&self) -> Option<(usize, usize, usize)> {
-        self.counts.as_ref().map(|c| (c.queries, c.must, c.cannot))
+        self.ended.counts.as_ref().map(|c| (c.queries, c.must, c.cannot))
     }
 
     /// Model that puts new objects into the clusters, if the method has one.
@@ -276,7 +255,7 @@ impl Found {
     /// Seconds that the method took.
     #[getter]
     fn seconds(&self) -> f64 {
-        self.run.seconds
+        self.ended.run.seconds
     }
 
     /// Seconds from the data to the result, including the time to draw seeds from the data.
@@ -288,6 +267,6 @@ impl Found {
     /// Warnings of the run.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
+        self.ended.warnings.clone()
     }
 }

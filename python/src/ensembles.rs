@@ -27,7 +27,7 @@ use serde_json::json;
 
 use crate::cluster::{Ended, Found, known, request};
 use crate::data::{Matrix, Pairs, constraints, kind, table};
-use crate::errors::raised;
+use crate::errors::{raised, read};
 use crate::interrupt::{detached, interruptible};
 use crate::job::{Job, Request};
 
@@ -128,8 +128,7 @@ pub(crate) fn impute<'py>(
 ) -> PyResult<Imputed<'py>> {
     let request = request(py, text)?;
     let of = |e: Error| raised(py, &e);
-    let fail = |e: serde_json::Error| of(Error::Usage(format!("is not a request: {e}")));
-    let how: Impute = serde_json::from_str(how).map_err(fail)?;
+    let how: Impute = read(py, how, "request")?;
     let data = kind(request.kind.as_deref()).and_then(|kind| x.borrowed(py, kind)).map_err(of)?;
     let given = constraints(pairs.as_ref(), data.n()).map_err(of)?;
     drop((x, pairs));
@@ -182,17 +181,21 @@ pub(crate) fn consensus<'py>(
         return Err(of(Error::Data { place: "X".into(), message }));
     }
     let given = known(n, pairs.as_ref(), None, None).map_err(of)?.constraints;
-    let rows = partitions.as_array();
-    let member = |(t, labels): (usize, mustlink::ndarray::ArrayView1<'_, i64>)| {
-        let labels: Vec<u32> = labels.iter().map(|&l| u32::try_from(l).unwrap_or(NONE)).collect();
-        Member { provenance: t.to_string(), ..Member::from_labels(&labels) }
-    };
-    let members: Vec<Member> = rows.rows().into_iter().enumerate().map(member).collect();
+    let members = members(&partitions);
     let flag: Arc<AtomicBool> = Arc::default();
     let made = interruptible(py, request.threads, &flag, || {
         combined(&request, Ensemble::new(n, members)?, data, given, &flag)
     })?;
     Found::new(py, made.map_err(of)?)
+}
+
+/// The members of an ensemble, a row per member, −1 for a missing label.
+pub(crate) fn members(partitions: &PyReadonlyArray2<'_, i64>) -> Vec<Member> {
+    let member = |(t, labels): (usize, mustlink::ndarray::ArrayView1<'_, i64>)| {
+        let labels: Vec<u32> = labels.iter().map(|&l| u32::try_from(l).unwrap_or(NONE)).collect();
+        Member { provenance: t.to_string(), ..Member::from_labels(&labels) }
+    };
+    partitions.as_array().rows().into_iter().enumerate().map(member).collect()
 }
 
 fn combined(

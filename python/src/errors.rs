@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use mustlink::Error;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
 
 /// Last exceptions of functions, by their names: the text, and the exception with its traceback.
 static RAISED: Mutex<BTreeMap<String, (String, PyErr)>> = Mutex::new(BTreeMap::new());
@@ -108,4 +109,10 @@ pub(crate) fn of_given(py: Python<'_>, error: &Error, text: String, names: &[Str
 /// The exception of an error, with objects given by their rows.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     with_text(py, error, error.to_string())
+}
+
+/// Reads the JSON of a `what`.
+pub(crate) fn read<T: DeserializeOwned>(py: Python<'_>, text: &str, what: &str) -> PyResult<T> {
+    let fail = |e: serde_json::Error| Error::Usage(format!("is not a {what}: {e}"));
+    serde_json::from_str(text).map_err(|e| raised(py, &fail(e)))
 }

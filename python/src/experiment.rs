@@ -12,7 +12,7 @@ use mustlink_experiments::{
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use crate::errors::raised;
+use crate::errors::{raised, read};
 use crate::interrupt::interruptible;
 
 /// An exception that a callable raised while methods ran.
@@ -85,8 +85,7 @@ pub(crate) fn run_experiment(
     document: Option<String>,
 ) -> PyResult<(String, PathBuf, usize, usize, Vec<Failed>)> {
     let of = |e: Error| raised(py, &e);
-    let fail = |e: serde_json::Error| of(Error::Usage(format!("is not a request: {e}")));
-    let request: Request = serde_json::from_str(text).map_err(fail)?;
+    let request: Request = read(py, text, "request")?;
     let cancel: Arc<AtomicBool> = Arc::default();
     let inside = Raised::default();
     let mut options = RunOptions {

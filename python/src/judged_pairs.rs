@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use mustlink::{Context, Error, Result};
+use mustlink::{Context, Result};
 use mustlink_datasets::{PairOptions, pairs_of_text, read_pairs};
 use mustlink_experiments::continued::Previous;
 use mustlink_experiments::judged_pairs::{Evidence, answers, chain};
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::errors::raised;
+use crate::errors::{raised, read};
 use crate::interrupt::interruptible;
 
 /// A request.
@@ -57,8 +57,7 @@ pub(crate) fn cluster_pairs<'py>(
     pairs: String,
     is_file: bool,
 ) -> PyResult<(Vec<String>, Vec<Given<'py>>, Vec<String>)> {
-    let fail = |e: serde_json::Error| Error::Usage(format!("is not a request: {e}"));
-    let request: Request = serde_json::from_str(text).map_err(|e| raised(py, &fail(e)))?;
+    let request: Request = read(py, text, "request")?;
     let flag: Arc<AtomicBool> = Arc::default();
     let made = interruptible(py, request.threads, &flag, || made(&request, &pairs, is_file, &flag));
     let (ids, found, warnings) = made?.map_err(|e| raised(py, &e))?;

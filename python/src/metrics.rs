@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use mustlink::clustering::NONE;
 use mustlink::config::{self, Node};
-use mustlink::ensemble::{Ensemble, Member};
+use mustlink::ensemble::Ensemble;
 use mustlink::kind::{self, Described};
 use mustlink::prelude::Metric;
 use mustlink::random::SeedPath;
@@ -18,7 +17,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::data::{Matrix, Pairs, constraints, kind};
-use crate::errors::raised;
+use crate::ensembles::members;
+use crate::errors::{raised, read};
 use crate::interrupt::interruptible;
 
 /// Position of a metric in the configuration.
@@ -52,8 +52,7 @@ pub(crate) fn score<'py>(
     inputs: Inputs<'py>,
 ) -> PyResult<Option<f64>> {
     let of = |e: Error| raised(py, &e);
-    let fail = |e: serde_json::Error| of(Error::Usage(format!("is not a configuration: {e}")));
-    let config: Value = serde_json::from_str(config).map_err(fail)?;
+    let config: Value = read(py, config, "configuration")?;
     let metric = config::build::<Scoring>(&Node::synthetic(&config), "").map_err(of)?.metric;
     let mut scope: Vec<bool> = labels.as_array().iter().map(|&l| l >= 0).collect();
     if let Some(others) = &inputs.unconstrained {
@@ -74,14 +73,7 @@ pub(crate) fn score<'py>(
         (pairs(&inputs.constraints).map_err(of)?, pairs(&inputs.heldout).map_err(of)?);
     let unconstrained = inputs.unconstrained.as_ref().map(numbers);
     let ensemble = match &inputs.partitions {
-        Some(rows) => {
-            let number = |&l: &i64| u32::try_from(l).unwrap_or(NONE);
-            let member = |labels: mustlink::ndarray::ArrayView1<'_, i64>| {
-                Member::from_labels(&labels.iter().map(number).collect::<Vec<_>>())
-            };
-            let members = rows.as_array().rows().into_iter().map(member).collect();
-            Some(Ensemble::new(n, members).map_err(of)?)
-        }
+        Some(rows) => Some(Ensemble::new(n, members(rows)).map_err(of)?),
         None => None,
     };
     let flag: Arc<AtomicBool> = Arc::default();

@@ -10,10 +10,11 @@ use mustlink::roles::{Fitted, SavedStep};
 use mustlink::run;
 use mustlink::{Context, DataKind, Error, Problem, Result};
 use mustlink_experiments::MOST_OF_CLASSES;
-use numpy::{IntoPyArray, PyReadonlyArray1, ToPyArray};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::callables::matrix_of;
 use crate::catalogue;
 use crate::cluster::request;
 use crate::data::{Matrix, Pairs, classes, constraints};
@@ -100,31 +101,7 @@ impl FittedSteps {
         let data = x.borrowed(py, DataKind::Dense).map_err(of)?;
         let made = interruptible(py, threads, &Default::default(), || self.applied(data))?;
         let made = made.map_err(of)?;
-        Ok(match made.as_csr() {
-            Some(rows) => {
-                let offsets: Vec<i64> = rows.indptr.iter().map(|&at| at as i64).collect();
-                let parts = (
-                    offsets.into_pyarray(py),
-                    rows.indices.to_pyarray(py),
-                    rows.values.to_pyarray(py),
-                    rows.columns,
-                );
-                parts.into_pyobject(py)?.into_any()
-            }
-            None => match made.as_array() {
-                Some(rows) => rows.to_pyarray(py).into_any(),
-                None => {
-                    let lists = (0..made.d()).map(|s| made.words(s).map(|words| words.to_vec()));
-                    let lists: Vec<Option<Vec<String>>> = lists.collect();
-                    let rows = made.to_dense().into_pyarray(py);
-                    if lists.iter().all(Option::is_none) {
-                        rows.into_any()
-                    } else {
-                        (rows, lists).into_pyobject(py)?.into_any()
-                    }
-                }
-            },
-        })
+        matrix_of(py, &made)
     }
 
     /// Names of the features after the steps, given those before.
