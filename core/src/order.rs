@@ -39,3 +39,18 @@ pub fn smallest(mut objects: Vec<(f64, u32)>, count: usize) -> Vec<(f64, u32)> {
     sort_objects(&mut objects);
     objects
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_are_in_order_of_their_numbers() {
+        let values = [2.0, -1.0, 2.0, 0.0, -1.0];
+        assert_eq!(ascending(&values), [1, 4, 3, 0, 2]);
+        assert_eq!(descending(&values), [0, 2, 3, 1, 4]);
+        let objects: Vec<(f64, u32)> = values.into_iter().zip(0..).collect();
+        assert_eq!(smallest(objects.clone(), 3), [(-1.0, 1), (-1.0, 4), (0.0, 3)]);
+        assert_eq!(smallest(objects, 9).len(), 5);
+    }
+}

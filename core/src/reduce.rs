@@ -119,4 +119,27 @@ mod tests {
         assert_eq!(at(1), at(2));
         assert_eq!(at(1), at(7));
     }
+
+    #[test]
+    fn loops_keep_the_order_of_their_parts() {
+        for n in [0, 1, 5, 1023, 1024, 1025, 5000] {
+            let squares: Vec<usize> = (0..n).map(|i| i * i).collect();
+            assert_eq!(map(n, |i| i * i), squares);
+            assert_eq!(
+                over(squares.iter(), |i, square| (i, square)).last(),
+                squares.iter().enumerate().last().as_ref()
+            );
+            for width in [1, 3, 7] {
+                let mut table = vec![0; n];
+                rows(&mut table, width, |i, row| row.fill(i));
+                assert!(table.iter().enumerate().all(|(at, row)| at / width == *row));
+            }
+            let blocks = reduce(n, |rows| rows.collect(), |a: Vec<usize>, b| [a, b].concat());
+            assert_eq!(blocks.unwrap_or_default(), (0..n).collect::<Vec<_>>());
+            for bad in [0, n / 2, n] {
+                let made = try_map(n, |i| if i == bad { Err(i) } else { Ok(i) });
+                assert_eq!(made, if bad < n { Err(bad) } else { Ok((0..n).collect()) });
+            }
+        }
+    }
 }
