@@ -105,7 +105,10 @@ mod tests {
         assert!(e.members().iter().all(|m| m.k == 3));
         assert_eq!(g.size(&p.shape()), Some((10, 3)));
         let warnings = ctx.warnings();
-        assert!(warnings.len() == 1 && warnings[0].contains("every member has the 3 clusters"));
+        assert!(
+            warnings.len() == 1
+                && warnings[0].contains("every member has 3 clusters, as its clusterer sets")
+        );
     }
 
     #[test]

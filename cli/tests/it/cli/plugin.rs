@@ -40,7 +40,7 @@ fn a_broken_law_is_shown_on_a_small_case() {
                   for 3 objects, on line 2 of its output; this is a defect of the plugin\n  smallest case found: 3 objects, \
                   1 feature, 0 constraints, k = 3\n    object 0: ";
     assert!(done.out.contains(broken), "{}", done.out);
-    assert!(done.err.ends_with(" laws are broken\n"), "{}", done.err);
+    assert!(done.err.ends_with(" laws fail\n"), "{}", done.err);
     // A promise that does not hold: everything is in one cluster.
     bench.write("one.sh", GOOD);
     let done = bench.run("plugin test --set hard_cannot=true -- sh one.sh");
