@@ -19,7 +19,7 @@ import keep
 
 HERE = Path(__file__).parent
 # An experiment makes one ensemble for each data set and generator: its draws are seeds.
-DRAWN_BY_SEED = {"consensus": 10}
+DRAWN_BY_SEED = {"consensus": 10, "consensus-more": 10}
 
 
 def runs(name):
