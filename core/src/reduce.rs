@@ -127,7 +127,7 @@ mod tests {
             assert_eq!(map(n, |i| i * i), squares);
             assert_eq!(
                 over(squares.iter(), |i, square| (i, square)).last(),
-                squares.iter().enumerate().last().as_ref()
+                squares.iter().enumerate().next_back().as_ref()
             );
             for width in [1, 3, 7] {
                 let mut table = vec![0; n];

@@ -276,7 +276,7 @@ mod tests {
             }
             let numbers = data(array![[3.0], [GAP]], &[]);
             let message = fitted.apply(&numbers).unwrap_err().to_string();
-            assert!(message.contains("feature 0 holds numbers"), "{message}");
+            assert!(message.contains("feature 0 contains numbers"), "{message}");
         }
     }
 

@@ -27,8 +27,11 @@ pub(crate) struct Labels<'a, L> {
     /// True if no label is missing.
     pub complete: bool,
     /// Writes down the labels of consecutive objects in member t.
-    pub labels: &'a (dyn Fn(usize, Range<usize>, &mut [L]) + Sync),
+    pub labels: &'a Writer<'a, L>,
 }
+
+/// Writer of the labels of consecutive objects in a member.
+pub(crate) type Writer<'a, L> = dyn Fn(usize, Range<usize>, &mut [L]) + Sync + 'a;
 
 /// Takes the counts and the joint counts of one object with consecutive ones, of which it gets the first.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(usize, usize, &[u32], Option<&[u32]>);
