@@ -78,12 +78,21 @@ pub fn try_map<T: Send, E: Send>(
     count: usize,
     value: impl Fn(usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
+    let size = rows_in_a_part(count);
+    let parts = Places::empty(count.div_ceil(size));
     let failed = AtomicBool::new(false);
-    let begun = map(count, |i| {
-        let go_on = !failed.load(Ordering::Relaxed);
-        go_on.then(|| value(i).inspect_err(|_| failed.store(true, Ordering::Relaxed)))
+    each(parts.0.len(), &|p| {
+        let mut made = Vec::new();
+        for i in p * size..count.min((p + 1) * size) {
+            // The values that are left out take no memory: a limit of time may come long before the last of them.
+            if failed.load(Ordering::Relaxed) {
+                break;
+            }
+            made.push(value(i).inspect_err(|_| failed.store(true, Ordering::Relaxed)));
+        }
+        parts.put(p, made);
     });
-    begun.into_iter().flatten().collect()
+    (0..parts.0.len()).flat_map(|p| parts.take(p)).collect()
 }
 
 /// The results of `work` for each part, which is called with the number of the part.
