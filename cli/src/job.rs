@@ -67,14 +67,25 @@ impl Job {
         let columns = args.columns.open_options(&args.data_dir);
         // A slip in the method file is found before a large data set is read.
         let document = args.method.as_deref().map(file_kind::method).transpose()?;
-        let open = OpenOptions {
+        let mut open = OpenOptions {
             apart_column: args.apart.clone(),
             weights_column: args.object_weights.clone(),
             categories: categories(document.as_ref(), &args.sets),
             memory_limit: args.memory_limit.or_else(crate::memory::default_limit),
             ..columns
         };
+        if let Some(text) = &args.text {
+            if !args.columns.features.is_empty() {
+                return Err(Failure::usage(
+                    "--text and --features both name what is clustered; leave one of them out",
+                ));
+            }
+            open.features = vec![text.clone()];
+            // A text that is a number is a text, too.
+            open.categories.push(text.clone());
+        }
         let original = mustlink_datasets::open(&args.data, &open)?;
+        args.text.as_ref().map_or(Ok(()), |text| check_texts(&original, text))?;
         let (by_id, limit) = (args.columns.id.is_some(), open.memory_limit);
         let given = match &args.constraints {
             Some(file) => read_constraints(file, &original, by_id, limit, &|text| args.note(text))?,
@@ -395,6 +406,18 @@ pub(crate) fn read_constraints(
         note(&format!("{file}: {rows} of weight 0 {are} ignored"));
     }
     Ok(constraints)
+}
+
+/// Refuses a column of `--text` without texts.
+fn check_texts(set: &Dataset, column: &str) -> std::result::Result<(), Failure> {
+    let is_text = |text: &String| text.parse::<f64>().is_err();
+    if set.data.words(0).is_some_and(|texts| texts.iter().any(is_text)) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "--text {}: the column contains only numbers or missing values; name a column of texts",
+        shell_word(column)
+    )))
 }
 
 /// The given constraints and those that follow from the classes known of some objects.

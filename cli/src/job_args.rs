@@ -68,6 +68,12 @@ pub(crate) struct JobArgs {
     pub constraints: Option<String>,
     #[command(flatten)]
     pub columns: ColumnArgs,
+    /// Column of texts to cluster by their words
+    ///
+    /// Other columns are left out, except ids and classes. The transforms are count_words, tf_idf and l2_rows,
+    /// unless you set others.
+    #[arg(long, value_name = "COLUMN")]
+    pub text: Option<String>,
     /// Column of groups whose members should be in different clusters
     ///
     /// For example the photo that faces are in, or the recording in which people speak. Empty cells are in no

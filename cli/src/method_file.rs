@@ -12,6 +12,9 @@ use crate::failure::Failure;
 use crate::job_args::{JobArgs, TimeLimit};
 use crate::toml_text::as_toml;
 
+/// The transforms of texts if the method names none.
+const OF_TEXTS: [&str; 3] = ["count_words", "tf_idf", "l2_rows"];
+
 /// A method file: what changes the data, what selects constraints, what clusters.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
@@ -65,6 +68,12 @@ pub(crate) fn method_file(
         None => Document::parse("the default method", "")?,
     };
     let mut notes = Vec::new();
+    if args.text.is_some() && document.root().get("transforms").is_none() {
+        document.root_mut().insert("transforms", Node::synthetic(&json!(OF_TEXTS)));
+        if !args.sets.iter().any(|set| sets(set, "transforms")) {
+            notes.push(format!("transforms = {OF_TEXTS:?}; --set transforms=… chooses others"));
+        }
+    }
     let mut default_clusterer = None;
     if !own && args.clusterer.is_none() {
         let clusterer = default_clusterer_for(

@@ -160,3 +160,49 @@ fn outcomes_and_numbers_of_samples_are_noted_wherever_they_are() {
     let done = bench.run("cluster --data c.csv --k 2 --ignore 'Sample Number,status'");
     assert!(!done.err.contains("note: feature"), "{}", done.err);
 }
+
+/// The words of one column are the features. Ids and classes keep their roles, and a text may look like a number.
+#[test]
+fn texts_are_clustered_by_their_words() {
+    let rows = "key,body,price,class\n\
+                a,The striker scored in the match.,1,sport\n\
+                b,The team scored; the match is over.,900,sport\n\
+                c,The striker and the team lost the match.,2,sport\n\
+                d,The court rejected the appeal.,901,law\n\
+                e,A judge of the court reviews the appeal.,3,law\n\
+                f,2024,902,\n\
+                g,The judge sat in court.,4,law\n";
+    let bench = Bench::with("texts.csv", rows);
+    let line = "cluster --data texts.csv --id key --k 3";
+    let done = bench.run(&format!("{line} --text body --out labels.csv"));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let note = r#"note: transforms = ["count_words", "tf_idf", "l2_rows"]; --set transforms=… chooses others"#;
+    assert!(done.err.lines().any(|said| said == note), "{}", done.err);
+    let labels = bench.read("labels.csv");
+    let of = |rows: &str| -> Vec<&str> {
+        let label = |key: char| labels.lines().find(|l| l.starts_with(key)).unwrap();
+        rows.chars().map(|key| &label(key)[2..]).collect()
+    };
+    let (sport, law) = (of("abc"), of("deg"));
+    assert!(sport.iter().all(|l| *l == sport[0]) && law.iter().all(|l| *l == law[0]), "{labels}");
+    assert!(sport[0] != law[0] && !of("f").contains(&law[0]), "{labels}");
+    // Other transforms are those that the user names.
+    let steps =
+        r#"--set transforms=[{type="count_words",min_rows=2}] --weights w.csv --clusterer lac"#;
+    let done = bench.run(&format!("{line} --text body {steps}"));
+    assert!(done.status == 0 && !done.err.contains("chooses others"), "{}", done.err);
+    let head = bench.read("w.csv").lines().next().unwrap().to_string();
+    let words = ["appeal", "court", "in", "judge", "match", "scored", "striker", "team", "the"];
+    let words = words.map(|word| format!("body_{word}"));
+    assert!(head.ends_with(&words.join(",")), "{head}");
+    let refused = |text: &str| bench.run(&format!("{line} --text {text}")).err;
+    let numbers = "error: --text price: the column contains only numbers or missing values; name a column of texts\n";
+    assert_eq!(refused("price"), numbers);
+    let unknown = refused("bodies");
+    assert!(
+        unknown.starts_with("error: texts.csv: no column \"bodies\"; columns: key, body"),
+        "{unknown}"
+    );
+    let both = refused("body --features price");
+    assert!(both.starts_with("error: --text and --features both"), "{both}");
+}
