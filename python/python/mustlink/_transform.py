@@ -107,5 +107,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = "csr" in accepts
         if "table" in accepts:
             _data.tag_tables(tags)
+        # Columns of texts: no numbers to check it with.
+        tags.input_tags.two_d_array = accepts != ["table"]
         tags.input_tags.positive_only = self._tag == "tf_idf"
         return tags

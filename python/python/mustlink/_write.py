@@ -162,11 +162,14 @@ OTHER_PAIRS = {
     "rca": "Constraints(must_link=[(0, 1), (4, 6)], cannot_link=[(0, 4)], n=8)",
 }
 OTHER_ROWS = {
+    "count_words": '[["red ball"], ["blue, blue sky"]]',
     "drop_constant": "[[0, 5], [1, 5], [2, 5]]",
     "impute_missing": '[[1.0], [float("nan")], [3.0]]',
     "l2_rows": "[[3, 4], [0, 2]]",
     "one_hot": '[["red"], ["blue"], ["red"]]',
 }
+#: Transforms that make sparse rows of rows that are not.
+SPARSE = ("count_words",)
 OPTIONS = {
     "dbscan": "min_samples=3, radius=2.0",
     "fosc": "min_cluster_size=3",
@@ -217,7 +220,9 @@ def _example_of(plugin: Plugin, options: list[Option], source: str) -> str:
         fit = "X, constraints=pairs"
     called = f"{name}({', '.join(given)})"
     if plugin.role == "transform":
-        call = f"{called}.fit_transform({fit}).round(2).tolist()"
+        # A SciPy matrix has no tolist().
+        rows = "toarray()" if tag in SPARSE else "round(2)"
+        call = f"{called}.fit_transform({fit}).{rows}.tolist()"
     else:
         call = f"{called}.fit_predict({fit}).tolist()"
     return _example([f"from mustlink import {', '.join(sorted(shown))}"], [*lines, call], source)
