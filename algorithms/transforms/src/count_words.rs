@@ -23,8 +23,8 @@ const BYTES_OF_A_COUNT: u64 = 32;
 /// `tf_idf` and `l2_rows` usually follow.
 ///
 /// With `ngrams`, pieces of words are counted instead. They suit short texts, compound words and misspelt words. Here
-/// a word is what stands between blanks, in lower case, with one blank added before and after it. If a word is not
-/// longer than a length, it is counted whole, once.
+/// blanks alone separate words, and one blank is added before and after each word. If a word with its blanks is not
+/// longer than a length, it is counted whole, once. Pieces are in lower case, too.
 /// # Input and output
 /// n × d, a table with at least one column of texts; n × words, sparse. The new columns are named by column and word:
 /// `body_court`. They follow the order of the columns, then of the characters of the words.
