@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mustlink::closure::{Closure, OnConflict};
 use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::run::Transformed;
 use mustlink::text::count;
@@ -9,6 +10,7 @@ use mustlink::{Context, Error, Group, Problem, Result};
 use mustlink_experiments::{MOST_OF_CLASSES, Split, critical_t};
 use mustlink_kernels::agreement::annotators::kappa;
 use mustlink_kernels::constrained::pair_folds::folds;
+use mustlink_kernels::constrained::sides::Sides;
 use serde::Serialize;
 
 use crate::job::Job;
@@ -55,7 +57,7 @@ impl Validation {
             HeldOut::Classes => {
                 ("objects of known class", "ARI of the held-out objects", "known classes")
             }
-            HeldOut::Pairs => ("pairs", "share of held-out pairs satisfied", "other pairs"),
+            HeldOut::Pairs => ("pairs", "share satisfied, mean of both types,", "other pairs"),
         };
         let what = if self.held_out == HeldOut::Classes { given } else { "pairs" };
         let (low, high) = self.interval;
@@ -92,6 +94,11 @@ impl Validation {
         } else if job.method.selector.is_none() {
             enough(&job.problem.constraints)?;
         }
+        if job.method.clusterer.is_none() {
+            return refused(
+                "needs a clusterer, because it clusters again; give --clusterer pck_means",
+            );
+        }
         if let Some(unread) = job.method.unread_by() {
             return refused(&format!(
                 "{unread} ignores constraints, so they change nothing; give --clusterer pck_means"
@@ -127,7 +134,14 @@ impl Validation {
             let folds = folds(&listed, n, seen.problem.k, FOLDS, &mut ctx.stream("folds"))?;
             for (at, fold) in folds.into_iter().enumerate() {
                 let with = cluster(&mut fold.kept.iter().map(|&p| pairs[p]))?;
-                let tested: Vec<Constraint> = fold.tested.iter().map(|&p| pairs[p]).collect();
+                let mut tested: Vec<Constraint> = fold.tested.iter().map(|&p| pairs[p]).collect();
+                if !groups.is_empty() {
+                    let kept = fold.kept.iter().map(|&p| pairs[p]).chain(groups.iter().copied());
+                    tested = unsettled(tested, kept, n, seen.problem.k)?;
+                }
+                if tested.is_empty() {
+                    continue;
+                }
                 scores.push((share_met(&with, &tested), share_met(&without, &tested)));
                 ctx.progress((repeat * FOLDS + at + 1) as u64, Some((REPEATS * FOLDS) as u64));
             }
@@ -164,8 +178,7 @@ impl Validation {
                 let mut held = vec![false; job.set.n()];
                 objects.iter().zip(&test).for_each(|(&i, &held_out)| held[i] = held_out);
                 let told = job.set.known_constraints_of(MOST_OF_CLASSES, |i| !held[i])?;
-                let inside = others.within(|i| !held[i]).0;
-                let with = cluster(inside.union(&told, job.set.n())?)?;
+                let with = cluster(others.union(&told, job.set.n())?)?;
                 let judged =
                     |labels: &[u32]| kappa_of_pairs(labels, &known.labels, &objects, &held);
                 scores.extend(judged(&with).zip(judged(&without)));
@@ -210,7 +223,25 @@ fn enough(constraints: &Constraints) -> Result<()> {
     ))
 }
 
-/// The share of these pairs that clusters meet: the mean of the shares of both types if there are both.
+/// Those of the `tested` pairs that do not follow from the pairs that are kept.
+fn unsettled(
+    mut tested: Vec<Constraint>,
+    kept: impl Iterator<Item = Constraint>,
+    n: usize,
+    k: Option<usize>,
+) -> Result<Vec<Constraint>> {
+    if k == Some(2) {
+        let mut sides = Sides::new(n);
+        kept.for_each(|c| _ = sides.join(c.i, c.j, c.kind == Kind::MustLink));
+        tested.retain(|c| sides.of(c.i).0 != sides.of(c.j).0);
+    } else {
+        let closure = Closure::new(&Constraints::new(n, kept)?, n, OnConflict::Keep)?;
+        tested.retain(|c| closure.relation(c.i as usize, c.j as usize).is_none());
+    }
+    Ok(tested)
+}
+
+/// The share of these pairs that clusters satisfy: the mean of the shares of both types if there are both.
 fn share_met(labels: &[u32], pairs: &[Constraint]) -> f64 {
     let shares = [Kind::MustLink, Kind::CannotLink].map(|kind| {
         let of_kind = || pairs.iter().filter(|c| c.kind == kind);

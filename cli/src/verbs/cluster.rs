@@ -88,7 +88,7 @@ pub(crate) struct Args {
     /// Labels of an earlier run: clusters that continue keep their numbers
     ///
     /// A CSV id,label. As many objects as possible keep their number; other clusters have new numbers. Not with
-    /// --profile, --plot, --save-model or --out-candidates, which number the clusters from 0.
+    /// --profile, --plot, --weights, --save-model or --out-candidates, which number the clusters from 0.
     #[arg(long, value_name = "FILE", conflicts_with_all = NUMBERED.split(' '))]
     previous: Option<String>,
     /// Seconds that auto may take, or none [default: see --help]
@@ -118,7 +118,7 @@ pub(crate) struct Args {
 }
 
 /// Options whose files number the clusters from 0.
-const NUMBERED: &str = "save_model plot profile out_candidates";
+const NUMBERED: &str = "save_model plot profile out_candidates weights";
 
 /// `--data`, which judged pairs replace.
 fn without_pairs(data: clap::Arg) -> clap::Arg {

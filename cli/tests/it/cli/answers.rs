@@ -408,7 +408,7 @@ fn pairs_are_held_out_and_judge_the_others() {
     bench.write("m.toml", "transforms = [\"itml\"]\nclusterer = \"kmeans\"\n");
     let line = "cluster --data d.csv --k 2 --method m.toml --validate --quiet --constraints";
     let done = bench.run(&format!("{line} p.csv"));
-    assert!(done.out.contains("share of held-out pairs satisfied"), "{}{}", done.out, done.err);
+    assert!(done.out.contains(" pairs held out in 5 folds"), "{}{}", done.out, done.err);
     assert!(done.out.contains(": the pairs help\n"), "{}", done.out);
     let json = bench.run(&format!("{line} p.csv --format json")).json()["validation"].clone();
     assert_eq!(json["held_out"], "pairs");
