@@ -12,8 +12,8 @@ For each data set, draw, way to ask, share of wrong answers and number of answer
 every method gets the same pairs and the true number of clusters. Each result is a row of rows.csv: the adjusted Rand
 index over all objects, the same over the objects that no pair names, the adjusted mutual information over these (a
 measure for classes of unequal size), the processor seconds of the whole run, and for `auto` the score that it showed with
-its standard error, and the true one: the mean of the shares of equal and of different pairs of all objects that the
-result meets. The program is `mustlink`, or the one that MUSTLINK names; the data sets are in MUSTLINK_DATA.
+its standard error, and the true one: the mean of the shares of equal and of different pairs that the result meets, among
+the pairs of objects that no answer settles. The program is `mustlink`, or the one that MUSTLINK names; the data sets are in MUSTLINK_DATA.
 
 Each row is written when its run ends, and rows that are there are not computed again. So you can interrupt the command
 and give it again later. To compute rows again, delete them. A run without a result, or of more than two minutes of
@@ -58,6 +58,12 @@ def ask(name, draw, asked, wrong, answers, path):
     oracle = "truth" if wrong == 0 else f'{{ type = "noisy", flip_rate = {wrong} }}'
     mustlink("select", "--data", name, "--selector", SELECTOR[asked], "--oracle", oracle, "--budget", answers,
              "--seed", draw, "--threads", 1, "--out", path)
+
+
+def read_pairs(path):
+    """The answers of a file of pairs: two rows, and whether they must share a cluster."""
+    with path.open(newline="") as file:
+        return [(int(row["i"]), int(row["j"]), row["type"] == "must_link") for row in csv.DictReader(file)]
 
 
 def run_ours(method, name, k, pairs, draw):
@@ -121,14 +127,15 @@ class Rows:
             os.close(self.only)
 
 
-def scored(labels, classes, named, seconds, shown):
+def scored(labels, classes, named, seconds, shown=None, pairs=()):
     if len(labels) != len(classes):
         raise RuntimeError(f"{len(labels)} labels of {len(classes)} objects")
     free = [i for i in range(len(classes)) if i not in named]
     a, b = [labels[i] for i in free], [classes[i] for i in free]
     row = {"ari": f"{ari(labels, classes):.4f}", "seconds": f"{seconds:.2f}"}
     if shown:
-        row |= {"shown": shown[1], "shown_error": shown[2], "met": f"{met(labels, classes):.4f}"}
+        true = met(labels, classes, pairs)
+        row |= {"shown": shown[1], "shown_error": shown[2], "met": "" if true is None else f"{true:.4f}"}
     if len(free) > 1 and len(set(b)) > 1:
         row |= {"ari_free": f"{ari(a, b):.4f}", "ami_free": f"{ami(a, b):.4f}"}
     return row
@@ -138,10 +145,10 @@ def run_one(method, name, draw, wrong, pairs, named, classes, python):
     k = len(set(classes))
     if method in OURS:
         labels, seconds, shown = run_ours(method, SETS[name], k, pairs, draw)
-        return scored(labels, classes, named, seconds, shown)
+        return scored(labels, classes, named, seconds, shown, read_pairs(pairs))
     made = run_peer(python, method=method, set=SETS[name], k=k, pairs=str(pairs), draw=draw, wrong=wrong)
     # COBRAS asks about other objects.
-    return scored(made["labels"], classes, set(made.get("asked", named)), made["seconds"], None)
+    return scored(made["labels"], classes, set(made.get("asked", named)), made["seconds"])
 
 
 def one(name, draw, asked, wrong, answers, methods, args, rows, slow):
@@ -151,8 +158,7 @@ def one(name, draw, asked, wrong, answers, methods, args, rows, slow):
     with tempfile.TemporaryDirectory() as folder:
         pairs = Path(args.pairs or folder).resolve() / f"{name}-{draw}-{asked}-{wrong}-{answers}.csv"
         ask(SETS[name], draw, asked, wrong, answers, pairs)
-        with pairs.open(newline="") as file:
-            named = {int(row[end]) for row in csv.DictReader(file) for end in "ij"}
+        named = {end for i, j, _ in read_pairs(pairs) for end in (i, j)}
         for method in methods:
             row = dict(zip(KEY, (*at, method))) | dict.fromkeys(HEADER[6:], "")
             try:

@@ -18,9 +18,6 @@ def sums(labels):
 
 
 def ari(a, b):
-    def choose(counts):
-        return sum(c * (c - 1) / 2 for c in counts)
-
     same, in_a, in_b = choose(table_of(a, b).values()), choose(sums(a)), choose(sums(b))
     pairs = len(a) * (len(a) - 1) / 2
     expected = in_a * in_b / pairs if pairs else 0.0
@@ -28,14 +25,45 @@ def ari(a, b):
     return 1.0 if most == expected else (same - expected) / (most - expected)
 
 
-def met(labels, classes):
-    """The mean of two shares: equal pairs that share a cluster, and different ones that do not."""
-    def choose(counts):
-        return sum(c * (c - 1) / 2 for c in counts)
+def choose(counts):
+    return sum(c * (c - 1) / 2 for c in counts)
 
-    both, equal, together = (choose(c) for c in (table_of(labels, classes).values(), sums(classes), sums(labels)))
-    different = len(labels) * (len(labels) - 1) / 2 - equal
-    return (both / equal + 1 - (together - both) / different) / 2
+
+def met(labels, classes, pairs):
+    """The mean of two shares, over the pairs of objects that no answer settles: equal pairs that share a cluster, and
+    different ones that do not. None if there are no pairs of one kind. An answer is (i, j, True for must-link)."""
+    root = list(range(len(labels)))
+
+    def find(i):
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for i, j, is_must in pairs:
+        if is_must:
+            root[find(i)] = find(j)
+    groups = {}
+    for i in range(len(labels)):
+        groups.setdefault(find(i), []).append(i)
+    apart = {frozenset((find(i), find(j))) for i, j, is_must in pairs if not is_must}
+    # For each sort of pairs: equal and together, equal, together, all.
+    whole = counts(labels, classes, range(len(labels)))
+    settled = [counts(labels, classes, group) for group in groups.values() if len(group) > 1]
+    for a, b in (pair for pair in apart if len(pair) == 2):
+        parts = groups[a], groups[b], groups[a] + groups[b]
+        in_a, in_b, in_all = (counts(labels, classes, part) for part in parts)
+        settled.append([x - y - z for x, y, z in zip(in_all, in_a, in_b)])
+    both, equal, together, pairs = (w - sum(part) for w, part in zip(whole, zip(*settled) if settled else [()] * 4))
+    if not equal or equal == pairs:
+        return None
+    return (both / equal + 1 - (together - both) / (pairs - equal)) / 2
+
+
+def counts(labels, classes, objects):
+    """The numbers of pairs among objects: of one class and cluster, of one class, of one cluster, and all."""
+    a, b = [labels[i] for i in objects], [classes[i] for i in objects]
+    return [choose(table_of(a, b).values()), choose(sums(b)), choose(sums(a)), choose([len(a)])]
 
 
 def entropy(counts, n):

@@ -100,7 +100,7 @@ def table():
     for asked, wrong in CONDITIONS:
         for answers in ANSWERS:
             at = (asked, wrong, answers)
-            own = [r for r in rows if r["shown"] and (r["asked"], float(r["wrong"]), int(r["answers"])) == at]
+            own = [r for r in rows if r["shown"] and r["met"] and (r["asked"], float(r["wrong"]), int(r["answers"])) == at]
             errors = [float(r["shown"]) - float(r["met"]) for r in own]
             within = sum(abs(e) <= 2 * float(r["shown_error"]) for e, r in zip(errors, own))
             if own:
