@@ -54,7 +54,7 @@ class Auto(Clusterer):
     **Method**
 
     Each candidate is scored on held-out pairs: the mean of the share of must-links and the share of cannot-links that
-    it meets. Candidates that use no constraints are scored on all pairs. The others are scored on pairs held out in
+    it satisfies. Candidates that use no constraints are scored on all pairs. The others are scored on pairs held out in
     folds, in which no held-out pair follows from those that are kept. Must-links on a common cycle are therefore held
     out together, as are cannot-links between the same two components. After two folds, candidates that cannot be
     among the best are dropped. Candidates within `ties` standard errors of the difference to the best then cluster
@@ -64,7 +64,7 @@ class Auto(Clusterer):
     If the consensus breaks at most the share `trust` of the constraints (5 %, or 3 % if some contradict others), it is
     made again and obeys all of them, if k clusters can hold them. If there are at least 20 constraints of each kind,
     and it breaks more than the best candidate by over 20 % of all constraints, the best candidate is the result.
-    Constraints marked hard always hold. If constraints contradict each other, candidates do not get the weakest.
+    Constraints marked hard always hold. If constraints contradict each other, candidates do not get the weakest one.
 
     Without constraints the score of a candidate is its stability, the mean adjusted Rand index of its partition and
     those of the other candidates. If there are more than `sample` objects, candidates cluster a sample of this size. It
@@ -139,28 +139,29 @@ class Auto(Clusterer):
         them. If absent, 0.05, or 0.03 if some constraints contradict others. A `consensus` given by
         the user is not made again.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     tried_ : list
-        What was tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`, `seconds`.
+        Candidates that were tried: `name`, `k`, `score`, `weight` in the consensus, `outcome`,
+        `seconds`.
 
     Examples
     --------
@@ -216,7 +217,7 @@ class CLAC(Clusterer):
 
     **Method**
 
-    As `lac`, but each assignment places the chunklets first, one after the other. A chunklet goes to the nearest
+    Works as `lac`, but each assignment places the chunklets first, one after the other. A chunklet goes to the nearest
     cluster that holds nothing it must be apart from. Free objects then choose their clusters independently. Without
     constraints the result is the same as with `lac`.
 
@@ -228,8 +229,8 @@ class CLAC(Clusterer):
 
     **Errors**
 
-    As `lac`; `InconsistentConstraintsError` with the chain of must-links; `InfeasibleConstraintsError` if `infeasible`
-    is not `least_violation`.
+    Returns the errors of `lac`; `InconsistentConstraintsError` with the chain of must-links;
+    `InfeasibleConstraintsError` if `infeasible` is not `least_violation`.
 
     **Cost and randomness**
 
@@ -269,26 +270,26 @@ class CLAC(Clusterer):
     when_more_chunklets : "weighted_farthest_first", "largest" or "degree"; default 'weighted_farthest_first'
         Selection of the first chunklets when more than k have cannot-links.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -384,27 +385,27 @@ class ConstrainedCompleteLink(Clusterer):
         Condition that ends merging: "k", "auto" (only cannot-linked clusters are left), or a
         height.
     kind : one of "dense", "distances"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -507,26 +508,26 @@ class ConstrainedEM(Clusterer):
     tol : float, at least 0; default 1e-06
         Smallest change of the mean log-likelihood for which another iteration is made.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -585,7 +586,8 @@ class ConstrainedKMeans(WeightedClusterer):
     **Input and output**
 
     n × d, dense or sparse, must-links; objects may have weights. Must-links marked soft are enforced like the others,
-    or left out if the others cannot be met with them; both with a warning. One label per object in `0..k`, k centres.
+    or left out if the others cannot be satisfied with them; both with a warning. One label per object in `0..k`, k
+    centres.
 
     **Errors**
 
@@ -623,26 +625,26 @@ class ConstrainedKMeans(WeightedClusterer):
     unseeded : "perturb", "farthest_first" or "error"; default 'perturb'
         Start of clusters that have no seed.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -750,27 +752,27 @@ class ConstrainedSpectral(Clusterer):
         Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
         farthest one.
     kind : one of "dense", "distances", "affinity"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -850,7 +852,7 @@ class COPKMeans(WeightedClusterer):
 
     **References**
 
-    [Wagstaff2001] Table 1. Differs: when the published method fails, a search continues, so that constraints are met
+    [Wagstaff2001] Table 1. Differs: when the published method fails, a search continues, so that constraints hold
     if they can be. Several attempts are made and the best one counts. `search = "greedy"` with `restarts = 1` is the
     published method.
 
@@ -887,26 +889,26 @@ class COPKMeans(WeightedClusterer):
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
         Selection of the neighbourhoods that start clusters when there are more than k.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -967,12 +969,12 @@ class CorrelationClustering(Clusterer):
     **Method**
 
     Must-links are edges of weight w, cannot-links edges of weight −w. The method looks for the partition with the
-    largest sum of edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that
-    no chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are
-    solved exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a
-    move helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
-    must-linked neighbours). If constraints do not contradict each other, all are met. With `unjudged` above 0, a pair
-    without a constraint is a weak cannot-link, and a few must-links do not join large groups.
+    largest sum of edges inside clusters, which breaks constraints of the least weight. No optimum joins objects that no
+    chain of must-links joins, so each such part is solved separately. Parts of up to `exact_size` objects are solved
+    exactly, with a table of all subsets. Larger parts are improved by moves of single objects for as long as a move
+    helps. The moves start from the whole part and, `restarts` times, from pivots (a random object takes its free
+    must-linked neighbours). If constraints do not contradict each other, all are satisfied. With `unjudged` above 0, a
+    pair without a constraint is a weak cannot-link, and a few must-links do not join large groups.
 
     **Input and output**
 
@@ -1001,27 +1003,27 @@ class CorrelationClustering(Clusterer):
     unjudged : float, at least 0; default 0.0
         Cost of joining a pair about which no constraint says anything, in the units of the weights.
     kind : one of "dense", "distances", "affinity"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1124,27 +1126,27 @@ class COSC(Clusterer):
         start is an eigenvector; for two clusters the second obeys the cannot-links; the others are
         random.
     kind : one of "dense", "distances", "affinity"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -1237,26 +1239,26 @@ class DBSCAN(Clusterer):
         Radius of a neighbourhood (Eps, in feature units). If absent, the smallest radius at which
         nine in ten objects are cores.
     eps : float above 0; optional
-        The name that scikit-learn has for `radius`.
+        scikit-learn's name for `radius`.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1304,7 +1306,7 @@ class Ensemble(Clusterer):
 
     **Errors**
 
-    The errors of generator and consensus; `ConfigError` with the members that do not meet the needs of the consensus.
+    The errors of generator and consensus; `ConfigError` with the members that lack what the consensus needs.
 
     **Cost and randomness**
 
@@ -1324,24 +1326,24 @@ class Ensemble(Clusterer):
     generator : an ensemble generator; default 'random_init'
         Generator that makes the members.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1384,7 +1386,7 @@ class Exact(Clusterer):
     the last two, and so on. Each time, a depth-first search places these objects in order. A branch ends if its cost
     so far, plus the least cost of the objects not yet placed, is at least the best cost known. The first known
     solution comes from `cop_kmeans`. If `node_limit` ends the search, the best clusters known are returned with a
-    warning. The diagnostics tell how far they can be from the optimum (`gap`, `lower_bound` and `nodes`; the gap is 0
+    warning. The diagnostics show how far they can be from the optimum (`gap`, `lower_bound` and `nodes`; the gap is 0
     if the optimum is proved). Use it to measure how close other methods get to the optimum. It can solve one or two
     hundred objects with few features if the clusters are well separated (iris takes a second), and fewer objects
     otherwise.
@@ -1412,26 +1414,26 @@ class Exact(Clusterer):
     node_limit : int, at least 1; default 50000000
         Maximum number of branches; the search then ends without a proof.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1520,24 +1522,24 @@ class ExternalClusterer(Clusterer):
     timeout_seconds : float, at least 0; default 0.0
         Longest wait for each reply, in seconds. If 0, without limit.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1637,27 +1639,27 @@ class FOSC(Clusterer):
         breaks ties; at 1 constraints are ignored. In between, shares of the greatest stability and
         of the weight of all constraints are added.
     kind : one of "dense", "distances"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1747,28 +1749,28 @@ class GaussianMixture(Clusterer):
     tol : float, at least 0; default 0.001
         Smallest change of the mean log-likelihood for which another iteration is made.
     covariance_type : "full", "diag", "spherical" or "tied"; optional
-        The name that scikit-learn has for `covariance`.
+        scikit-learn's name for `covariance`.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1866,26 +1868,26 @@ class GPKMeans(Clusterer):
         Start later runs from the last metrics. If false, from the identity, as the authors' program
         does.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -1987,31 +1989,31 @@ class HDBSCAN(Clusterer):
         breaks ties; at 1 constraints are ignored. In between, shares of the greatest stability and
         of the weight of all constraints are added.
     kind : one of "dense", "distances"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     cluster_selection_epsilon : float, at least 0; optional
-        The name that scikit-learn has for `epsilon`.
+        scikit-learn's name for `epsilon`.
     cluster_selection_method : "eom" or "leaf"; optional
-        The name that scikit-learn has for `selection`.
+        scikit-learn's name for `selection`.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -2060,7 +2062,7 @@ class HDBSCAN(Clusterer):
 
 
 class Hierarchical(Clusterer):
-    """Agglomerative clustering, from kodama: the two nearest clusters are merged until k are left.
+    """Agglomerative clustering (with the crate kodama): the two nearest clusters are merged until k are left.
 
     **Method**
 
@@ -2094,29 +2096,29 @@ class Hierarchical(Clusterer):
         Merge only clusters that are nearer than this (in the units of the distances), whatever k
         is. If absent, until k clusters are left.
     kind : one of "dense", "distances"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     distance_threshold : float above 0; optional
-        The name that scikit-learn has for `max_distance`.
+        scikit-learn's name for `max_distance`.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -2224,26 +2226,26 @@ class HMRFKMeans(Clusterer):
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
         Selection of the neighbourhoods that start clusters when there are more than k (λ > k).
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -2360,26 +2362,26 @@ class KMeans(Centres, WeightedClusterer):
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     inertia_ : float
@@ -2482,26 +2484,26 @@ class LAC(Clusterer):
     max_iter : int, at least 1; default 100
         Maximum number of rounds.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -2587,26 +2589,26 @@ class LCVQE(Clusterer):
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -2695,26 +2697,26 @@ class MiniBatchKMeans(Centres, Clusterer):
         NPY file with one row per object, of little-endian f8 or f4 in C order. Its rows are
         clustered instead of the data of the problem.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     inertia_ : float
@@ -2857,26 +2859,26 @@ class MPCKMeans(Clusterer):
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
         Selection of the neighbourhoods that start clusters when there are more than k (λ > k).
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -2996,26 +2998,26 @@ class OPTICS(Clusterer):
         Distance at which the order is cut (ε′, in feature units). If absent, the smallest at which
         nine in ten objects are cores.
     eps : float above 0; optional
-        The name that scikit-learn has for `radius`.
+        scikit-learn's name for `radius`.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -3123,26 +3125,26 @@ class Pccc(Clusterer):
         Cost of a broken soft constraint of weight 1 (P). "auto": the mean distance of an object to
         the centres of the first start.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -3276,26 +3278,26 @@ class PCKMeans(WeightedClusterer):
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
         Selection of the neighbourhoods that start clusters when there are more than k (λ > k).
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -3428,24 +3430,24 @@ class PentaTraining(Clusterer):
     top_ml : int, at least 0 or float above 0 and at most 1; default 5
         Number of must-links that a component gets each time.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -3549,27 +3551,27 @@ class PLSCAN(Clusterer):
         Treatment of objects outside all clusters in ensembles and studies. In files and in Python
         they are noise, -1.
     kind : one of "dense", "distances"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 
@@ -3662,26 +3664,26 @@ class SCOPKMeans(Clusterer):
     when_more_neighbourhoods : "weighted_farthest_first" or "largest"; default 'weighted_farthest_first'
         Selection of the neighbourhoods that start clusters when there are more than k.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -3781,26 +3783,26 @@ class SeededKMeans(WeightedClusterer):
     unseeded : "perturb", "farthest_first" or "error"; default 'perturb'
         Start of clusters that have no seed.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -3897,26 +3899,26 @@ class SizeConstrainedKMeans(Clusterer):
     tolerance_kind : "relative" or "absolute"; default 'relative'
         Unit of the tolerance: relative to the objective, or absolute.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -4013,27 +4015,27 @@ class Spectral(Clusterer):
         Factor in the weight exp(−scale · distance² / r²) of a neighbour; r is the distance to the
         farthest one.
     kind : one of "dense", "distances", "affinity"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -4147,27 +4149,27 @@ class SSKernelKMeans(Clusterer):
         Width of the kernel `rbf`, in the unit of the data. "auto": 2·width² is the median squared
         distance of two objects, among at most 500.
     kind : one of "dense", "distances", "affinity"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
     distortion_ : str
@@ -4215,7 +4217,7 @@ class SSKernelKMeans(Clusterer):
 
 
 class Ssdbscan(Clusterer):
-    """SSDBSCAN: dense regions grow from constrained objects, each at its own density, until they would meet.
+    """SSDBSCAN: dense regions grow from constrained objects, each at its own density, until they would touch.
 
     **Method**
 
@@ -4229,9 +4231,9 @@ class Ssdbscan(Clusterer):
 
     n × d, dense or sparse, Euclidean distances, or a matrix of distances. The method finds the number of clusters;
     neither k nor the weights of constraints are used. Constraints marked soft are enforced like the others, or left out
-    if the others cannot be met with them; both with a warning. Must-links always hold. Cannot-links hold if every pair
-    of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are one
-    cluster. Every object has a label (see `noise`); diagnostics: `noise_objects`.
+    if the others cannot be satisfied with them; both with a warning. Must-links always hold. Cannot-links hold if every
+    pair of constrained objects is together or apart, and may be broken otherwise. Without cannot-links all objects are
+    one cluster. Every object has a label (see `noise`); diagnostics: `noise_objects`.
 
     **Errors**
 
@@ -4256,27 +4258,27 @@ class Ssdbscan(Clusterer):
         Treatment of objects outside all clusters in ensembles and studies. In files and in Python
         they are noise, -1.
     kind : one of "dense", "distances"; default 'dense'
-        What `X` holds: rows of numbers (dense or sparse), or n × n symmetric distances or
+        Content of `X`: rows of numbers (dense or sparse), or n × n symmetric distances or
         affinities.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row, -1 of noise.
+        The cluster of each row; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
-        Value of what the method minimises.
+        Value of the objective that the method minimises.
     violations_ : dict
         Violated constraints: `must_link`, `cannot_link`.
     violated_ : list
-        Those constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
     status_ : str
-        How it ended: `converged`, `max_iter` …
+        How the run ended: `converged`, `max_iter` …
     n_constraints_dropped_ : int
         Number of pairs left out because an object is not a row of `X`.
 

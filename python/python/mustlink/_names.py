@@ -1,5 +1,5 @@
 # Written from the catalogue by `python -m mustlink._write`.
-"""Where each name of the package is."""
+"""Module of each name of the package."""
 
 WHERE = {
     "Auto": "_estimators",
@@ -15,6 +15,7 @@ WHERE = {
     "ConstraintError": "exceptions",
     "Constraints": "constraints",
     "CorrelationClustering": "_estimators",
+    "CountWords": "_transformers",
     "DBSCAN": "_estimators",
     "DataError": "exceptions",
     "Densify": "_transformers",

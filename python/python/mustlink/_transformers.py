@@ -10,6 +10,7 @@ from ._config import PluginLike
 from ._transform import Transformer
 
 __all__ = [
+    "CountWords",
     "Densify",
     "DropConstant",
     "ImputeMissing",
@@ -24,6 +25,79 @@ __all__ = [
     "TfIdf",
     "ZScore",
 ]
+
+
+class CountWords(Transformer):
+    """Counts the words of texts: one column per word, sparse.
+
+    **Method**
+
+    A word is a run of at least two letters, digits and underscores of any script, in lower case. The value of a row
+    is the number of times that the word occurs in its text. A missing or empty text gives a row of zeros, and words
+    that did not occur when the transform was fitted are not counted. Columns of numbers are left out, with a warning.
+    `tf_idf` and `l2_rows` usually follow.
+
+    With `ngrams`, pieces of words are counted instead. They suit short texts, compound words and misspelt words. Here
+    blanks alone separate words, and one blank is added before and after each word. If a word with its blanks is not
+    longer than a length, it is counted whole, once. Pieces are in lower case, too.
+
+    **Input and output**
+
+    n × d, a table with at least one column of texts; n × words, sparse. The new columns are named by column and word:
+    `body_court`. They follow the order of the columns, then of the characters of the words.
+
+    **Errors**
+
+    `DataError` if no column contains texts, or no word is in enough and in few enough rows; `ConfigError` for 0 in
+    `ngrams`.
+
+    **Cost and randomness**
+
+    O(characters), each different text once; not random.
+
+    **References**
+
+    Counts are those of CountVectorizer in scikit-learn with its defaults, and with `analyzer="char_wb"` for `ngrams`.
+    Differs: a combining vowel sign, as in Devanagari, belongs to its word and does not split it.
+
+    Parameters
+    ----------
+    max_share : float above 0 and at most 1; default 1.0
+        Largest share of the rows that a word may be in. With 0.5, most words like "the" are left
+        out, in any language.
+    min_rows : int, at least 1; default 1
+        Smallest number of rows that a word must be in. With 2, words of a single text are left out.
+    ngrams : list; default ()
+        Numbers of characters of the pieces to count, such as [3, 4]. Empty: whole words.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used unchanged; None draws one.
+    n_jobs : int, optional
+        Number of threads; None and -1 mean one per core. It changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import CountWords
+    >>> X = [["red ball"], ["blue, blue sky"]]
+    >>> CountWords().fit_transform(X).toarray().tolist()
+    [[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0]]
+    """
+
+    _tag = "count_words"
+
+    def __init__(
+        self,
+        *,
+        max_share: float = 1.0,
+        min_rows: int = 1,
+        ngrams: Sequence[Any] = (),
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_share = max_share
+        self.min_rows = min_rows
+        self.ngrams = ngrams
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
 
 class Densify(Transformer):
@@ -44,9 +118,9 @@ class Densify(Transformer):
     Parameters
     ----------
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -91,9 +165,9 @@ class DropConstant(Transformer):
     Parameters
     ----------
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -140,9 +214,9 @@ class ImputeMissing(Transformer):
     numbers : "mean", "median" or "zero"; default 'mean'
         Value that fills a gap in a column of numbers.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -219,9 +293,9 @@ class ITML(Transformer):
     tol : float, at least 0; default 0.001
         Smallest change of the multipliers, relative to their size, for which another sweep is made.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -283,9 +357,9 @@ class L2Rows(Transformer):
     Parameters
     ----------
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -348,9 +422,9 @@ class LSI(Transformer):
         Number of additional directions to compute. More directions make the last components kept
         more exact.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -403,9 +477,9 @@ class MinMax(Transformer):
     Parameters
     ----------
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -470,9 +544,9 @@ class MMC(Transformer):
     tol : float, at least 0; default 0.001
         Size of a step below which steps end: relative to A (full), in log g (diagonal).
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -541,9 +615,9 @@ class OneHot(Transformer):
         Largest number of different words in a column. Columns with more are ids or text, not
         categories.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -606,9 +680,9 @@ class PCA(Transformer):
         Largest number of components. Unlike `components`, it may be larger than the number of
         directions in which the objects differ.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -678,9 +752,9 @@ class RCA(Transformer):
     total : "chunklets" or "all"; default 'chunklets'
         Objects that define the total spread, if `dim` is given.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -745,9 +819,9 @@ class TfIdf(Transformer):
     tf : "log", "log1p" or "raw"; default 'log'
         Weight of the count of a term in a document.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------
@@ -802,9 +876,9 @@ class ZScore(Transformer):
         Standard deviation that features are divided by. The two differ by the factor √(n / (n −
         1)), the same for all features.
     random_state : int, RandomState or None; default 0
-        Seed of every random number: a whole number is used as it is, None draws one.
+        Seed of every random number: a whole number is used unchanged; None draws one.
     n_jobs : int, optional
-        Threads; None and -1: one per core. Changes no result.
+        Number of threads; None and -1 mean one per core. It changes no result.
 
     Examples
     --------

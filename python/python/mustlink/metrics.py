@@ -424,7 +424,7 @@ def error_rate_majority(labels_true: Any, labels_pred: Any) -> float:
 def free_objects(labels_true: Any, labels_pred: Any, constraints: Constraints, *, metric: PluginLike = 'ari') -> float:
     """A metric over the objects that appear in no constraint.
 
-    Constraints determine much about the objects in them: a method that obeys them is right there. The other objects
+    Constraints determine much about the objects in them: a method that obeys them is correct there. The other objects
     show how well the method generalises from the answers. Without constraints all objects count. Undefined
     if the clusterer takes no constraints, and if the inner metric is undefined for the objects that are left.
 
@@ -999,7 +999,7 @@ def silhouette(X: Any, labels_pred: Any, *, distance: Literal["euclidean", "cosi
 
     [Rousseeuw1987].
 
-    `kind` says what `X` holds: rows, dense or sparse, or n × n symmetric distances.
+    `kind` is the content of `X`: rows, dense or sparse, or n × n symmetric distances.
 
     Larger is better; -1 to 1. NaN where it is not defined.
 
