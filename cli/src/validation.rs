@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use mustlink::closure::{Closure, OnConflict};
 use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::run::Transformed;
 use mustlink::text::count;
@@ -10,7 +9,6 @@ use mustlink::{Context, Error, Group, Problem, Result};
 use mustlink_experiments::{MOST_OF_CLASSES, Split, critical_t};
 use mustlink_kernels::agreement::annotators::kappa;
 use mustlink_kernels::constrained::pair_folds::folds;
-use mustlink_kernels::constrained::sides::Sides;
 use serde::Serialize;
 
 use crate::job::Job;
@@ -59,7 +57,7 @@ impl Validation {
             }
             HeldOut::Pairs => ("pairs", "share satisfied, mean of both types,", "other pairs"),
         };
-        let what = if self.held_out == HeldOut::Classes { given } else { "pairs" };
+        let what = given.trim_start_matches("other ");
         let (low, high) = self.interval;
         let says = match (low > 0.0, high < 0.0) {
             (true, _) => format!("the {what} help"),
@@ -117,31 +115,22 @@ impl Validation {
             return Validation::of_classes(job, seen, ctx);
         }
         enough(all)?;
-        let mut scores: Vec<(f64, f64)> = Vec::new();
-        let n = seen.problem.n();
-        let pairs = all.listed();
+        let (n, pairs) = (seen.problem.n(), all.listed());
         let groups: Vec<Constraint> = all.groups().iter().flat_map(Group::pairs).collect();
-        let listed = Constraints::new(n, pairs.iter().copied())?;
+        let mut scores: Vec<(f64, f64)> = Vec::new();
         for repeat in 0..REPEATS {
             let ctx = ctx.child("validation").index(repeat).for_trial();
-            let cluster = |given: &mut dyn Iterator<Item = Constraint>| -> Result<Vec<u32>> {
-                let constraints =
-                    Arc::new(Constraints::new(n, given.chain(groups.iter().copied()))?);
-                let under = Problem { constraints, ..seen.problem.clone() };
-                Ok(job.method.cluster(&under, job.steps, &ctx)?.1.clustering.labels)
+            let cluster = |kept: &[usize]| {
+                let given = kept.iter().map(|&p| pairs[p]).chain(groups.iter().copied());
+                labels(job, seen, Constraints::new(n, given)?, &ctx)
             };
-            let without = cluster(&mut std::iter::empty())?;
-            let folds = folds(&listed, n, seen.problem.k, FOLDS, &mut ctx.stream("folds"))?;
-            for (at, fold) in folds.into_iter().enumerate() {
-                let with = cluster(&mut fold.kept.iter().map(|&p| pairs[p]))?;
-                let mut tested: Vec<Constraint> = fold.tested.iter().map(|&p| pairs[p]).collect();
-                if !groups.is_empty() {
-                    let kept = fold.kept.iter().map(|&p| pairs[p]).chain(groups.iter().copied());
-                    tested = unsettled(tested, kept, n, seen.problem.k)?;
-                }
-                if tested.is_empty() {
-                    continue;
-                }
+            let without = cluster(&[])?;
+            let stream = &mut ctx.stream("folds");
+            for (at, fold) in
+                folds(pairs, &groups, n, seen.problem.k, FOLDS, stream)?.iter().enumerate()
+            {
+                let with = cluster(&fold.kept)?;
+                let tested: Vec<Constraint> = fold.tested.iter().map(|&p| pairs[p]).collect();
                 scores.push((share_met(&with, &tested), share_met(&without, &tested)));
                 ctx.progress((repeat * FOLDS + at + 1) as u64, Some((REPEATS * FOLDS) as u64));
             }
@@ -159,11 +148,6 @@ impl Validation {
         for repeat in 0..REPEATS {
             // The user did not ask to cluster without the classes, so a warning about it would mislead.
             let ctx = ctx.child("validation").index(repeat).for_trial();
-            let cluster = |constraints: Constraints| -> Result<Vec<u32>> {
-                let constraints = Arc::new(constraints);
-                let under = Problem { constraints, ..seen.problem.clone() };
-                Ok(job.method.cluster(&under, job.steps, &ctx)?.1.clustering.labels)
-            };
             let is_known = |i: u32| known.labels[i as usize].is_some();
             let given = &seen.problem.constraints;
             // Thousands of known classes are a group, all of it known, whose pairs nobody can list.
@@ -172,13 +156,13 @@ impl Validation {
             let pairs = given.listed().iter().copied().chain(groups.flat_map(Group::pairs));
             let others = pairs.filter(|c| !(is_known(c.i) && is_known(c.j)));
             let others = Constraints::new(seen.problem.n(), others)?;
-            let without = cluster(others.clone())?;
+            let without = labels(job, seen, others.clone(), &ctx)?;
             let folds = split.tests(objects.len(), Some(&classes), ctx.path(), repeat)?;
             for (fold, test) in folds.into_iter().flatten().enumerate() {
                 let mut held = vec![false; job.set.n()];
                 objects.iter().zip(&test).for_each(|(&i, &held_out)| held[i] = held_out);
                 let told = job.set.known_constraints_of(MOST_OF_CLASSES, |i| !held[i])?;
-                let with = cluster(others.union(&told, job.set.n())?)?;
+                let with = labels(job, seen, others.union(&told, job.set.n())?, &ctx)?;
                 let judged =
                     |labels: &[u32]| kappa_of_pairs(labels, &known.labels, &objects, &held);
                 scores.extend(judged(&with).zip(judged(&without)));
@@ -211,6 +195,17 @@ impl Validation {
     }
 }
 
+/// The labels of the method under these constraints.
+fn labels(
+    job: &Job,
+    seen: &Transformed,
+    constraints: Constraints,
+    ctx: &Context,
+) -> Result<Vec<u32>> {
+    let under = Problem { constraints: Arc::new(constraints), ..seen.problem.clone() };
+    Ok(job.method.cluster(&under, job.steps, ctx)?.1.clustering.labels)
+}
+
 /// Refuses constraints of which some fold would have none of one type.
 fn enough(constraints: &Constraints) -> Result<()> {
     let listed = |kind| constraints.listed().iter().filter(|c| c.kind == kind).count();
@@ -221,24 +216,6 @@ fn enough(constraints: &Constraints) -> Result<()> {
     refused(&format!(
         "at least {FOLDS} must-links and {FOLDS} cannot-links are needed, but there are {must} and {cannot}"
     ))
-}
-
-/// Those of the `tested` pairs that do not follow from the pairs that are kept.
-fn unsettled(
-    mut tested: Vec<Constraint>,
-    kept: impl Iterator<Item = Constraint>,
-    n: usize,
-    k: Option<usize>,
-) -> Result<Vec<Constraint>> {
-    if k == Some(2) {
-        let mut sides = Sides::new(n);
-        kept.for_each(|c| _ = sides.join(c.i, c.j, c.kind == Kind::MustLink));
-        tested.retain(|c| sides.of(c.i).0 != sides.of(c.j).0);
-    } else {
-        let closure = Closure::new(&Constraints::new(n, kept)?, n, OnConflict::Keep)?;
-        tested.retain(|c| closure.relation(c.i as usize, c.j as usize).is_none());
-    }
-    Ok(tested)
 }
 
 /// The share of these pairs that clusters satisfy: the mean of the shares of both types if there are both.

@@ -203,9 +203,10 @@ impl BaseClusterer for Auto {
             trials.iter_mut().for_each(|t| t.folds = None);
         }
         let mut stream = ctx.stream("folds");
+        let pairs = seen.constraints.pairs();
         let folds = match self.hold_out {
-            HoldOut::Pairs => folds(&seen.constraints, seen.n(), known, self.folds, &mut stream)?,
-            HoldOut::Objects => folds_of_objects(seen.constraints.pairs(), self.folds, &mut stream),
+            HoldOut::Pairs => folds(pairs, &[], seen.n(), known, self.folds, &mut stream)?,
+            HoldOut::Objects => folds_of_objects(pairs, self.folds, &mut stream),
         };
         let prepared = prepared(&candidates, seen, ctx)?;
         let tests = Tests { problem: seen, prepared: &prepared, folds: &folds };

@@ -268,7 +268,8 @@ fn the_best_so_far_is_fitted_when_time_is_over() {
     let mut trials: Vec<Trial> =
         (0..2).map(|c| Trial::new((&candidates[c], ["plain", "told"][c]), c, 3, count)).collect();
     let ctx = Context::new(1);
-    let folds = folds(&problem.constraints, 60, Some(3), 5, &mut ctx.stream("folds")).unwrap();
+    let pairs = problem.constraints.pairs();
+    let folds = folds(pairs, &[], 60, Some(3), 5, &mut ctx.stream("folds")).unwrap();
     // One run without folds and two folds of the other.
     let looks = AtomicUsize::new(0);
     let clock = Clock::by(move || looks.fetch_add(1, Ordering::Relaxed) >= 3);

@@ -23,18 +23,19 @@ pub struct Fold {
     pub tested: Vec<usize>,
 }
 
-/// The pairs in `count` folds; fewer where there are fewer units, none where nothing can be tested.
+/// The pairs in `count` folds; fewer where there are fewer units, none where nothing can be tested. The pairs in
+/// `always` are kept in every fold.
 ///
 /// # Errors
 /// No errors: contradictions are kept as they are.
 pub fn folds(
-    constraints: &Constraints,
+    pairs: &[Constraint],
+    always: &[Constraint],
     n: usize,
     k: Option<usize>,
     count: usize,
     stream: &mut Stream,
 ) -> Result<Vec<Fold>> {
-    let pairs = constraints.pairs();
     let mut units = units(pairs, n, k);
     stream.shuffle(&mut units);
     // The longest first: what is short then fills up what is missing.
@@ -70,7 +71,9 @@ pub fn folds(
     let mut made = Vec::new();
     for held in held {
         let (mut tested, kept): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(|&p| held[p]);
-        let mut known = Known::new(&kept.iter().map(|&p| pairs[p]).collect::<Vec<_>>(), n, k)?;
+        let given: Vec<Constraint> =
+            kept.iter().map(|&p| pairs[p]).chain(always.iter().copied()).collect();
+        let mut known = Known::new(&given, n, k)?;
         tested.retain(|&p| !known.settles(pairs[p].i, pairs[p].j));
         if !tested.is_empty() {
             made.push(Fold { kept, tested });
@@ -225,7 +228,7 @@ mod tests {
     fn of(n: usize, pairs: Vec<Constraint>, k: Option<usize>) -> (Constraints, Vec<Fold>) {
         let all = Constraints::new(n, pairs).unwrap();
         let mut stream = SeedPath::new(1).stream("folds");
-        let made = folds(&all, n, k, 5, &mut stream).unwrap();
+        let made = folds(all.pairs(), &[], n, k, 5, &mut stream).unwrap();
         (all, made)
     }
 
@@ -303,15 +306,24 @@ mod tests {
                 let kind = if class[i] == class[j] { Kind::MustLink } else { Kind::CannotLink };
                 (i != j).then(|| Constraint::new(i, j, kind))
             }).collect();
-            let (all, made) = of(n, pairs, Some(k));
-            for fold in &made {
-                let kept = fold.kept.iter().map(|&p| all.pairs()[p]);
-                let closure =
-                    Closure::new(&Constraints::new(n, kept).unwrap(), n, OnConflict::Error).unwrap();
+            let always = &pairs[..pairs.len() / 4];
+            let (all, made) = of(n, pairs.clone(), Some(k));
+            let mut stream = SeedPath::new(2).stream("folds");
+            let beside = folds(all.pairs(), always, n, Some(k), 5, &mut stream).unwrap();
+            let each = made.iter().map(|fold| (fold, &[][..]));
+            for (fold, always) in each.chain(beside.iter().map(|fold| (fold, always))) {
+                let kept = fold.kept.iter().map(|&p| all.pairs()[p]).chain(always.iter().copied());
+                let kept = Constraints::new(n, kept).unwrap();
+                let closure = Closure::new(&kept, n, OnConflict::Error).unwrap();
+                let mut sides = Sides::new(n);
+                for c in kept.pairs() {
+                    sides.join(c.i, c.j, c.kind == Kind::MustLink);
+                }
                 for &p in &fold.tested {
                     prop_assert!(!fold.kept.contains(&p));
                     let c = all.pairs()[p];
                     prop_assert_eq!(closure.relation(c.i as usize, c.j as usize), None);
+                    prop_assert!(k > 2 || sides.of(c.i).0 != sides.of(c.j).0);
                 }
             }
             // A pair that no other says anything about is tested.
