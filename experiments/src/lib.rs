@@ -44,6 +44,7 @@ mod journal;
 #[doc(hidden)]
 pub mod judged_pairs;
 mod marked;
+mod member_weights;
 mod merge;
 #[doc(hidden)]
 pub mod notices;
