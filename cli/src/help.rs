@@ -18,7 +18,7 @@ const HEADINGS: [(&str, &str); 5] = [
     (
         "Data",
         "data pairs score_range constraints labels id class display features ignore no_header sep decimal na apart \
-         object_weights data_dir text image series show truth truth_column labels_column",
+         object_weights data_dir text show_text image series show truth truth_column labels_column",
     ),
     (
         "Method",

@@ -18,8 +18,8 @@ use crate::verbs::score::shown;
 use crate::{interrupt, program, term};
 
 /// Options that judged pairs leave without a meaning.
-const WITHOUT_MEANING: &str = "data method clusterer selector oracle sets k id class labels display features ignore \
-                               no_header sep decimal na object_weights selection_only data_dir weights save_model \
+const WITHOUT_MEANING: &str = "data method clusterer selector oracle sets k id class labels display features text \
+                               ignore no_header sep decimal na object_weights selection_only data_dir weights save_model \
                                plot plot_formats plot_title plot_size plot_names plot_no_constraints profile \
                                out_candidates time dry_run validate";
 

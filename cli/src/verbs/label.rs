@@ -34,13 +34,12 @@ use crate::{interrupt, program, term};
 #[command(before_help = "Examples:
   mustlink label --data my.csv --id name --selector cobras \\
       --ledger answers.jsonl --out labels.csv
-  mustlink label --data texts.csv --id name --text body --k 4 \\
+  mustlink label --data texts.csv --id name --show-text body --k 4 \\
       --budget 60 --ledger answers.jsonl --web
   mustlink label --data my.csv --id name --import answered.csv \\
       --ledger answers.jsonl --out labels.csv
   mustlink label --data my.csv --id name --selector random_pairs \\
       --ledger answers.jsonl --web --annotators anna,ben")]
-#[command(mut_arg("text", shown_text))]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
@@ -66,6 +65,9 @@ pub(crate) struct Args {
     /// Columns to show of an object [default: its features]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     show: Vec<String>,
+    /// Column with running text to show, not used as a feature
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["display", "text"])]
+    show_text: Option<String>,
     /// Column with image files to show, not used as a feature
     ///
     /// Files are in the folder of the data, or below it.
@@ -95,12 +97,6 @@ pub(crate) struct Args {
     /// CSV of each constraint that is violated or overruled, with its source
     #[arg(long, value_name = "FILE", requires = "out")]
     violations: Option<String>,
-}
-
-/// The option `--text` of a session, in which the text is shown and not clustered.
-fn shown_text(text: clap::Arg) -> clap::Arg {
-    let help = "Column with running text to show, not used as a feature";
-    text.help(help).long_help(help).conflicts_with("display")
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
@@ -137,8 +133,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let mut own = JobArgs { answered_by_hand: true, ..args.job.clone() };
     own.columns.shown.clone_from(&args.show);
     own.columns.image.clone_from(&args.image);
-    if let Some(text) = own.text.take() {
-        own.columns.display = Some(text);
+    if args.show_text.is_some() {
+        own.columns.display.clone_from(&args.show_text);
     }
     let job = Job::open(&own, false)?;
     let made = in_pool(args.job.threads, || answered(args, &job, path, keys))?;

@@ -201,7 +201,7 @@ fn hostile_cells_are_text_and_images_stay_in_their_folder() {
             "data/t.csv",
             "--id",
             "id",
-            "--text",
+            "--show-text",
             "text",
             "--image",
             "file",

@@ -120,7 +120,7 @@ fn a_session_in_a_terminal() {
         table += &format!("日本-{k},{group}.{k:02},{}.5,grüße von {k} {long}\n", 5 * group);
     }
     bench.write("t.csv", table);
-    let arguments = "--data t.csv --id name --features a,b --text text --selector explore_consolidate \
+    let arguments = "--data t.csv --id name --features a,b --show-text text --selector explore_consolidate \
                      --clusterer pck_means --k 3 --budget 20 --ledger l.jsonl --out labels.csv";
     let Some(mut t) = Terminal::start(&bench, arguments) else { return };
     t.until("page down");
