@@ -197,7 +197,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         Ok(())
     }
 
-    /// Retracts the last answer, so that its question comes again. False if there was no answer.
+    /// Retracts the last answer, so that its question comes again. Returns false without an answer.
     ///
     /// # Errors
     /// Returns the errors of the record.

@@ -1,6 +1,6 @@
 //! Parallel loops that are compiled once: work is called through a pointer, once for each part of it.
 //!
-//! Results have the order of the parts, whoever computed them.
+//! Results have the order of the parts, with any number of threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};

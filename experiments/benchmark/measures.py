@@ -31,7 +31,8 @@ def choose(counts):
 
 def met(labels, classes, pairs):
     """The mean of two shares, over the pairs of objects that no answer settles: equal pairs that share a cluster, and
-    different ones that do not. None if there are no pairs of one kind. An answer is (i, j, True for must-link)."""
+    different ones that do not. None if there are no pairs of one kind. An answer is (i, j, True for must-link). Pairs that
+    follow only because there are two classes do not count as settled."""
     root = list(range(len(labels)))
 
     def find(i):
@@ -54,10 +55,10 @@ def met(labels, classes, pairs):
         parts = groups[a], groups[b], groups[a] + groups[b]
         in_a, in_b, in_all = (counts(labels, classes, part) for part in parts)
         settled.append([x - y - z for x, y, z in zip(in_all, in_a, in_b)])
-    both, equal, together, pairs = (w - sum(part) for w, part in zip(whole, zip(*settled) if settled else [()] * 4))
-    if not equal or equal == pairs:
+    both, equal, together, every = (w - sum(part) for w, part in zip(whole, zip(*settled) if settled else [()] * 4))
+    if not equal or equal == every:
         return None
-    return (both / equal + 1 - (together - both) / (pairs - equal)) / 2
+    return (both / equal + 1 - (together - both) / (every - equal)) / 2
 
 
 def counts(labels, classes, objects):

@@ -20,7 +20,7 @@ impl Sides {
             let (next, with) = self.above[root as usize];
             (root, same) = (next, same == with);
         }
-        // Whoever is on the way is led there, too: chains are long where each object has two constraints.
+        // Objects on the way get the root, too: chains are long if each object has two constraints.
         let (mut at, mut rest) = (i, same);
         while at != root {
             let (next, with) = std::mem::replace(&mut self.above[at as usize], (root, rest));
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn long_chains_are_followed_once() {
-        // From each object anew they would take 2 · 10¹⁰ steps.
+        // From each object separately they would take 2 · 10¹⁰ steps.
         let n = 200_000;
         let mut sides = Sides::new(n as usize);
         (1..n).rev().for_each(|i| assert!(sides.join(i - 1, i, false)));

@@ -48,9 +48,9 @@ fn weights_of_features_are_written_under_their_names() {
     assert_eq!((done.status, done.out.as_str()), (2, ""));
     assert!(done.err.starts_with("error: --weights: kmeans learned no feature weights (the labels are in labels.csv); lac, "), "{}", done.err);
     assert!(!bench.path("w2.csv").exists() && bench.path("labels.csv").exists());
-    // What was made besides is kept.
+    // The other files are kept.
     assert!(bench.path("m.json").exists() && bench.path("figs/projection.svg").exists());
-    // Of a consensus, the member that learned weights.
+    // A consensus has the weights of the member that learned some.
     let auto = |members: &str| {
         let text = format!("clusterer = {{ type = \"auto\", candidates = [{members}] }}\n");
         bench.write("auto.toml", text);
