@@ -166,8 +166,17 @@ impl Curves<'_> {
         y.name = "confidence, %".into();
         let lines = self.series.iter().zip(levels).filter_map(|((at, curve), levels)| {
             let levels = curve.points.iter().zip(levels);
-            let points: Vec<At> = levels.filter_map(|(p, l)| Some((p.p, place((*l)?)))).collect();
-            let markers = points.iter().map(|p| Mark::marker(*at, *p, None)).collect::<Vec<_>>();
+            let levels = levels.filter_map(|(p, level)| {
+                let (level, here) = ((*level)?, (p.p, place((*level)?)));
+                let said = match level {
+                    l if l > 0.0 => format!("higher, confidence {l} %"),
+                    l if l < 0.0 => format!("lower, confidence {} %", -l),
+                    _ => "confidence below 90 %".into(),
+                };
+                let tip = format!("{}: {said}, at {} queries", curve.method, point_text(p.p));
+                Some((here, Mark::marker(*at, here, Some(tip))))
+            });
+            let (points, markers): (Vec<At>, Vec<Mark>) = levels.unzip();
             let line = Mark::Line { points, pen: Pen::series(*at) };
             let marks = std::iter::once(line).chain(markers).collect::<Vec<_>>();
             (marks.len() > 1).then_some(Mark::Group { series: Some(*at), marks })
@@ -503,6 +512,13 @@ mod tests {
         assert!(svg.contains("above 0: higher than base") && svg.contains(">-97.5</text>"));
         let alone = drawn.differences(SMALL).unwrap();
         assert!(alone.contains(">-97.5</text>") && !alone.contains("mean ari"), "{alone}");
+        // Its marks tell their values, as those of the curves do.
+        for drawn in [&svg, &alone] {
+            assert!(
+                drawn.contains("<title>other: higher, confidence 97.5 %, at 0 queries</title>")
+            );
+            assert!(drawn.contains("<title>other: lower, confidence 90 %, at 10 queries</title>"));
+        }
         assert_eq!(curves("iris", &both).differences(SMALL), None);
         let numbers = String::from_utf8(drawn.numbers()).unwrap();
         let last: Vec<&str> = numbers.lines().map(|l| l.rsplit(',').next().unwrap()).collect();

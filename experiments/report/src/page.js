@@ -116,11 +116,20 @@
     var marks = all(figure, "svg title").map(function (t) { return t.parentNode; });
     marks = marks.filter(function (mark) { return mark.nodeName !== "svg"; });
     var at = -1, place = function (mark) { return mark.getBoundingClientRect(); };
+    // The texts of all marks that cover each other here.
+    var text = function (mark) {
+      var middle = function (box) { return [(box.left + box.right) / 2, (box.top + box.bottom) / 2]; };
+      var here = middle(place(mark));
+      return marks.filter(function (other) {
+        var box = place(other), there = middle(box);
+        return box.width && Math.hypot(there[0] - here[0], there[1] - here[1]) < 2;
+      }).map(function (other) { return other.querySelector("title").textContent; }).join("\n");
+    };
     var show = function (mark) {
       tip.style.display = mark ? "block" : "none";
       if (!mark) { return; }
       var box = place(mark);
-      tip.textContent = mark.querySelector("title").textContent;
+      tip.textContent = text(mark);
       tip.style.left = Math.max(4, Math.min(box.right + 6, innerWidth - tip.offsetWidth - 8)) + "px";
       tip.style.top = Math.max(4, box.top - tip.offsetHeight - 4) + "px";
     };
@@ -152,7 +161,9 @@
       if (e.key === "Escape") { hide(); }
       if (!step || !marks.length) { return; }
       e.preventDefault();
-      do { at = (at + step + marks.length) % marks.length; } while (!place(marks[at]).width && at);
+      var before = tip.style.display === "block" && tip.textContent;
+      do { at = (at + step + marks.length) % marks.length; }
+      while (at && (!place(marks[at]).width || text(marks[at]) === before));
       show(marks[at]);
     });
   });
