@@ -7,10 +7,11 @@ use mustlink_core::text::count;
 use mustlink_experiments::Experiment;
 use mustlink_experiments::row::Row;
 
-use crate::columns::{Made, columns, directions};
+use crate::columns::{Made, columns, directions, percent};
 use crate::learning_curve::mean_text;
 use crate::sheet::{difference, few};
 use crate::significance::{LEVEL, Significance, TIE, shown_p};
+use crate::statistics::effect::effect_in;
 use crate::supervision::Supervision;
 
 /// A fact of the summary: its name, its text, and the id of the section with the details. The first fact has no name.
@@ -181,15 +182,23 @@ impl Significance {
         ]
     }
 
-    /// How far the method with the best mean rank is ahead of the next.
+    /// How far the method with the best mean rank is ahead of the next: the typical difference, with its interval if
+    /// there are enough data sets, and the means.
     pub(crate) fn lead(&self) -> String {
         let [best, next, ..] = &self.methods[..] else { return String::new() };
         let means: Vec<f64> = (0..self.methods.len()).map(|at| self.mean(at)).collect();
         let (better, _, worse) = self.record(0, 1);
         let sign = if self.higher_is_better { 1.0 } else { -1.0 };
-        let ahead = sign * (means[0] - means[1]);
+        let pairs = self.scores[0].iter().zip(&self.scores[1]);
+        let differences: Vec<f64> = pairs.map(|(a, b)| sign * (a - b)).collect();
+        let effect = effect_in(self.unit(), &differences, self.level);
+        let ahead = effect.map_or(0.0, |e| e.shift);
+        let interval = effect.and_then(|e| e.interval).map(|(low, high)| {
+            let level = percent(self.level);
+            format!(" ({level} % interval {} to {})", difference(low), difference(high))
+        });
         let mut text = format!(
-            "{} is {} the next, {}: mean {}{} {} and {}; better on {better} and worse on {worse} of {}",
+            "{} is typically {} the next, {}{}: mean {}{} {} and {}; better on {better} and worse on {worse} of {}",
             few(&[&best.method]),
             if ahead > TIE {
                 format!("{} ahead of", difference(ahead))
@@ -197,6 +206,7 @@ impl Significance {
                 "not ahead of".into()
             },
             few(&[&next.method]),
+            interval.unwrap_or_default(),
             self.metric,
             if self.area { " over the whole curve" } else { "" },
             mean_text(means[0], None),

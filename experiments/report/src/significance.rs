@@ -564,7 +564,8 @@ pub(crate) mod tests {
         let found = significance("ari", &abc, &scores);
         assert_eq!(
             found.lead(),
-            "c is 0.100 ahead of the next, b: mean ari 0.325 and 0.225; better on 6 and worse on 0 of 6 data sets."
+            "c is typically 0.100 ahead of the next, b (95 % interval 0.100 to 0.100): mean ari 0.325 and 0.225; \
+             better on 6 and worse on 0 of 6 data sets."
         );
         assert_eq!(found.sheet().head.len(), 7);
     }
