@@ -142,7 +142,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     }
     let sign = if found.higher_is_better { 1.0 } else { -1.0 };
     // Strong after Holm's adjustment, pale for the pair alone, nothing if it may be chance.
-    let depths = [0.0, 0.12, 0.45];
+    let depths = [0.0, 0.2, 0.5];
     for pair in &pairs {
         for (row, column, turn) in [(pair.first, pair.second, 1.0), (pair.second, pair.first, -1.0)]
         {
@@ -194,10 +194,10 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
             (Key::Colour(COLOURS[at], depths[depth]), name.to_string())
         };
         let entries = vec![
-            entry(0, 2, "row better"),
-            entry(1, 2, "row worse"),
-            entry(0, 1, "better by the pair alone"),
-            entry(1, 1, "worse by the pair alone"),
+            entry(0, 2, "row significantly better"),
+            entry(1, 2, "row significantly worse"),
+            entry(0, 1, "better, but not after Holm's adjustment"),
+            entry(1, 1, "worse, but not after it"),
         ];
         chart.legend = Legend { entries, beside: false };
     }
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(figure.svg.matches("stroke=\"#e4e4e4\"").count(), 6);
         // The legend has the colours of the cells, which are significant by the pair alone.
         assert!(figure.svg.contains(
-            "fill-opacity=\"0.12\"></rect><text x=\"15\" y=\"4\">better by the pair alone"
+            "fill-opacity=\"0.2\"></rect><text x=\"15\" y=\"4\">better, but not after Holm's adj"
         ));
         // Beside paper behind the names of rows, which stay when a page moves the rest.
         assert_eq!(figure.svg.matches("<g class=\"rows\"><rect x=").count(), 1);
