@@ -170,7 +170,12 @@ mod tests {
         assert!(svg.contains(&format!("f&lt;{}&gt;: 5.000e2", d - 1)) && svg.contains("a &amp; b"));
         assert!(svg.contains("fill=\"rgb(8,48,107)\"") && svg.contains("cluster 1"));
         // A bar shows what the colours mean.
-        assert!(svg.contains("<text y=\"4\">0</text><rect x=\"12\""), "{svg}");
+        assert!(
+            svg.contains(
+                "<text y=\"4\">0</text><g shape-rendering=\"crispEdges\"><path d=\"M12-5h8"
+            ),
+            "{svg}"
+        );
         assert!(svg.contains(">92.3 % of the weights of its cluster</text>"), "{svg}");
         assert!(!svg.contains("NaN"));
     }

@@ -10,7 +10,7 @@ const LINE: f64 = 18.0;
 /// Least pixels of a legend next to the plot.
 const BESIDE: f64 = 166.0;
 /// Steps of a colour bar.
-const STEPS: u32 = 32;
+const STEPS: u32 = 16;
 
 /// Symbol before the name of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,12 +49,13 @@ impl Key {
                 };
                 let ramp = html! {
                     text y="4" { "0" }
-                    @for step in 0..STEPS {
-                        rect x=(12 + 4 * step) y="-5" width="4" height="10" fill=(fill(step))
-                            shape-rendering="crispEdges" {}
+                    g shape-rendering="crispEdges" {
+                        @for step in 0..STEPS {
+                            path d={ "M" (12 + 8 * step) "-5h8v10h-8z" } fill=(fill(step)) {}
+                        }
                     }
                 };
-                (f64::from(18 + 4 * STEPS), ramp)
+                (f64::from(18 + 8 * STEPS), ramp)
             }
             Key::Shape(at, colour, filling) => {
                 (16.0, shape(at, (colour, filling), 1.0, (4.0, 0.0)))

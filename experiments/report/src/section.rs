@@ -18,12 +18,15 @@ impl Section {
     }
 }
 
-/// Numbers of a CSV with six digits: all digits would double the page.
+/// A number with six digits: all digits would double the page.
+pub(crate) fn six_digits(v: f64) -> f64 {
+    format!("{v:.5e}").parse().unwrap_or(v)
+}
+
+/// Numbers of a CSV with six digits.
 fn rounded(text: &str) -> String {
     let cell = |cell: &str| match cell.parse::<f64>() {
-        Ok(v) if cell.contains('.') => {
-            format!("{v:.5e}").parse::<f64>().map_or(cell.into(), |v| v.to_string())
-        }
+        Ok(v) if cell.contains('.') => six_digits(v).to_string(),
         _ => cell.to_string(),
     };
     let line = |line: &str| line.split(',').map(cell).collect::<Vec<_>>().join(",");

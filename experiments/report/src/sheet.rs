@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use maud::{Markup, html};
 
+use crate::section::six_digits;
+
 /// A cell of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
@@ -119,7 +121,7 @@ impl Sheet {
                     } @else {
                         @let class = if cell.bad { Some("bad") } else { words.then_some("l") };
                         @let method = self.head.get(at).and_then(|h| h.1);
-                        td class=[class] data-v=[cell.value] data-m=[method] {
+                        td class=[class] data-v=[cell.value.map(six_digits)] data-m=[method] {
                             @if cell.bold { b { (text) } } @else { (text) }
                         }
                     }

@@ -608,3 +608,69 @@ fn a_tex_compiles_tables_and_references() {
         assert!(!said.contains("Overfull \\hbox"), "{said}");
     }
 }
+
+/// A study of twelve methods on fifteen small data sets, of which one method fails on the first and two learn weights.
+fn large_study(dir: &Path) -> Experiment {
+    let mut text = String::from(
+        "[experiment]\nname = \"large\"\n[split]\ntype = \"holdout\"\ntest_fraction = 0.5\nrepeats = 3\n\
+         [curve]\npoints = [0, 10, 20, 30]\n[scoring]\nmetrics = [\"ari\", \"nmi_arith\"]\nscope = \"test\"\n\
+         [plot]\nbaseline = \"k-means\"\n[[method]]\nid = \"k-means\"\nclusterer = \"kmeans\"\n\
+         [[method]]\nid = \"k-means, clusters of seven\"\n\
+         clusterer = { type = \"size_constrained_kmeans\", min_size = 7 }\n",
+    );
+    let mut asks = |id: &str, clusterer: &str, selector: &str| {
+        text += &format!("[[method]]\nid = \"{id}, {selector}\"\nclusterer = {clusterer}\n");
+        text += &format!("selector = \"{selector}\"\n");
+    };
+    for name in ["mpck_means", "cop_kmeans", "seeded_kmeans", "lcvqe"] {
+        asks(name, &format!("\"{name}\""), "random_pairs");
+    }
+    asks("mpck_means", "\"mpck_means\"", "explore_consolidate");
+    for weight in ["0.1", "0.3", "1.0", "3.0", "10.0"] {
+        let clusterer = format!("{{ type = \"pck_means\", weight = {weight} }}");
+        asks(&format!("pck_means, weight {weight}"), &clusterer, "random_pairs");
+    }
+    const FEATURES: u32 = 12;
+    for set in 0..15 {
+        let noise = |row: u32, column: u32| f64::from((row * 71 + column * 37 + set * 53) % 100);
+        let row = |row: u32| {
+            // Classes overlap, the more the later the set is.
+            let spread = 0.5 + f64::from(set) / 10.0;
+            let x = |column| f64::from(row % 3) * 40.0 + noise(row, column) * spread;
+            let values: String = (0..FEATURES).map(|column| format!("{},", x(column))).collect();
+            format!("{values}{}\n", row % 3)
+        };
+        let rows: String = (0..if set == 0 { 18 } else { 24 }).map(row).collect();
+        let names: String = (0..FEATURES).map(|column| format!("feature {column},")).collect();
+        let file = format!("set{set}.csv");
+        std::fs::write(dir.join(&file), format!("{names}class\n{rows}")).unwrap();
+        text += &format!("[[dataset]]\nid = \"data set {set}\"\npath = \"{file}\"\n");
+    }
+    Experiment::parse("t.toml", &text, dir, &[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_report_of_twelve_methods_on_fifteen_sets_can_be_mailed() {
+    let dir = tempfile::tempdir().unwrap();
+    let outcome = run(&large_study(dir.path()), &RunOptions::to(dir.path().join("out"))).unwrap();
+    assert_eq!(outcome.total, 12 * 15 * 3);
+    let page = std::fs::read_to_string(report(&outcome.out).unwrap().page).unwrap();
+    assert!(page.len() <= 1_500_000, "{} bytes", page.len());
+    // All of it is there: a curve and the confidence for each set and metric, and the weights of two methods.
+    let figures = page.matches("<figure").count();
+    assert!(figures >= 4 * 15 + 2 * 15, "{figures}");
+    // Before the first table and figure: the best method, whether its lead may be chance, and what failed.
+    let (above, _) = page.split_once("<nav").unwrap();
+    assert!(!above.contains("<table") && !above.contains("<figure"));
+    let (_, answer) = above.split_once("<div class=\"answer\">").unwrap();
+    let lead =
+        answer.split_once("<p class=\"lead\">By ari: ").unwrap().1.split_once("</p>").unwrap().0;
+    assert!(lead.contains(" best m"), "{lead}");
+    assert!(lead.contains("may be chance") || lead.contains("significantly better"), "{lead}");
+    assert!(
+        answer.contains("<b>By how much:</b> ") && answer.contains(" ahead of the next, "),
+        "{answer}"
+    );
+    let failed = "Failed</a>:</b> 3 of 540 cells: k-means, clusters of seven (data set 0).";
+    assert!(answer.contains(failed), "{answer}");
+}
