@@ -135,13 +135,17 @@ impl Session {
         self.shared.lock().known.why(i, j)
     }
 
-    /// The clusters as they stand, once the method was run. They show the guess about the open question, so that its
-    /// answer does not count as agreement.
+    /// The clusters as they stand, once the method was run. They show the guess about the open question and about every
+    /// two of the objects that they name, so that these answers do not count as agreement.
     pub fn clusters(&self) -> Option<Clusters> {
         let mut state = self.shared.lock();
         state.guess_is_seen = true;
         let found = state.found.as_ref()?;
-        Some(Clusters { clusters: found.clusters.clone(), noise: found.noise() })
+        let (clusters, noise) = (found.clusters.clone(), found.noise());
+        // The medoid is the first of the typical ones.
+        let shown = clusters.iter().flat_map(|c| c.typical.iter().chain(&c.border));
+        state.shown.extend(shown);
+        Some(Clusters { clusters, noise })
     }
 
     /// Shows the guess of the method before each answer, or hides it. Agreement is counted only if it is hidden.

@@ -86,6 +86,8 @@ pub(crate) struct State {
     pub shows_guess: bool,
     /// The clusters were shown while the open question was open.
     pub guess_is_seen: bool,
+    /// Objects that the clusters showed. What the method thinks of two of them is known from then on.
+    pub shown: HashSet<u32>,
     /// The guess of the method for each answer that was given without sight of it.
     guesses: HashMap<QueryId, bool>,
     /// Pairs whose guess was shown, before or after an answer. If it is taken back, the next answer does not count.
@@ -240,7 +242,10 @@ impl Shared {
     pub fn judged(&self, question: &Question, answer: &Answer) {
         let mut state = self.lock();
         let guess = state.found.as_ref().and_then(|f| f.says(question.subject, question.reference));
-        let (is_seen, is_judged) = (state.guess_is_seen, answer.reply.kind().is_some());
+        let pair_is_shown =
+            [question.subject, question.reference].iter().all(|o| state.shown.contains(o));
+        let is_seen = state.guess_is_seen || pair_is_shown;
+        let is_judged = answer.reply.kind().is_some();
         if let Some(guess) = guess.filter(|_| is_seen || is_judged) {
             let is_first = state.revealed.insert(pair(question.subject, question.reference));
             if is_first && is_judged && !is_seen {
@@ -441,6 +446,10 @@ mod tests {
         // Neither does the same pair count after an undo.
         assert_eq!(answer(2, (3, 2), Reply::MustLink), ((1, 1), None));
         assert_eq!(answer(3, (1, 2), Reply::CannotLink), ((2, 2), None));
+        // They showed two objects of a later question, and one of the question after it.
+        shared.lock().shown.extend([0, 3]);
+        assert_eq!(answer(4, (0, 3), Reply::CannotLink), ((2, 2), None));
+        assert_eq!(answer(5, (0, 2), Reply::CannotLink), ((3, 3), None));
         let shared = Shared::default();
         shared.lock().shows_guess = true;
         shared.open(Open { id: 0, subject: 0, reference: 1, purpose: "test" }, None);

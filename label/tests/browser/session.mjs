@@ -329,6 +329,17 @@ async function byPictures(browser) {
   await s.until("state.standing && document.images.length === 2");
   await s.checked("question");
   await s.answer((does) => s.page.keyboard.press(does === "same" ? "y" : "n"), 3, (a, b) => a % 8 === b % 8);
+  // The clusters show the guess: they are not sent again for the question after an answer that they helped to give.
+  await s.until("state.open && state.standing.answers === 3");
+  const looks = [];
+  s.page.on("request", (request) => { if (/"clusters"/.test(request.postData() ?? "")) looks.push(request.url()); });
+  await s.page.keyboard.press("c");
+  await s.page.locator("#found button", { hasText: "Merge with" }).first().click();
+  await s.until("state.open && state.standing.answers === 4");
+  assert.equal(await s.opened(), "");
+  assert.equal(looks.length, 1);
+  await s.page.keyboard.press("Backspace");
+  await s.until("state.open && state.standing.answers === 3");
   await s.page.keyboard.press("q");
   await s.until("state.written");
   assert.equal(await server.ended, 0);

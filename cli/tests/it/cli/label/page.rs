@@ -486,7 +486,9 @@ fn images_are_sorted_and_clusters_joined() {
     browser.picture("digits-clusters");
     browser.run("[...document.querySelectorAll('#found button')].find((b) => b.innerText.startsWith('Merge')).click()");
     browser.wait("state.counts.same === 1");
-    browser.press(&[ESCAPE, BACKSPACE]);
+    // They show the guess, and do not stay on the screen for the next question.
+    browser.wait("state.open && !opened().length");
+    browser.press(&[BACKSPACE]);
     browser.wait("state.entries.length === 0");
     // A whole session, undone a little and resumed after a kill.
     let labels = digits.classes.as_ref().unwrap().labels.clone();
