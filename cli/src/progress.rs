@@ -163,7 +163,10 @@ impl RunProgress for Meter {
         } else {
             let (cells, finished) = (count(standing.cells, "cell"), standing.finished);
             let new = standing.cells - finished;
-            format!("{cells}: {finished} finished before, {new} to do\n{standing}")
+            match standing.cells {
+                0 => standing.to_string(),
+                _ => format!("{cells}: {finished} finished before, {new} to do\n{standing}"),
+            }
         };
         self.above(|| text.lines().for_each(term::tell));
     }

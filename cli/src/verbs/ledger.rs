@@ -218,7 +218,7 @@ fn say(
     errors: &[f64],
     constraints: &Constraints,
 ) {
-    let mut table = term::table(&["person", "answers", "shared", "with most", "error"]);
+    let mut table = term::table(&["annotator", "answers", "shared", "with most", "error rate"]);
     for (person, name) in people.iter().enumerate() {
         let is_shared =
             |votes: &&Vec<Cast>| votes.len() > 1 && votes.iter().any(|(p, _)| *p == person);
@@ -230,7 +230,7 @@ fn say(
         };
         let agreed = shared.iter().filter(with_most).count();
         let error = match shared.len() {
-            0 => "unknown".into(),
+            0 => "not known: no shared pair".into(),
             _ => format!("{:.2}", errors[person]),
         };
         let counts = [given[person], shared.len(), agreed].map(|count| count.to_string());

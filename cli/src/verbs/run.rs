@@ -282,8 +282,10 @@ pub(crate) fn carry_out(
 fn tell_outcome(how: &How, out: &Path, outcome: &Outcome, report: Option<&Report>) {
     let finished = outcome.skipped + outcome.done;
     if !how.quiet {
-        term::tell(&if outcome.total == 0 {
-            format!("no cell to do in {}", out.display())
+        term::tell(&if outcome.total == 0 && outcome.part {
+            format!("nothing to do in {}: this part has no cells", out.display())
+        } else if outcome.total == 0 {
+            format!("nothing to do in {}: no cell has failed or is missing", out.display())
         } else {
             format!(
                 "{finished} of {} cells finished ({} before), in {}",
