@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use mustlink_core::Result;
+use mustlink_core::roles::OPERATIONS_PER_SECOND;
 
 use crate::cell_file::Wanted;
 use crate::config::{Experiment, stored};
@@ -27,6 +28,36 @@ pub struct ProgressSnapshot {
     pub failed: usize,
     /// Seconds to go, from the work left; absent before the first work is over, and when the run stops.
     pub seconds_left: Option<f64>,
+}
+
+/// The work of a run in operations, and the time that it took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Work {
+    pub over: f64,
+    pub under_way: f64,
+    pub waiting: f64,
+    /// Seconds of a thread for the work that is over.
+    pub spent: f64,
+    /// Seconds of a thread since the work under way began.
+    pub busy: f64,
+}
+
+/// Share of the work that is taken to have had the usual speed.
+const USUAL: f64 = 0.05;
+
+impl Work {
+    /// Seconds to go, `elapsed` seconds after the start. `None` before the first work is over.
+    ///
+    /// The first tasks to end are often tiny, and their time is not that of their operations. So the usual speed counts
+    /// as well, less and less. A long task that is under way counts by its own time.
+    pub fn seconds_left(&self, threads: usize, elapsed: f64) -> Option<f64> {
+        let usual = USUAL * (self.over + self.under_way + self.waiting);
+        let each = (self.spent + usual / OPERATIONS_PER_SECOND) / (self.over + usual);
+        let rest = each * self.waiting + (each * self.under_way - self.busy).max(0.0);
+        // Memory may leave threads idle.
+        let at_work = ((self.spent + self.busy) / elapsed).min(threads as f64).max(1.0);
+        (self.over > 0.0).then_some(rest / at_work)
+    }
 }
 
 /// Seconds to go at the rate since `start`, from the finished work and the work to do. `None` before the first of it
@@ -214,6 +245,26 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn tiny_tasks_at_the_start_do_not_decide_the_time_left() {
+        let second = OPERATIONS_PER_SECOND;
+        let left = |work: Work, elapsed| work.seconds_left(2, elapsed);
+        let start = Work { under_way: 20.0 * second, waiting: 60.0 * second, ..Work::default() };
+        assert_eq!(left(start, 0.0), None, "nothing is over yet");
+        // They took a hundred times as long as their operations. At this rate it would be an hour.
+        let tiny = Work { over: 0.001 * second, spent: 0.1, busy: 0.1, ..start };
+        assert!(left(tiny, 0.1).is_some_and(|left| (39.0..43.0).contains(&left)));
+        // The first of four equal tasks is over, and so is nearly the second.
+        let (over, waiting) = (10.0 * second, 20.0 * second);
+        let equal = Work { over, under_way: over, waiting, spent: 10.0, busy: 10.0 };
+        assert!(left(equal, 10.0).is_some_and(|left| (left - 10.0).abs() < 1e-9));
+        // Four times as long as usual: with half of the work over, the usual speed hardly counts.
+        let slow = Work { over: waiting, under_way: 0.0, waiting, spent: 80.0, busy: 0.0 };
+        assert!(left(slow, 40.0).is_some_and(|left| (36.0..40.0).contains(&left)));
+        // One thread was at work, because the memory was full.
+        assert!(left(slow, 80.0).is_some_and(|left| (72.0..80.0).contains(&left)));
+    }
 
     #[test]
     fn time_is_left_at_the_rate_so_far() {

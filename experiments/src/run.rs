@@ -20,7 +20,7 @@ use crate::config::{Experiment, stored};
 use crate::data::Prepared;
 use crate::grid::{Budget, Grid, PlanLine};
 use crate::journal::{self, Journal, Who};
-use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, failed_of, seconds_left};
+use crate::outcome::{Outcome, ProgressSnapshot, RunOptions, Work, failed_of};
 use crate::results::finished;
 use crate::row::Row;
 use crate::run_env::{RunEnv, Selected, select};
@@ -158,17 +158,43 @@ struct Board {
     schedule: Schedule,
     /// The selections that are over and still needed.
     selected: BTreeMap<usize, Arc<Selected>>,
-    running: usize,
+    /// The threads of each task that is under way, and its start.
+    running: BTreeMap<Task, (usize, Instant)>,
     /// Threads that no task has.
     free: usize,
     memory: u64,
     done: usize,
     failed: usize,
-    /// Operations of each task that is not over, roughly, and of all that are.
+    /// Operations of each task that is not over, roughly, and of all that are, with the seconds of a thread.
     to_do: BTreeMap<Task, f64>,
     over: f64,
+    spent: f64,
     fatal: Option<Error>,
     stopped: bool,
+}
+
+impl Board {
+    fn work(&self) -> Work {
+        let under_way: f64 = self.running.keys().filter_map(|task| self.to_do.get(task)).sum();
+        let busy =
+            |(threads, since): &(usize, Instant)| *threads as f64 * since.elapsed().as_secs_f64();
+        Work {
+            over: self.over,
+            under_way,
+            waiting: self.to_do.values().sum::<f64>() - under_way,
+            spent: self.spent,
+            busy: self.running.values().map(busy).sum(),
+        }
+    }
+
+    /// Takes a task as over.
+    fn end(&mut self, task: Task) {
+        self.over += self.to_do.remove(&task).unwrap_or(0.0);
+        if let Some((threads, since)) = self.running.remove(&task) {
+            self.spent += threads as f64 * since.elapsed().as_secs_f64();
+            self.free += threads;
+        }
+    }
 }
 
 /// A task with what it was given.
@@ -191,6 +217,7 @@ struct Runner<'a> {
     change: Condvar,
     total: usize,
     skipped: usize,
+    threads: usize,
     start: Instant,
 }
 
@@ -223,19 +250,21 @@ fn carry_out(
         board: Mutex::new(Board {
             schedule,
             selected: BTreeMap::new(),
-            running: 0,
+            running: BTreeMap::new(),
             free: threads,
             memory: 0,
             done: 0,
             failed: 0,
             to_do,
             over: 0.0,
+            spent: 0.0,
             fatal: None,
             stopped: false,
         }),
         change: Condvar::new(),
         total: all.len(),
         skipped: all.len() - todo.len(),
+        threads,
         start,
     };
     runner.show_progress(&runner.lock());
@@ -297,7 +326,9 @@ impl Runner<'_> {
             total: self.total,
             failed: board.failed,
             // A run that stops has no time left.
-            seconds_left: seconds_left(self.start, board.over, board.to_do.values().sum())
+            seconds_left: board
+                .work()
+                .seconds_left(self.threads, self.start.elapsed().as_secs_f64())
                 .filter(|_| !self.options.cancel.load(Ordering::Relaxed)),
         });
     }
@@ -343,10 +374,8 @@ impl Runner<'_> {
                 }
             }
             let mut board = self.lock();
-            board.over += board.to_do.remove(&task).unwrap_or(0.0);
+            board.end(task);
             self.show_progress(&board);
-            board.running -= 1;
-            board.free += threads;
             board.memory -= memory;
             self.change.notify_all();
         }
@@ -358,26 +387,26 @@ impl Runner<'_> {
         let mut board = self.lock();
         loop {
             if self.options.cancel.load(Ordering::Relaxed) {
-                board.stopped |= board.schedule.ready() > 0 || board.running > 0;
+                board.stopped |= board.schedule.ready() > 0 || !board.running.is_empty();
             }
             if board.stopped || board.fatal.is_some() {
                 return None;
             }
-            let (running, used) = (board.running, board.memory);
+            let (idle, used) = (board.running.is_empty(), board.memory);
             let limit = self.options.memory_limit.map(|limit| limit.saturating_sub(data));
             // A task too large for the limit runs alone, to be refused by its own admission.
-            let fits = |t| running == 0 || limit.is_none_or(|l| used + self.memory_of(t) <= l);
+            let fits = |t| idle || limit.is_none_or(|l| used + self.memory_of(t) <= l);
             let threads = share(board.free, board.schedule.sharing());
             if threads <= board.free
                 && let Some(task) = board.schedule.take(fits)
             {
                 let memory = self.memory_of(task);
-                board.running += 1;
+                board.running.insert(task, (threads, Instant::now()));
                 board.free -= threads;
                 board.memory += memory;
                 return Some(Taken { task, threads, memory });
             }
-            if board.running == 0 {
+            if idle {
                 return None;
             }
             // Woken when a task finishes; the time-out is for the cancel flag.
