@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use mustlink::context::Progress;
 use mustlink::text::count;
 pub(crate) use mustlink_experiments::duration;
-use mustlink_experiments::{ProgressSnapshot, RunOptions, RunProgress, Standing};
+use mustlink_experiments::{Best, ProgressSnapshot, RunOptions, RunProgress, Standing};
 
 use crate::{interrupt, term};
 
@@ -183,7 +183,13 @@ impl RunProgress for Meter {
             text += &format!(", {} failed", s.failed);
         }
         let left = s.seconds_left.filter(|_| s.done < s.total);
-        let step = Step { done: text, best: String::new(), left, at: Instant::now() };
+        let best = s.best.as_ref().filter(|_| s.done < s.total).map(|b| {
+            let Best { method, metric, mean, cells, of } = b;
+            format!(
+                ", best so far {method} (mean {metric} {mean:.3} over {cells} of {of} cells each)"
+            )
+        });
+        let step = Step { done: text, best: best.unwrap_or_default(), left, at: Instant::now() };
         self.set((s.done as u64, Some(s.total as u64)), step);
     }
 }
@@ -221,10 +227,17 @@ mod tests {
             |meter: &Meter, most| line(&locked(&meter.stood), Duration::from_secs(20), most);
         let text = |meter: &Meter| within(meter, 47);
         assert_eq!(text(&meter), "at work, 20 s so far");
-        let s = ProgressSnapshot { done: 3, total: 9, failed: 1, seconds_left: Some(7200.0) };
+        let seconds_left = Some(7200.0);
+        let s = ProgressSnapshot { done: 3, total: 9, failed: 1, seconds_left, best: None };
         meter.update(&s);
         assert_eq!(within(&meter, 80), "3 of 9 cells, 1 failed, 20 s so far, about 2 h left");
         assert_eq!(text(&meter), "3 of 9 cells, 1 failed, about 2 h left");
+        let (method, metric) = ("pck".into(), "ari".into());
+        let best = Some(Best { method, metric, mean: 0.5, cells: 1, of: 3 });
+        meter.update(&ProgressSnapshot { failed: 0, best, ..s.clone() });
+        let line =
+            "3 of 9 cells, about 2 h left, best so far pck (mean ari 0.500 over 1 of 3 cells each)";
+        assert_eq!(within(&meter, 90), line);
         meter.update(&ProgressSnapshot { done: 9, failed: 0, ..s });
         assert_eq!(text(&meter), "9 of 9 cells, 20 s so far");
         meter.report("auto, best so far kmeans .9", 1, Some(4));

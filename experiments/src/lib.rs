@@ -24,11 +24,12 @@
 //! | `run_env`, `cell` | what happens in a selection and in a cell |
 //! | `plan` | what a run will take |
 //! | `merge`, `diff` | several results directories |
-//! | `outcome`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
+//! | `outcome`, `best`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
 //! | `single`, `notices`, `number_of_clusters` | outside a study: one method on one data set, and notes about it; criteria for k |
 //! | `judged_pairs`, `continued` | outside a study: clusters of objects of which only judged pairs are known; clusters that keep their numbers |
 
+mod best;
 mod cell;
 mod cell_file;
 mod config;
@@ -70,6 +71,7 @@ mod verify;
 #[cfg(test)]
 use mustlink as _;
 
+pub use best::Best;
 pub use config::{
     Criterion, Curve, DatasetEntry, Exclude, Experiment, ExperimentFile, Format, Head, MethodEntry,
     MethodSpec, Plot, Points, Range, RunSection, Scope, Scoring, Stats, Tolerance, estimate,

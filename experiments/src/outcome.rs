@@ -8,6 +8,7 @@ use std::time::Instant;
 use mustlink_core::Result;
 use mustlink_core::roles::OPERATIONS_PER_SECOND;
 
+use crate::best::Best;
 use crate::cell_file::Wanted;
 use crate::config::{Experiment, stored};
 use crate::data::Source;
@@ -18,7 +19,7 @@ use crate::shard::Shard;
 use crate::standing::{Keep, Standing};
 
 /// The progress of a run at one moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProgressSnapshot {
     /// Cells of this run that are over, those found finished included.
     pub done: usize,
@@ -28,6 +29,8 @@ pub struct ProgressSnapshot {
     pub failed: usize,
     /// Seconds to go, from the work left; absent before the first work is over, and when the run stops.
     pub seconds_left: Option<f64>,
+    /// The best method so far; absent before all methods have finished the same cell.
+    pub best: Option<Best>,
 }
 
 /// The work of a run in operations, and the time that it took.

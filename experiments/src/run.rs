@@ -14,6 +14,7 @@ use mustlink_core::run::STACK;
 use mustlink_core::{Error, Result};
 use mustlink_datasets::data_error;
 
+use crate::best::Scores;
 use crate::cell;
 use crate::cell_file::{CellFile, Wanted, has_failed};
 use crate::config::{Experiment, stored};
@@ -169,6 +170,7 @@ struct Board {
     to_do: BTreeMap<Task, f64>,
     over: f64,
     spent: f64,
+    scores: Option<Scores>,
     fatal: Option<Error>,
     stopped: bool,
 }
@@ -226,10 +228,11 @@ fn carry_out(
     grid: &Grid,
     journal: &Journal,
     cells: &[usize],
-    left: Left,
+    mut left: Left,
     options: &RunOptions,
 ) -> Result<Outcome> {
     let start = Instant::now();
+    let scores = left.scores.take();
     options.announce(experiment, grid, !left.todo.is_empty());
     options.progress.start(&left.standing);
     let todo: Vec<usize> = left.todo.keys().copied().collect();
@@ -258,6 +261,7 @@ fn carry_out(
             to_do,
             over: 0.0,
             spent: 0.0,
+            scores,
             fatal: None,
             stopped: false,
         }),
@@ -330,6 +334,7 @@ impl Runner<'_> {
                 .work()
                 .seconds_left(self.threads, self.start.elapsed().as_secs_f64())
                 .filter(|_| !self.options.cancel.load(Ordering::Relaxed)),
+            best: board.scores.as_ref().and_then(Scores::best),
         });
     }
 
@@ -453,6 +458,9 @@ impl Runner<'_> {
         match rows {
             Ok(rows) => {
                 board.done += 1;
+                if let Some(scores) = &mut board.scores {
+                    scores.add(self.grid, c, &rows);
+                }
                 if has_failed(&rows) {
                     board.failed += 1;
                     board.stopped |=

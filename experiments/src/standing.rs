@@ -7,11 +7,13 @@ use std::path::Path;
 use mustlink_core::Result;
 use mustlink_core::text::{count, form};
 
+use crate::best::Scores;
 use crate::cell_file::{CellFile, Wanted, has_failed};
 use crate::config::Experiment;
 use crate::grid::{Grid, PlanLine};
 use crate::identity::{self, Build};
 use crate::journal;
+use crate::row::Row;
 
 /// Finished cells that a run keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -148,6 +150,8 @@ pub(crate) struct Left {
     pub adopted: Vec<(usize, StaleFile)>,
     /// The finished cells that failed.
     pub failed: Vec<usize>,
+    /// The scores of the finished cells.
+    pub scores: Option<Scores>,
 }
 
 impl Left {
@@ -174,6 +178,12 @@ impl Left {
         };
         let (mut todo, mut adopted) = (BTreeMap::new(), Vec::new());
         let mut failed = Vec::new();
+        let mut scores = Scores::new(experiment, grid);
+        let mut add = |c: usize, rows: Vec<&Row>| {
+            if let Some(scores) = &mut scores {
+                scores.add(grid, c, rows);
+            }
+        };
         let mut seconds = BTreeMap::new();
         let mut note_time = |c: usize, file: &CellFile| {
             let (sum, count) =
@@ -186,20 +196,20 @@ impl Left {
             let file = match journal::read_cell(dir, identity) {
                 Ok(None) => {
                     let other = stale.of_cell(grid, c);
+                    let mut whole = None;
                     if let Some(other) = other {
                         standing.note_stale(grid, c, other);
                         if let Ok(Some(file)) = journal::read_cell(dir, &other.identity) {
                             note_time(c, &file);
+                            // Rows that are added would be of two builds.
+                            let is_whole = keep == Keep::Stale && file.has_all(&wanted);
+                            whole = is_whole.then_some((other, file));
                         }
                     }
-                    // Rows that are added would be of two builds.
-                    let whole = |other: &&StaleFile| {
-                        let file = journal::read_cell(dir, &other.identity).ok().flatten();
-                        file.is_some_and(|f| f.has_all(&wanted))
-                    };
-                    match other.filter(|_| keep == Keep::Stale).filter(whole) {
-                        Some(other) => {
+                    match whole {
+                        Some((other, file)) => {
                             standing.finished += 1;
+                            add(c, file.select(&wanted).0);
                             adopted.push((c, other.clone()));
                         }
                         None => drop(todo.insert(c, None)),
@@ -224,6 +234,7 @@ impl Left {
             let (rows, missing) = file.select(&wanted);
             if file.has_all(&wanted) {
                 standing.finished += 1;
+                add(c, rows.clone());
                 if has_failed(rows) {
                     failed.push(c);
                 }
@@ -237,7 +248,7 @@ impl Left {
             }
             todo.insert(c, wanted.points.is_some().then_some(missing));
         }
-        Ok(Left { standing, wanted, todo, seconds, adopted, failed })
+        Ok(Left { standing, wanted, todo, seconds, adopted, failed, scores })
     }
 }
 

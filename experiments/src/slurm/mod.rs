@@ -351,6 +351,7 @@ impl Follower<'_> {
             total: self.total,
             failed: self.failed,
             seconds_left: seconds_left(self.start, over, to_do),
+            best: None,
         });
         Ok(())
     }
