@@ -94,7 +94,7 @@ pub struct Counts {
     pub cannot: usize,
     /// "Don't know" replies.
     pub dont_know: usize,
-    /// Replies taken back: they are queries and none of the three above.
+    /// Replies that the selector took back: they are queries and none of the three above.
     pub retracted: usize,
     /// Conclusions that cost nothing, of those from before answers were corrected none.
     pub inferred: usize,

@@ -72,7 +72,7 @@ struct Course {
     open: Option<(QueryId, Question)>,
     /// Replies so far.
     told: usize,
-    /// Replies that the budget counts, including earlier ones in the record.
+    /// Replies that the budget counts, including earlier ones in the record that were not retracted.
     paid: usize,
     /// Requests for clusterings since the last question.
     clusterings: usize,
@@ -237,8 +237,8 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
 
     /// The selection so far. If it has not ended, the open question is a missing answer.
     ///
-    /// Recorded replies that the selector did not request again are at the end of its log. Their constraints stay;
-    /// retracted replies are counted.
+    /// Recorded replies that the selector did not request again are at the end of its log. Their constraints stay.
+    /// Retracted replies are not in it.
     pub fn selection(&self) -> Selection {
         let Some(course) = &self.course else {
             return Selection::from_events(self.problem.n(), vec![]);
@@ -246,16 +246,12 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
         let mut selection = course.selection.clone();
         let unmet = self.record.as_ref().map(|record| record.unmet()).unwrap_or_default();
         let mut knowledge = None;
-        for Recorded { id, subject, reference, answer, retracted, .. } in unmet {
+        for Recorded { id, subject, reference, answer, .. } in unmet {
             let purpose = "recorded".into();
             selection.events.extend([
                 Event::Asked { id, subject, reference, purpose },
                 Event::Told { id, reply: answer.reply, cost: answer.cost },
             ]);
-            if retracted {
-                selection.events.push(Event::Retracted { id });
-                continue;
-            }
             let knowledge = knowledge.get_or_insert_with(|| course.knowledge.clone());
             if knowledge.tell(subject, reference, answer.reply) == Learned::Conflict {
                 selection.events.push(Event::Conflict { id });
@@ -295,7 +291,7 @@ impl<'a, R: DerefMut<Target: Record>> Driver<'a, R> {
             asked: HashSet::new(),
             open: None,
             told: 0,
-            paid: self.answers().len(),
+            paid: self.answers().iter().filter(|recorded| !recorded.retracted).count(),
             clusterings: 0,
             passed: 0,
             is_over: false,

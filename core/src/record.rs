@@ -50,7 +50,7 @@ pub trait Record {
     /// Returns the errors of [`Record::ask`]; `Oracle` if that query has no answer.
     fn retract(&mut self, id: QueryId) -> Result<()>;
 
-    /// The replies that a replay skips: taken back, or answered after one that was.
+    /// The replies that a replay skips, except those that were taken back.
     fn unmet(&self) -> Vec<Recorded>;
 
     /// Records the end of a session, unless it last ended for the same reason.

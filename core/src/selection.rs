@@ -70,7 +70,7 @@ pub fn run_with(
 ) -> Result<Selection> {
     let Asking { budget, points, provide, ledger } = asking;
     let mut driver = Driver::new(selector, problem, budget, points, ledger, ctx)?;
-    for recorded in driver.answers() {
+    for recorded in driver.answers().into_iter().filter(|recorded| !recorded.retracted) {
         oracle.recall(&recorded.question(), &recorded.answer);
     }
     loop {

@@ -242,11 +242,10 @@ fn command(state: &State, act: Act) -> Result<Command, Trouble> {
         Act::Change { id, reply } => {
             let old = state.view.entries.iter().find(|e| e.id == id).ok_or(Trouble::Nothing)?;
             let new = Statement { i: old.subject, j: old.reference, reply };
-            let free = !old.later;
             let known = &mut state.without(id);
             sorting::fresh(known, &[new]).map_err(|(_, chain)| Trouble::Conflict(chain))?;
             let (new, note) = (vec![new], old.note.clone());
-            let change = Change { purpose: "change", new, note, free, ..Change::default() };
+            let change = Change { purpose: "change", new, note, ..Change::default() };
             Ok(Command::Rewrite { reply: None, change })
         }
         Act::Sort { groups } => {

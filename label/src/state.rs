@@ -54,8 +54,6 @@ pub(crate) struct Change {
     pub note: Option<String>,
     /// Answers by pair from another ledger. They keep their annotators and times.
     pub recorded: BTreeMap<(u32, u32), Answer>,
-    /// They replace answers already counted.
-    pub free: bool,
     /// The answer to the open question that was given with them.
     pub with: Option<QueryId>,
 }
@@ -149,7 +147,7 @@ impl State {
         let entries = &self.view.entries;
         let of = |reply| entries.iter().filter(|e| e.reply == reply && !e.later).count();
         let later = entries.iter().filter(|e| e.later).count();
-        let answered = self.view.counts.answered;
+        let answered = entries.len() - later;
         let mut times: Vec<u64> = entries.iter().filter_map(|e| e.elapsed_ms).collect();
         let mut times = times.split_off(times.len().saturating_sub(LAST));
         times.sort_unstable();
@@ -159,7 +157,6 @@ impl State {
             unsure: of(Reply::DontKnow),
             later,
             left: self.budget.map(|budget| budget.saturating_sub(answered)),
-            retracted: (answered + later).saturating_sub(entries.len()),
             answered,
             free: self.view.counts.free,
             pace_ms: times.get(times.len() / 2).copied(),
@@ -221,7 +218,6 @@ impl Shared {
     fn change(&self, f: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         f(&mut state);
-        state.count();
         state.judge();
         state.busy = false;
         state.view.turn += 1;
@@ -265,12 +261,12 @@ impl Shared {
         own.sort_by_key(|r| r.line);
         let known = statements(n, &given, own.iter().copied());
         let free = free(n, &given, &own);
-        let paid = answers.iter().filter(|r| is_own(&r.answer) && r.answer.is_paid()).count();
         let mut state = self.lock();
         state.view.open = None;
         state.view.ended = None;
-        (state.view.counts.answered, state.view.counts.free) = (paid, free);
         state.view.entries = own.into_iter().map(|r| state.entry(r)).collect();
+        state.view.counts.free = free;
+        state.count();
         state.known = known;
     }
 

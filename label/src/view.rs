@@ -48,7 +48,7 @@ pub struct Entry {
 /// Counts of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Counts {
-    /// Answers of a person, those taken back included: what the budget counts.
+    /// Answers of a person, without those taken back and questions set aside: what the budget counts.
     pub answered: usize,
     /// Questions left of the budget.
     pub left: Option<usize>,
@@ -60,8 +60,6 @@ pub struct Counts {
     pub unsure: usize,
     /// Set aside, to be asked once more.
     pub later: usize,
-    /// Answers taken back.
-    pub retracted: usize,
     /// Pairs that follow from known ones and were not asked.
     pub free: u64,
     /// Median time of the last answers, in milliseconds.

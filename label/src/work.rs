@@ -239,11 +239,11 @@ fn rewrite(ledger: &mut Ledger, given: &Constraints, change: &Change) -> Result<
             continue;
         }
         back.extend(old.map(|r| r.id));
-        let (cost, note) = (if change.free { 0.0 } else { 1.0 }, change.note.clone());
+        let note = change.note.clone();
         let recorded = change.recorded.get(&pair(s.i, s.j)).filter(|a| a.reply == s.reply);
         let (annotator, at) =
             recorded.map_or((None, now()), |a| (a.annotator.clone(), a.at.clone()));
-        new.push(((s.i, s.j), Answer { cost, note, annotator, at, ..Answer::of(s.reply) }));
+        new.push(((s.i, s.j), Answer { note, annotator, at, ..Answer::of(s.reply) }));
     }
     let left = standing(&answers).filter(|r| !back.contains(&r.id));
     let mut left = statements(ledger.header().n, given, left);

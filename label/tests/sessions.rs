@@ -194,8 +194,36 @@ fn undone_changed_and_resumed_sessions_end_as_plain_ones() {
             answer(&single, s, 7);
         });
         assert_eq!(said(&turned), said(&plain), "{tag}");
-        assert_eq!(turned.counts(turned.asked()).retracted, 3, "{tag}");
+        assert_eq!(turned.asked(), plain.asked(), "{tag}");
     }
+}
+
+/// Regression test: an answer that was undone still counted, so that the session had ended.
+#[test]
+fn an_answer_undone_at_the_end_of_the_budget_can_be_given_again() {
+    let single = single(registry::build_default("random_pairs").unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("l");
+    let selected = session_of(&single, &path, Some(3), |s| {
+        answer(&single, s, usize::MAX);
+        let last = standing(s);
+        assert_eq!(
+            (last.ended.as_deref(), last.counts.left),
+            (Some("the budget is spent"), Some(0))
+        );
+        let entry = last.entries.last().unwrap();
+        let undone = act(s, Act::Undo);
+        assert_eq!((undone.counts.answered, undone.counts.left), (2, Some(1)));
+        let open = undone.open.expect("the question is asked again");
+        assert_eq!((open.subject, open.reference), (entry.subject, entry.reference));
+        act(s, Act::Reply { reply: entry.reply, note: None });
+        // The same with an earlier answer that is changed, which is still one answer.
+        let first = standing(s).entries[0].id;
+        let changed = act(s, Act::Change { id: first, reply: Reply::DontKnow });
+        assert_eq!((changed.counts.answered, changed.open), (3, None));
+    });
+    assert_eq!(selected.asked(), 3);
+    session_of(&single, &path, Some(3), |s| assert_eq!(standing(s).counts.left, Some(0)));
 }
 
 #[test]

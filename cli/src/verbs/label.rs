@@ -1,13 +1,13 @@
 //! The command `label`: an annotator answers in the terminal or on a local page.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use mustlink::roles::{Answer, Event, QueryId, Reply};
+use mustlink::roles::{Answer, Event, Reply};
 use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
@@ -350,15 +350,10 @@ struct Ended {
     is_written: bool,
 }
 
-/// The annotator's answers that were not retracted, without answers that follow from others.
+/// The annotator's answers, without answers that follow from others.
 fn answers(selection: &Selection) -> impl Iterator<Item = Reply> {
-    let retracted = |e: &Event| match e {
-        Event::Retracted { id } => Some(*id),
-        _ => None,
-    };
-    let retracted: HashSet<QueryId> = selection.events.iter().filter_map(retracted).collect();
-    selection.events.iter().filter_map(move |event| match event {
-        Event::Told { id, reply, cost } if *cost > 0.0 && !retracted.contains(id) => Some(*reply),
+    selection.events.iter().filter_map(|event| match event {
+        Event::Told { reply, cost, .. } if *cost > 0.0 => Some(*reply),
         _ => None,
     })
 }

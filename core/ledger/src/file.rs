@@ -452,7 +452,7 @@ impl Record for Ledger {
 
     fn unmet(&self) -> Vec<Recorded> {
         let met = self.state.on_tape();
-        self.answers().into_iter().filter(|r| !met.contains(&r.id)).collect()
+        self.answers().into_iter().filter(|r| !r.retracted && !met.contains(&r.id)).collect()
     }
 
     fn close(&mut self, reason: Option<&str>) -> Result<()> {

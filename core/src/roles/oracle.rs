@@ -153,11 +153,6 @@ impl Answer {
             votes: Vec::new(),
         }
     }
-
-    /// True if it had a cost: answers that are already known are free.
-    pub fn is_paid(&self) -> bool {
-        self.cost > 0.0
-    }
 }
 
 /// Reason why an oracle refuses further answers.

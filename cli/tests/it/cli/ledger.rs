@@ -43,6 +43,20 @@ fn a_selection_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn an_answer_that_was_undone_is_not_a_query() {
+    let bench = Bench::new();
+    let of_data = "--data iris --k 3 --selector random_pairs --ledger asked.jsonl --budget 5";
+    bench.run(&format!("select {of_data} --out a.csv"));
+    let undone = "{\"v\":1,\"type\":\"retracted\",\"id\":\"q000004\"}\n";
+    bench.write("asked.jsonl", bench.read("asked.jsonl") + undone);
+    let line = format!("cluster {of_data} --clusterer pck_means");
+    let done = bench.run(&format!("{line} --oracle none"));
+    assert!(done.out.contains("\nqueries      4 of at most 5, plus"), "{}{}", done.out, done.err);
+    // There is room for another answer.
+    assert_eq!(bench.run(&format!("{line} --format json")).json()["queries"], 5);
+}
+
+#[test]
 fn a_ledger_of_another_selection_is_refused() {
     let bench = Bench::new();
     bench.run(
