@@ -6,7 +6,9 @@ use mustlink::Context;
 use mustlink::text::count;
 use mustlink_datasets::{PairOptions, read_pairs, write_questions, write_rows};
 use mustlink_experiments::continued::{Continued, Previous};
-use mustlink_experiments::judged_pairs::{Evidence, PairClusters, answers, chain, summary};
+use mustlink_experiments::judged_pairs::{
+    Evidence, PairClusters, answers, chain, summary, threshold_column,
+};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -104,7 +106,8 @@ impl PairsArgs {
             .cancel(interrupt::flag())
             .memory_limit(memory_limit)
             .build();
-        let previous = previous.map(|file| Previous::read(file, objects)).transpose()?;
+        let before = previous.map(|file| Previous::of_thresholds(file, objects, &thresholds));
+        let before = before.transpose()?;
         let work = || -> mustlink::Result<(String, Vec<PairClusters>)> {
             let (given, ledger) = (job.constraints.as_deref(), job.ledger.as_deref());
             let answers = answers(objects, given, ledger, &ctx)?;
@@ -117,17 +120,18 @@ impl PairsArgs {
         let warnings = ctx.warnings();
         warnings.iter().for_each(|text| job.warn(text));
         let first = &found[0];
-        let continued = |found: &PairClusters| {
+        let continued = |(at, found): (usize, &PairClusters)| {
             let labels: Vec<Option<u32>> = found.labels.iter().copied().map(Some).collect();
-            previous.as_ref().map(|before| before.continued(&labels, &ctx)).transpose()
+            before.as_ref().map(|before| before[at].continued(&labels, &ctx)).transpose()
         };
-        let continued = found.iter().map(continued).collect::<mustlink::Result<Vec<_>>>()?;
+        let continued = found.iter().enumerate().map(continued);
+        let continued = continued.collect::<mustlink::Result<Vec<_>>>()?;
         let both = || found.iter().zip(&continued);
         if let Some(out) = out {
             let name = |found: &PairClusters| -> String {
                 match thresholds.len() {
                     1 => "label".into(),
-                    _ => format!("threshold_{}", found.threshold),
+                    _ => threshold_column(found.threshold),
                 }
             };
             let head: Vec<String> =

@@ -135,6 +135,9 @@ pub fn read_labels(
 
 const EXPECTED: &str = "a header row with the columns id,label";
 
+/// The remedy in the error about several columns that may hold the labels.
+pub const RENAME: &str = "give one of them the name label";
+
 fn parse(records: &Records, named: Option<&str>, id_column: Option<&str>) -> Result<LabelColumn> {
     let Records { header, place, .. } = records;
     let id = match id_column {
@@ -190,8 +193,7 @@ fn the_label(records: &Records, others: &[usize]) -> Result<usize> {
             Err(bad(
                 place,
                 format!(
-                    "which column holds the labels? none is called label or class; name one with --truth-column or \
-                     --labels-column: {}",
+                    "which column holds the labels? none is called label or class; {RENAME}: {}",
                     names.join(", ")
                 ),
             ))
@@ -277,10 +279,7 @@ mod tests {
         assert_eq!(labels(&named), [Some("3")]);
         // The last of many is a guess, which gives a score for anything.
         let message = read("width,length\n1,2\n", None, None).unwrap_err().to_string();
-        assert!(
-            message.contains("--truth-column") && message.ends_with("width, length"),
-            "{message}"
-        );
+        assert!(message.ends_with("; give one of them the name label: width, length"), "{message}");
     }
 
     #[test]

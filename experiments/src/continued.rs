@@ -6,14 +6,17 @@ use mustlink_core::closure::UnionFind;
 use mustlink_core::clustering::NONE;
 use mustlink_core::text::count;
 use mustlink_core::{Context, Error, Result};
-use mustlink_datasets::{Dataset, read_labels};
+use mustlink_datasets::{Dataset, column_names, read_labels};
 use mustlink_kernels::agreement::sparse_matching::{Worth, first_of_largest};
 use serde::Serialize;
+
+use crate::judged_pairs::threshold_column;
 
 /// Largest number of an earlier cluster.
 const LARGEST: u32 = 1_000_000_000;
 
 /// The labels of an earlier run.
+#[derive(Clone)]
 pub struct Previous {
     /// The old number of each object of today.
     of_objects: Vec<Option<u32>>,
@@ -27,8 +30,27 @@ impl Previous {
     /// # Errors
     /// `Data` for a file that cannot be read, labels that are not numbers, and a file about other objects.
     pub fn read(path: &str, objects: &Dataset) -> Result<Self> {
+        Previous::of_column(path, objects, None)
+    }
+
+    /// The labels for each threshold: those columns of a file with several thresholds, otherwise the same labels for
+    /// all.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Previous::read`].
+    pub fn of_thresholds(path: &str, objects: &Dataset, thresholds: &[f64]) -> Result<Vec<Self>> {
+        let names = column_names(path)?.unwrap_or_default();
+        let columns: Vec<String> = thresholds.iter().map(|at| threshold_column(*at)).collect();
+        if columns.iter().all(|column| names.contains(column)) {
+            let of = |column: &String| Previous::of_column(path, objects, Some(column));
+            return columns.iter().map(of).collect();
+        }
+        Ok(vec![Previous::read(path, objects)?; thresholds.len()])
+    }
+
+    fn of_column(path: &str, objects: &Dataset, column: Option<&str>) -> Result<Self> {
         let id = objects.reading.id.as_deref();
-        let before = read_labels(path, None, id)?;
+        let before = read_labels(path, column, id)?;
         let bad = |message: String| Error::Data { place: path.into(), message };
         let number = |name: &String| {
             let number = name.parse().ok().filter(|number| *number <= LARGEST);

@@ -258,6 +258,11 @@ impl PairClusters {
     }
 }
 
+/// The name of the column of labels at one of several thresholds.
+pub fn threshold_column(threshold: f64) -> String {
+    format!("threshold_{threshold}")
+}
+
 /// A chain in words: `a = b != c`. Empty if only pairs without a verdict speak against the overruled one.
 pub fn chain(case: &Overruled, objects: &Dataset) -> String {
     let mut text = String::new();

@@ -85,13 +85,13 @@ fn made(
         .build();
     let ledger = request.ledger.as_deref();
     let answers = answers(objects, request.constraints.as_deref(), ledger, &ctx)?;
-    let read = |file| Previous::read(file, objects);
+    let read = |file| Previous::of_thresholds(file, objects, &request.thresholds);
     let before = request.previous.as_deref().map(read).transpose()?;
     let Request { prior, join_cost, unjudged, .. } = *request;
     let evidence = Evidence::new(&judged, answers, prior, join_cost, unjudged)?;
     let ids = |i: u32, j: u32| (objects.id(i as usize), objects.id(j as usize));
     let mut all = Vec::new();
-    for &threshold in &request.thresholds {
+    for (at, &threshold) in request.thresholds.iter().enumerate() {
         let found = evidence.cluster(threshold, &ctx)?;
         ctx.check()?;
         let overruled = found.overruled().into_iter().map(|case| {
@@ -105,7 +105,7 @@ fn made(
         });
         let (overruled, asked) = (overruled.collect(), asked.collect());
         let labels: Vec<Option<u32>> = found.labels.iter().copied().map(Some).collect();
-        let continued = |before: &Previous| before.continued(&labels, &ctx);
+        let continued = |before: &Vec<Previous>| before[at].continued(&labels, &ctx);
         let previous = before.as_ref().map(continued).transpose()?;
         let number = |label: u32| previous.as_ref().map_or(label, |all| all.number(label));
         let labels = found.labels.iter().map(|&label| i64::from(number(label))).collect();

@@ -5,7 +5,7 @@ use mustlink::roles::{Metric, MetricInput, MetricProperties};
 use mustlink::run::guarded;
 use mustlink::text::{count, form};
 use mustlink::{Error, Result};
-use mustlink_datasets::{Classes, LabelColumn, data_error, read_labels};
+use mustlink_datasets::{Classes, LabelColumn, RENAME, data_error, read_labels};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
@@ -135,8 +135,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let metrics = metrics(&args.metrics)?;
     let truth = truth(args)?;
-    let (column, id) = (args.labels_column.as_deref(), args.id.as_deref());
-    let (labels, how) = read_labels(&args.labels, column, id)?.in_order_of(&truth)?;
+    let column = ("--labels-column", args.labels_column.as_deref());
+    let (labels, how) = read(&args.labels, column, args.id.as_deref())?.in_order_of(&truth)?;
     let (n, of, class) = (labels.n(), &labels.column, &truth.column);
     term::tell(&format!("{}, {how}: labels {of}, classes {class}", count(n, "object")));
     let (found, classes) = (&labels.labels, truth.truth()?);
@@ -230,10 +230,26 @@ fn metrics(asked: &[String]) -> Result<Vec<Box<dyn Metric>>> {
     Ok(built)
 }
 
+/// Reads a column of labels, which an option may name.
+fn read(
+    path: &str,
+    (option, column): (&str, Option<&str>),
+    id: Option<&str>,
+) -> Result<LabelColumn> {
+    read_labels(path, column, id).map_err(|e| match e {
+        Error::Data { place, message } => {
+            let message = message.replacen(RENAME, &format!("name one with {option}"), 1);
+            Error::Data { place, message }
+        }
+        other => other,
+    })
+}
+
 /// The classes of a file or of a named data set.
 fn truth(args: &Args) -> Result<LabelColumn> {
     if args.truth == "-" || mustlink_datasets::is_path(&args.truth) {
-        return read_labels(&args.truth, args.truth_column.as_deref(), args.id.as_deref());
+        let column = ("--truth-column", args.truth_column.as_deref());
+        return read(&args.truth, column, args.id.as_deref());
     }
     let mut options = args.data.open_options();
     options.class_column = args.truth_column.clone();

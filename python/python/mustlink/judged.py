@@ -99,8 +99,9 @@ def cluster_pairs(
     ledger : path, optional
         Ledger whose answers win over verdicts. It must refer to the same ids, not to rows by number.
     previous : path, optional
-        Labels of an earlier run, with the columns ``id`` and ``label``. Clusters that continue keep their numbers, so
-        that as many objects as possible do; others have new numbers.
+        Labels of an earlier run, with the columns ``id`` and ``label``; for several thresholds with a column for each,
+        such as ``threshold_0.7``, or ``label`` for all. Clusters that continue keep their numbers, so that as many
+        objects as possible do; others have new numbers.
     questions : int
         Largest number of questions.
     random_state : int, RandomState or None; default 0

@@ -57,6 +57,18 @@ fn clusters_keep_their_numbers() {
     assert_eq!(bench.read("l.csv"), "id,label\na,5\nb,5\nc,5\nd,6\ne,6\n");
     let text = "previous     1 kept, 0 split, 0 joined, 1 new (6), 1 gone (2)\n";
     assert!(done.out.contains(text), "{}", done.out);
+    // The labels of several thresholds go on column by column.
+    let two = "cluster --pairs scored.csv --threshold 0.5,0.93 --out two.csv --previous";
+    bench.write("two.csv", "id,threshold_0.5,threshold_0.93\na,3,1\nb,3,1\nc,3,2\nd,4,8\ne,4,8\n");
+    assert_eq!(bench.run(&format!("{two} two.csv")).status, 0);
+    let kept = "id,threshold_0.5,threshold_0.93\na,3,1\nb,3,1\nc,3,2\nd,4,8\ne,4,8\n";
+    assert_eq!(bench.read("two.csv"), kept);
+    let done = bench.run("cluster --pairs scored.csv --previous two.csv");
+    let said = "give one of them the name label: threshold_0.5, threshold_0.93\n";
+    assert!(done.status == 3 && done.err.ends_with(said), "{}", done.err);
+    let done = bench.run("score --truth old.csv --labels two.csv");
+    let said = "name one with --labels-column: threshold_0.5, threshold_0.93\n";
+    assert!(done.status == 3 && done.err.ends_with(said), "{}", done.err);
     // The same for clusters of data.
     bench.write("data.csv", "name,x\na,0\nb,1\ne,1\nc,9\nd,8\n");
     bench.write("old.csv", "id,label\na,5\nb,5\nc,5\nd,5\ne,5\n");
