@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::judged_pairs::threshold_column;
 
-/// Largest number of an earlier cluster.
+/// Largest number of a cluster.
 const LARGEST: u32 = 1_000_000_000;
 
 /// The labels of an earlier run.
@@ -111,8 +111,8 @@ pub struct Continued {
 
 impl Continued {
     /// Gives the old numbers to clusters so that as many objects as possible keep theirs. Other clusters have the
-    /// numbers after the largest old one. `objects`: old number and new cluster (below `k`) of each object
-    /// in either.
+    /// numbers after the largest old one; after [`LARGEST`], the smallest that no old one has. `objects`: old number
+    /// and new cluster (below `k`) of each object in either.
     ///
     /// # Errors
     /// `Cancelled`.
@@ -136,7 +136,9 @@ impl Continued {
         let kept: Vec<(u32, u32)> = old.iter().zip(&cluster_of).filter_map(continues).collect();
         kept.iter().for_each(|&(number, cluster)| numbers[cluster as usize] = number);
         let begun: Vec<usize> = (0..k).filter(|&cluster| numbers[cluster] == NONE).collect();
-        for (number, &cluster) in (old.last().map_or(0, |last| last + 1)..).zip(&begun) {
+        let next = old.last().map_or(0, |last| last + 1);
+        let free = (0..next).filter(|number| !place.contains_key(number));
+        for (number, &cluster) in (next..=LARGEST).chain(free).zip(&begun) {
             numbers[cluster] = number;
         }
         // The old cluster that holds more than half of a new one, and the other way around.

@@ -180,6 +180,9 @@ pub fn utc(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
+/// The number of a query is below this, so that there is always a next one.
+const MOST_QUERIES: QueryId = 1 << 53;
+
 /// Number of a query as the file has it: `q000017`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Id(pub(super) QueryId);
@@ -200,7 +203,7 @@ impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let number = text.strip_prefix('q').and_then(|t| t.parse().ok());
-        number.map(Id).ok_or_else(|| {
+        number.filter(|number| *number < MOST_QUERIES).map(Id).ok_or_else(|| {
             serde::de::Error::custom(format!("\"{text}\" is not the id of a query, like q000017"))
         })
     }

@@ -91,6 +91,9 @@ fn clusters_are_kept_split_joined_new_and_gone() {
         found.text(),
         "2 kept, 1 split (10 from 3), 1 joined (5 into 9), 1 new (11), 1 gone (7)"
     );
+    // Regression test: a number after the largest was not accepted by the next run.
+    let found = of_file("id,label\na,1000000000\nb,999999999\nx,0\n", &[0, 1, 2, 3]).unwrap();
+    assert_eq!(found.numbers, [1_000_000_000, 999_999_999, 1, 2]);
     let refused = |text: &str| of_file(text, &[0, 0]).unwrap_err().to_string();
     assert!(
         refused("id,label\na,x\n")

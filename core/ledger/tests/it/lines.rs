@@ -190,8 +190,12 @@ fn a_line_that_cannot_follow_is_named_on_opening() {
     let twice: String = text.lines().chain(text.lines().last()).map(|l| format!("{l}\n")).collect();
     std::fs::write(&path, twice).unwrap();
     let header = open(&path.with_extension("other")).header().clone();
-    let made = Ledger::open(&path, header, Durability::None).map(drop);
-    assert_eq!(said(&path, made), "L, line 4: q000001 was asked before");
+    let made = || said(&path, Ledger::open(&path, header.clone(), Durability::None).map(drop));
+    assert_eq!(made(), "L, line 4: q000001 was asked before");
+    // The next one would have no number.
+    std::fs::write(&path, text.replace("q000000", &format!("q{}", u64::MAX))).unwrap();
+    let wrong = made();
+    assert!(wrong.starts_with("L, line 2: ") && wrong.contains("is not the id"), "{wrong}");
 }
 
 /// A line that was cut off may be the beginning of a header; a file without a whole line may be another kind of file.
