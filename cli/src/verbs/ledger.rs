@@ -2,11 +2,13 @@
 
 use mustlink::text::count;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
 use mustlink::constraints::{Constraints, Strength};
-use mustlink::roles::{Answer, Reply};
+use mustlink::roles::{Answer, QueryId, Reply};
 use mustlink::selection::Recorded;
 use mustlink::{Constraint, Context, Kind, Problem};
 use mustlink_datasets::Dataset;
@@ -110,9 +112,21 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
     let (people, scene) = (names(&args.ledgers), set.scene(Context::new(0)));
     let (mut votes, mut given, mut cast) = (Votes::new(), vec![0; people.len()], Vec::new());
+    let mut sessions: BTreeMap<Moment, &PathBuf> = BTreeMap::new();
     for (person, ledger) in args.ledgers.iter().enumerate() {
         let (answers, notices) = mustlink_ledger::answers(ledger, &scene)?;
         notices.iter().for_each(|text| term::tell(&format!("warning: {text}")));
+        let head = first_line(ledger);
+        for moment in answers.iter().filter_map(|r| moment(&head, r)) {
+            let before = *sessions.entry(moment).or_insert(ledger);
+            if before != ledger {
+                return Err(Failure::usage(format!(
+                    "{} is a copy of {}, so its answers would count twice; leave one out",
+                    ledger.display(),
+                    before.display()
+                )));
+            }
+        }
         // An answer that follows from other answers is not a vote.
         let is_vote = |r: &Recorded| is_own(&r.answer) && r.answer.reply != Reply::DontKnow;
         cast.extend(answers.into_iter().filter(is_vote).map(|r| (person, r)));
@@ -159,6 +173,24 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         term::tell(&format!("warning: {}", clash.render(&|i| set.called(i))));
     }
     Ok(0)
+}
+
+/// When an answer was given in a session: the first line of its ledger, the query, the moment, and the time taken in
+/// milliseconds.
+type Moment = (String, QueryId, String, u64);
+
+/// The moment of an answer in the ledger that begins with `head`. `None` if nobody measured the time, as for answers of
+/// a program or from a file: these may be equal in the ledgers of several people.
+fn moment(head: &str, recorded: &Recorded) -> Option<Moment> {
+    let Answer { at, elapsed_ms, .. } = &recorded.answer;
+    Some((head.into(), recorded.id, at.clone()?, (*elapsed_ms)?))
+}
+
+/// The first line of a file, without the byte-order mark of an editor. Empty if it cannot be read.
+fn first_line(path: &Path) -> String {
+    let read = File::open(path).map(|file| BufReader::new(file).lines().next());
+    let line = read.ok().flatten().and_then(Result::ok).unwrap_or_default();
+    line.trim_start_matches('\u{feff}').into()
 }
 
 /// The name of each person: that of the ledger, with its folder if two ledgers have one name.

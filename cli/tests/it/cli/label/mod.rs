@@ -230,6 +230,33 @@ fn an_answer_that_another_ledger_imported_counts_once() {
 }
 
 #[test]
+fn a_copy_of_a_ledger_is_not_another_person() {
+    let bench = Bench::new();
+    let select =
+        "select --data iris --selector random_pairs --budget 3 --ledger l.jsonl --out p.csv";
+    assert_eq!(bench.run(select).status, 0);
+    // As a person answers, at some moment and in some time.
+    let told = |second: usize| {
+        let of_person =
+            format!("\"at\":\"2026-01-01T00:00:0{second}Z\",\"elapsed_ms\":1234,\"cost\"");
+        bench.read("l.jsonl").replace("\"cost\"", &of_person)
+    };
+    bench.write("ann.jsonl", told(1));
+    bench.write("ben.jsonl", told(2));
+    let merge = |ledgers: &str| bench.run(&format!("ledger merge {ledgers} --data iris"));
+    assert_eq!(merge("ann.jsonl ben.jsonl").status, 0);
+    bench.write("renamed.jsonl", format!("\u{feff}{}", told(1)));
+    merge("ann.jsonl ben.jsonl renamed.jsonl").failed(
+        2,
+        "error: renamed.jsonl is a copy of ann.jsonl, so its answers would count twice; leave one out\n",
+    );
+    // Nor is an earlier state of it, from which an answer was taken back later.
+    let retracted = "{\"v\":1,\"type\":\"retracted\",\"id\":\"q000001\"}\n";
+    bench.write("renamed.jsonl", told(1) + retracted);
+    assert_eq!(merge("renamed.jsonl ann.jsonl").status, 2);
+}
+
+#[test]
 fn an_imported_answer_is_a_vote_even_if_it_follows() {
     let bench = Bench::with("cars.csv", CARS);
     bench.write("ann.csv", "i,j,answer\n0,1,same\n1,2,same\n0,2,same\n");
