@@ -30,9 +30,30 @@ pub(crate) enum File {
 /// Reads a file, and makes the plugins that it names known.
 pub(crate) fn document(file: &Path) -> mustlink::Result<Document> {
     let document = Document::read(file)?;
+    declare(&document, file.parent().unwrap_or(Path::new("")))?;
+    Ok(document)
+}
+
+/// Makes the plugins known that a document names.
+fn declare(document: &Document, base: &Path) -> mustlink::Result<()> {
     let mut out = Vec::new();
-    scripts::declare(document.root(), file.parent().unwrap_or(Path::new("")), &mut out);
-    if out.is_empty() { Ok(document) } else { Err(Error::Config(out)) }
+    scripts::declare(document.root(), base, &mut out);
+    if out.is_empty() { Ok(()) } else { Err(Error::Config(out)) }
+}
+
+/// Makes the plugins known that `--set plugins=…` names; relative paths start at `base`.
+pub(crate) fn declare_set(
+    document: Option<&Document>,
+    sets: &[String],
+    base: &Path,
+) -> mustlink::Result<()> {
+    let mut named = sets.iter().filter(|set| set.trim_start().starts_with("plugins")).peekable();
+    if named.peek().is_none() {
+        return Ok(());
+    }
+    let mut document = document.cloned().map_or_else(|| Document::parse("--set", ""), Ok)?;
+    named.try_for_each(|set| document.set(set))?;
+    declare(&document, base)
 }
 
 /// Registers the plugins of the file `mustlink.toml` in the working directory, if there is one. Returns the
@@ -77,6 +98,7 @@ pub(crate) fn read(file: &Path, sets: &[String]) -> Result<File, Failure> {
         return Ok(File::Experiment(Box::new(Experiment::load(file, sets)?)));
     }
     self::document(file)?;
+    declare_set(Some(&document), sets, file.parent().unwrap_or(Path::new("")))?;
     for set in sets {
         document.set(set)?;
     }

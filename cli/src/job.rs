@@ -67,6 +67,7 @@ impl Job {
         let columns = args.columns.open_options(&args.data_dir);
         // A slip in the method file is found before a large data set is read.
         let document = args.method.as_deref().map(file_kind::method).transpose()?;
+        file_kind::declare_set(document.as_ref(), &args.sets, args.base())?;
         let mut open = OpenOptions {
             apart_column: args.apart.clone(),
             weights_column: args.object_weights.clone(),

@@ -285,6 +285,24 @@ fn paths_start_at_the_file_that_names_them() {
     assert!(done.err.contains("first_apart: no message"), "{}", done.err);
 }
 
+/// Regression test: only experiments read this setting.
+#[test]
+fn a_script_is_known_by_a_setting() {
+    let bench = bench(SCRIPT);
+    let set = "--set plugins=[\"plugins/first_apart.sh\"]";
+    let line = format!("cluster --data iris --clusterer first_apart {set} --set clusterer.first=3");
+    let done = bench.run(&format!("{line} --out l.csv --format json"));
+    assert_eq!(done.json()["k"], 2, "{}", done.err);
+    // Paths start at the method file.
+    bench.write("plugins/m.toml", "clusterer = \"first_apart\"\n");
+    for command in ["cluster --data iris --method plugins/m.toml", "check plugins/m.toml"] {
+        let done = bench.run(&format!("{command} --set plugins=[\"first_apart.sh\"]"));
+        assert_eq!(done.status, 0, "{}", done.err);
+    }
+    let done = bench.run(&line.replace("first_apart.sh", "nowhere.sh"));
+    assert!(done.status == 2 && done.err.contains("plugins[0]: no file "), "{}", done.err);
+}
+
 #[test]
 fn options_of_a_script_under_test_are_its_own() {
     let bench = bench(SCRIPT);
