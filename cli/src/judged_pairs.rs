@@ -149,7 +149,7 @@ impl PairsArgs {
         ctx.check()?;
         if let Some(path) = violations {
             let head = ["i", "j", "type", "weight", "chain"].map(String::from);
-            let cases = first.overruled();
+            let cases = first.overruled(&ctx)?;
             let rows = cases.iter().map(|case| {
                 let c = &case.constraint;
                 let [i, j] = [c.i, c.j].map(|object| objects.id(object as usize));

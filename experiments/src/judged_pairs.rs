@@ -236,8 +236,12 @@ pub struct PairClusters {
 
 impl PairClusters {
     /// The overruled verdicts, each with the chain that overrules it.
-    pub fn overruled(&self) -> Vec<Overruled> {
-        overruled::overruled(&self.evidence, &self.labels)
+    ///
+    /// # Errors
+    /// `Cancelled`.
+    pub fn overruled(&self, ctx: &Context) -> Result<Vec<Overruled>> {
+        let cases = overruled::overruled(&self.evidence, &self.labels);
+        cases.map(|case| ctx.check().map(|()| case)).collect()
     }
 
     /// The questions that may change the clusters, the one with the largest expected change first.

@@ -94,7 +94,7 @@ fn made(
     for (at, &threshold) in request.thresholds.iter().enumerate() {
         let found = evidence.cluster(threshold, &ctx)?;
         ctx.check()?;
-        let overruled = found.overruled().into_iter().map(|case| {
+        let overruled = found.overruled(&ctx)?.into_iter().map(|case| {
             let (c, chain) = (case.constraint, chain(&case, objects));
             let (i, j) = ids(c.i, c.j);
             (i, j, c.kind.name(), c.weight, chain)

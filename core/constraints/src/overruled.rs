@@ -109,8 +109,8 @@ pub fn settled(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<
 }
 
 /// The constraints that `labels` violate, each with the chain that overrules it: the shortest one through the
-/// strongest cannot-link between two clusters, or of must-links alone.
-pub fn overruled(constraints: &Constraints, labels: &[u32]) -> Vec<Overruled> {
+/// strongest cannot-link between two clusters, or of must-links alone. A chain is searched when the iterator reaches it.
+pub fn overruled(constraints: &Constraints, labels: &[u32]) -> impl Iterator<Item = Overruled> {
     let pairs = constraints.pairs();
     let is_violated = |at: usize| pairs[at].is_violated(labels);
     let clusters = |c: &Constraint| ordered(labels[c.i as usize], labels[c.j as usize]);
@@ -127,7 +127,7 @@ pub fn overruled(constraints: &Constraints, labels: &[u32]) -> Vec<Overruled> {
         }
     }
     let mut chains = ShortestChains::new(constraints, labels.len());
-    let mut chain_of = |c: &Constraint| -> Option<(Vec<u32>, Option<usize>, Option<String>)> {
+    let mut chain_of = move |c: &Constraint| -> Option<(Vec<u32>, Option<usize>, Option<String>)> {
         if c.kind == Kind::CannotLink {
             return Some((chains.chain(c.i, c.j, is_violated)?.0, None, None));
         }
@@ -139,12 +139,11 @@ pub fn overruled(constraints: &Constraints, labels: &[u32]) -> Vec<Overruled> {
         path.extend(chains.chain(far, c.j, is_violated)?.0);
         Some((path, Some(apart), group.map(|group| group.name.clone())))
     };
-    let overruled = |at: usize| {
+    violated.into_iter().map(move |at| {
         let constraint = pairs[at];
         let (path, apart, group) = chain_of(&constraint).unwrap_or_default();
         Overruled { constraint, path, apart, group }
-    };
-    violated.into_iter().map(overruled).collect()
+    })
 }
 
 /// A lower bound on the weight of the constraints that every partition violates in the components of `closure` for

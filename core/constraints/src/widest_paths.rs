@@ -86,30 +86,74 @@ impl WidestPaths {
     pub fn cuts(&self, p: usize, pairs: &[(u32, u32, f64)]) -> Vec<Cut> {
         let tree = self.offsets[p]..self.offsets[p + 1];
         let links = || self.order[tree.clone()].iter().zip(&self.hangs_on[tree.clone()]).skip(1);
-        let mut above = vec![(0, 0); tree.len()];
-        for (&object, &(upper, _)) in links() {
-            above[object as usize] = (upper, above[upper as usize].1 + 1);
+        let mut sizes = vec![1; tree.len()];
+        for (&object, &(upper, _)) in links().rev() {
+            sizes[upper as usize] += sizes[object as usize];
         }
-        let (mut sums, mut sizes) = (vec![0.0; tree.len()], vec![1; tree.len()]);
+        let meeting = Meeting::new(links().map(|(&object, &(upper, _))| (object, upper)), &sizes);
+        let mut sums = vec![0.0; tree.len()];
         for &(a, b, weight) in pairs {
-            let (mut a, mut b) = (a as usize, b as usize);
-            sums[a] += weight;
-            sums[b] += weight;
+            sums[a as usize] += weight;
+            sums[b as usize] += weight;
             // A pair does not cross the links above the object at which its two ways to the root meet.
-            while a != b {
-                let lower = if above[a].1 >= above[b].1 { &mut a } else { &mut b };
-                *lower = above[*lower].0 as usize;
-            }
-            sums[a] -= 2.0 * weight;
+            sums[meeting.of(a, b) as usize] -= 2.0 * weight;
         }
         let mut all = Vec::with_capacity(tree.len() - 1);
         for (&object, &(upper, _)) in links().rev() {
             let (size, sum) = (sizes[object as usize], sums[object as usize]);
-            sizes[upper as usize] += size;
             sums[upper as usize] += sum;
             all.push(Cut { link: (object, upper), size, sum });
         }
         all
+    }
+}
+
+/// Where the ways from two objects of a tree to its root meet. The tree is divided into paths: each object continues the
+/// path above it if no sibling has more objects below. So a way has O(log m) paths, also in a long chain.
+struct Meeting {
+    /// The object above each.
+    above: Vec<u32>,
+    /// The upper end of the path of each object.
+    top: Vec<u32>,
+    depth: Vec<u32>,
+}
+
+impl Meeting {
+    /// `links`: each object with the one above it, from the root down. `sizes`: number of objects below each, including
+    /// itself.
+    fn new(links: impl Iterator<Item = (u32, u32)> + Clone, sizes: &[usize]) -> Self {
+        let mut continued: Vec<u32> = vec![0; sizes.len()];
+        for (object, upper) in links.clone() {
+            let best = &mut continued[upper as usize];
+            // The root continues nothing.
+            if *best == 0 || sizes[object as usize] > sizes[*best as usize] {
+                *best = object;
+            }
+        }
+        let (mut above, mut depth) = (vec![0; sizes.len()], vec![0; sizes.len()]);
+        let mut top: Vec<u32> = (0..sizes.len() as u32).collect();
+        for (object, upper) in links {
+            let (at, up) = (object as usize, upper as usize);
+            (above[at], depth[at]) = (upper, depth[up] + 1);
+            if continued[up] == object {
+                top[at] = top[up];
+            }
+        }
+        Meeting { above, top, depth }
+    }
+
+    fn of(&self, a: u32, b: u32) -> u32 {
+        let (mut a, mut b) = (a as usize, b as usize);
+        while self.top[a] != self.top[b] {
+            let tops = [self.top[a] as usize, self.top[b] as usize];
+            if self.depth[tops[0]] >= self.depth[tops[1]] {
+                a = self.above[tops[0]] as usize;
+            } else {
+                b = self.above[tops[1]] as usize;
+            }
+        }
+        let upper = if self.depth[a] <= self.depth[b] { a } else { b };
+        upper as u32
     }
 }
 
@@ -150,5 +194,30 @@ mod tests {
         let cuts = WidestPaths::new(9, links, members.into_iter()).cuts(0, &pairs);
         let cuts: Vec<_> = cuts.iter().map(|cut| (cut.link, cut.size, cut.sum)).collect();
         assert_eq!(cuts, [((2, 1), 1, 1.5), ((1, 0), 2, 2.5)]);
+    }
+
+    #[test]
+    fn pairs_across_a_link_have_one_end_below_it() {
+        // A chain, a star, and two trees between them.
+        let above: [fn(u32) -> u32; 4] = [|i| i - 1, |_| 0, |i| i / 2, |i| i.saturating_sub(3)];
+        let members: Vec<u32> = (0..20).collect();
+        let all =
+            || members.iter().flat_map(|&j| (0..j).map(move |i| (i, j, f64::from(7 * i + j))));
+        let pairs: Vec<(u32, u32, f64)> = all().collect();
+        for above in above {
+            let links = (1..20).map(|i| (1.0, above(i), i)).collect();
+            let cuts = WidestPaths::new(20, links, [&members[..]].into_iter()).cuts(0, &pairs);
+            assert_eq!(cuts.len(), 19);
+            for Cut { link, size, sum } in cuts {
+                let is_below = |object: u32| {
+                    std::iter::successors(Some(object), |&i| (i > 0).then(|| above(i)))
+                        .any(|i| i == link.0)
+                };
+                let across = pairs.iter().filter(|(i, j, _)| is_below(*i) != is_below(*j));
+                assert_eq!(link.1, above(link.0));
+                assert_eq!(size, members.iter().filter(|&&i| is_below(i)).count());
+                assert_eq!(sum, across.map(|pair| pair.2).sum::<f64>());
+            }
+        }
     }
 }

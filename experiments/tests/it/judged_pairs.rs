@@ -23,7 +23,8 @@ fn clusters(judged: &JudgedPairs, answers: &[Constraint], threshold: f64) -> Res
 }
 
 fn chains(judged: &JudgedPairs, found: &PairClusters) -> Vec<String> {
-    found.overruled().iter().map(|case| chain(case, &judged.objects)).collect()
+    let cases = found.overruled(&Context::new(1)).unwrap();
+    cases.iter().map(|case| chain(case, &judged.objects)).collect()
 }
 
 #[test]
@@ -35,6 +36,9 @@ fn a_wrong_verdict_joins_no_groups() {
     assert_eq!((found.bound, found.about_bound()), (found.objective, "the optimum".into()));
     assert_eq!(chains(&judged, &found), ["c = b != e = d"]);
     assert_eq!(found.questions(1)[0].pair, (2, 3));
+    // There may be many chains, each the result of a search.
+    let stopped = Context::builder(Context::new(1).path().clone()).cancel_after(0).build();
+    assert!(found.overruled(&stopped).is_err());
     // At a higher threshold, or if a wrong join is expensive, it is a verdict for "different".
     let strict = clusters(&judged, &[], 0.7).unwrap();
     assert_eq!((&strict.labels, strict.objective), (&found.labels, 0.0));
@@ -159,7 +163,7 @@ proptest! {
         }
         let judged = read(&text);
         let found = clusters(&judged, &[], 0.5).unwrap();
-        let cases = found.overruled();
+        let cases = found.overruled(&Context::new(1)).unwrap();
         let weight = cases.iter().fold(0.0, |sum, case| sum + case.constraint.weight);
         prop_assert!((weight - found.objective).abs() < 1e-9);
         prop_assert!(found.bound >= 0.0 && found.bound <= found.objective);
