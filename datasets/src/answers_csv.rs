@@ -3,7 +3,7 @@
 //! A CSV with the columns `i`, `j` and `answer`; other columns are for people. Objects are row numbers from 0,
 //! or ids. Rows with an empty answer are skipped.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::path::Path;
 
 use mustlink_core::registry::suggestion;
@@ -59,20 +59,20 @@ pub fn read_answers(path: &str, dataset: &Dataset, by_id: bool) -> Result<Vec<Fi
     parse(&Records::open(path, EXPECTED)?, &objects, |_| true)
 }
 
-/// Reads the answers about objects whose ids `dataset` has, and counts the others.
+/// Reads the answers about objects whose ids `dataset` has, and an unknown id of each other answer.
 ///
 /// # Errors
 /// Returns the errors of [`read_answers`], except for unknown ids.
-pub fn read_known_answers(path: &str, dataset: &Dataset) -> Result<(Vec<FileAnswer>, usize)> {
+pub fn read_known_answers(path: &str, dataset: &Dataset) -> Result<(Vec<FileAnswer>, Vec<String>)> {
     let objects = Objects::new(dataset, true)?;
-    let unknown = Cell::new(0);
+    let unknown = RefCell::new(Vec::new());
     let is_known = |ids: [&str; 2]| {
-        let is_known = ids.iter().all(|id| objects.has(id));
-        unknown.set(unknown.get() + usize::from(!is_known));
-        is_known
+        let other = ids.into_iter().find(|id| !objects.has(id));
+        unknown.borrow_mut().extend(other.map(String::from));
+        other.is_none()
     };
     let known = parse(&Records::open(path, EXPECTED)?, &objects, is_known)?;
-    Ok((known, unknown.get()))
+    Ok((known, unknown.into_inner()))
 }
 
 /// Rows whose objects are not `wanted` are left out.

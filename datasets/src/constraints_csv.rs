@@ -133,13 +133,13 @@ pub fn read_constraints_and_unused(
     Ok((read.constraints, read.unused))
 }
 
-/// Reads constraints on the objects of `dataset`. Counts rows with unknown ids.
+/// Reads constraints on the objects of `dataset`, and an unknown id of each other row.
 ///
 /// # Errors
 /// Returns the errors of [`read_constraints`], except for unknown ids.
-pub fn read_known_constraints(path: &str, dataset: &Dataset) -> Result<(Constraints, usize)> {
+pub fn read_known_constraints(path: &str, dataset: &Dataset) -> Result<(Constraints, Vec<String>)> {
     let sheet = Sheet::open(Input::open(Path::new(path))?, None, EXPECTED)?;
-    let read = parse(sheet, &Objects::new(dataset, true)?, Unknown::Counted, None)?;
+    let read = parse(sheet, &Objects::new(dataset, true)?, Unknown::Ignored, None)?;
     Ok((read.constraints, read.unknown))
 }
 
@@ -147,7 +147,7 @@ pub fn read_known_constraints(path: &str, dataset: &Dataset) -> Result<(Constrai
 #[derive(Clone, Copy, PartialEq)]
 enum Unknown {
     Refused,
-    Counted,
+    Ignored,
 }
 
 /// The content of a file.
@@ -155,8 +155,8 @@ struct Read {
     constraints: Constraints,
     /// Number of rows of weight 0.
     unused: usize,
-    /// Number of rows about unknown ids.
-    unknown: usize,
+    /// An unknown id of each row that has one.
+    unknown: Vec<String>,
 }
 
 /// The place of each cell in a row.
@@ -174,7 +174,7 @@ struct Part {
     pairs: Vec<Constraint>,
     alone: Vec<Vec<u32>>,
     members: Vec<Member>,
-    unknown: usize,
+    unknown: Vec<String>,
 }
 
 /// An object in a group.
@@ -199,9 +199,11 @@ impl Part {
             return Ok(());
         }
         let (i, j, kind) = (cells[columns.i], cells[columns.j], cells[columns.kind]);
-        let is_known = || objects.has(i) && (kind == GROUP || objects.has(j));
-        if unknown == Unknown::Counted && !is_known() {
-            self.unknown += 1;
+        let ids = if kind == GROUP { &[i][..] } else { &[i, j] };
+        if unknown == Unknown::Ignored
+            && let Some(id) = ids.iter().find(|id| !objects.has(id))
+        {
+            self.unknown.push(id.to_string());
             return Ok(());
         }
         let a = objects.find(i, place)?;
@@ -249,7 +251,7 @@ impl Part {
         self.pairs.append(&mut next.pairs);
         self.alone.append(&mut next.alone);
         self.members.append(&mut next.members);
-        self.unknown += next.unknown;
+        self.unknown.append(&mut next.unknown);
     }
 
     fn bytes(&self) -> usize {

@@ -42,10 +42,12 @@ pub fn answers(
 ) -> Result<Answers> {
     let n = objects.n();
     let mut all = Answers::default();
-    let warn_of_unknown = |file: &str, unknown: usize, what: &str| {
-        if unknown > 0 {
-            let unknown = count(unknown, what);
-            ctx.warn(format!("{file}: ignored {unknown} about ids that no pair has"));
+    let warn_of_unknown = |file: &str, unknown: Vec<String>, what: &str| {
+        if let Some(id) = unknown.first() {
+            let unknown = count(unknown.len(), what);
+            ctx.warn(format!(
+                "{file}: ignored {unknown} about ids that no pair has, such as {id:?}"
+            ));
         }
     };
     let mut replies: Vec<(usize, usize, Option<Kind>)> = Vec::new();

@@ -299,16 +299,19 @@ fn opened(path: &Path) -> Result<(Header, State, Vec<String>)> {
     Ok((header, state, notices))
 }
 
-/// The answers of the ledger at `path` about objects whose ids `scene` has, as [`answers`] gives them, the number of
-/// answers about other objects, and warnings.
+/// The answers of the ledger at `path` about objects whose ids `scene` has, as [`answers`] gives them, an unknown id of
+/// each other answer, and warnings.
 ///
 /// # Errors
 /// `Data` for a file that is not a ledger, or that refers to rows by number.
-pub fn known_answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, usize, Vec<String>)> {
+pub fn known_answers(
+    path: &Path,
+    scene: &Scene,
+) -> Result<(Vec<Recorded>, Vec<String>, Vec<String>)> {
     let (_, state, notices) = opened(path)?;
     let ids = scene.ids.as_deref().unwrap_or_default();
     let rows: HashMap<&str, u32> = ids.iter().map(String::as_str).zip(0..).collect();
-    let (mut known, mut unknown) = (Vec::new(), 0);
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for recorded in state.answers().into_iter().filter(|r| !r.retracted) {
         let asked = &state.queries[&recorded.id].asked;
         let (Some(i), Some(j)) = (&asked.i_id, &asked.j_id) else {
@@ -316,10 +319,11 @@ pub fn known_answers(path: &Path, scene: &Scene) -> Result<(Vec<Recorded>, usize
                 "refers to rows by number, but ids are needed. Label the records with --id COLUMN";
             return Err(bad(path, recorded.line, message));
         };
-        let (Some(&i), Some(&j)) = (rows.get(i.as_str()), rows.get(j.as_str())) else {
-            unknown += 1;
+        if let Some(other) = [i, j].into_iter().find(|id| !rows.contains_key(id.as_str())) {
+            unknown.push(other.clone());
             continue;
-        };
+        }
+        let (i, j) = (rows[i.as_str()], rows[j.as_str()]);
         let (subject, reference) = if asked.subject == asked.i { (i, j) } else { (j, i) };
         known.push(Recorded { subject, reference, ..recorded });
     }
