@@ -33,7 +33,7 @@ const HEADINGS: [(&str, &str); 5] = [
     (
         "Output",
         "out weights violations save_model plot plot_formats plot_title plot_size plot_names plot_no_constraints \
-         profile out_candidates validate dry_run format quiet kinds max_pairs assign_noise skip_bad max_far distances \
+         profile out_candidates validate dry_run format quiet kinds max_pairs assign_noise open skip_bad max_far distances \
          probabilities classes",
     ),
     ("Resources", "threads memory_limit max_matrix"),

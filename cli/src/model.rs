@@ -15,6 +15,7 @@ use mustlink_kernels::kmeans::nearest::centres::Centres;
 
 use crate::profile::Crosstab;
 
+mod founded;
 mod place;
 mod vote;
 
@@ -88,7 +89,7 @@ impl Model {
         } else {
             // The members place new objects.
             let centres = Centres::of(data, &clustering.labels, clustering.k, &Extras::default())?;
-            Place { centres, neighbours: None, reach: 0.0 }
+            Place { centres, neighbours: None, reach: 0.0, limits: Vec::new() }
         };
         Ok(Model {
             mustlink_model: VERSION,
@@ -151,12 +152,21 @@ impl Model {
     }
 }
 
+/// The treatment of objects that a model cannot simply place.
+#[derive(Clone, Copy)]
+pub(crate) struct Placing {
+    /// An object nearest to noise gets a cluster, too.
+    pub assign_noise: bool,
+    /// Objects that fit no cluster may found new ones.
+    pub open: bool,
+}
+
 impl Model {
-    /// The cluster of every object of `set`. With `assign_noise`, an object nearest to noise gets a cluster, too.
+    /// The cluster of every object of `set`.
     ///
     /// # Errors
-    /// `Data` for other features than those of the model; `Memory`; what a transform returns.
-    pub fn predict(&self, set: &Dataset, assign_noise: bool, ctx: &Context) -> Result<Predicted> {
+    /// `Data` for other features than those of the model; `Memory`; the errors of transforms and of [`founded`].
+    pub fn predict(&self, set: &Dataset, placing: Placing, ctx: &Context) -> Result<Predicted> {
         if set.d() != self.d {
             let message = format!("{} features, and the model has {}", set.d(), self.d);
             return Err(Error::Data { place: set.name.clone(), message });
@@ -199,7 +209,7 @@ impl Model {
         if !self.members.is_empty() {
             return Ok(Predicted { unseen, ..vote::predict(&self.members, k, &data, &ctx)? });
         }
-        let (labels, distances) = self.place.assign(&data, assign_noise)?;
+        let (labels, distances) = self.place.assign(&data, placing.assign_noise)?;
         let far = distances.iter().filter(|&&d| self.place.is_far(d)).count();
         let probabilities = self.is_mixture().then(|| {
             let probability = |(i, &h): (usize, &u32)| {
@@ -207,7 +217,11 @@ impl Model {
             };
             labels.iter().enumerate().map(probability).collect()
         });
-        Ok(Predicted { labels, distances, probabilities, far, unseen })
+        let mut found = Predicted { labels, distances, probabilities, far, founded: 0, unseen };
+        if placing.open {
+            founded::found(&self.place, &data, &mut found, &ctx)?;
+        }
+        Ok(found)
     }
 
     /// True if some of its objects are noise.

@@ -3,6 +3,7 @@
 use mustlink::ndarray::{Array2, Axis};
 use mustlink::prelude::*;
 use mustlink::run::within_memory;
+use mustlink::text::count;
 use mustlink_kernels::distance::kd_tree::KdTree;
 use mustlink_kernels::kmeans::nearest::centres::Centres;
 
@@ -28,6 +29,10 @@ pub struct Place {
     /// Distance of the farthest object to the centre or object that decides its cluster.
     #[serde(default)]
     pub reach: f64,
+    /// For each cluster the distance that at most 1 % of its objects exceed. With `neighbours`, that of noise is last.
+    /// Empty in old models, and if the members of a consensus vote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<f64>,
 }
 
 /// Objects whose clusters are known, as the method saw them.
@@ -52,6 +57,11 @@ impl Neighbours {
 impl Place {
     /// Why its objects cannot have been saved.
     pub fn broken(&self) -> Option<String> {
+        let (limits, expected) = (self.limits.len(), self.centres.k() + self.of_noise());
+        if limits > 0 && limits != expected {
+            let limits = count(limits, "limit");
+            return Some(format!("{limits} of clusters, expected {expected}"));
+        }
         let Neighbours { rows, labels } = self.neighbours.as_ref()?;
         let (n, k) = (labels.len(), self.centres.k());
         let shape = (n, self.centres.d());
@@ -93,8 +103,8 @@ impl Place {
         let is_central = clustering.extras.centers.is_some() || data.kind() != DataKind::Dense;
         if is_central && 100 * elsewhere <= n && !noise {
             let distance = |i: usize| centres.distance(&row(i), nearest[i] as usize);
-            let reach = (0..n).map(distance).fold(0.0, f64::max);
-            return Ok(Some(Place { centres, neighbours: None, reach }));
+            let distances: Vec<f64> = (0..n).map(distance).collect();
+            return Ok(Some(Place::of_distances(centres, None, &nearest, &distances)));
         }
         if data.kind() != DataKind::Dense {
             return Ok(None);
@@ -102,14 +112,47 @@ impl Place {
         let all: Vec<f64> = (0..n).flat_map(row).collect();
         let rows = Array2::from_shape_vec((n, data.d()), all).expect("n times d values");
         let tree = KdTree::new(rows.view());
-        let reach = (0..n).map(|i| {
+        let distance = |i: usize| {
             let near = tree.nearest(&row(i), 1, Some(i as u32));
             near.first().map_or(0.0, |(squared, _)| squared.sqrt())
-        });
-        let reach = reach.fold(0.0, f64::max);
-        let label = |&label: &u32| if label == NONE { -1 } else { i64::from(label) };
-        let labels = labels.iter().map(label).collect();
-        Ok(Some(Place { centres, neighbours: Some(Neighbours { rows, labels }), reach }))
+        };
+        let distances: Vec<f64> = (0..n).map(distance).collect();
+        let known = |&label: &u32| if label == NONE { -1 } else { i64::from(label) };
+        let neighbours = Neighbours { rows, labels: labels.iter().map(known).collect() };
+        Ok(Some(Place::of_distances(centres, Some(neighbours), labels, &distances)))
+    }
+
+    /// The place of clusters whose objects have these labels, and these distances to what decides their cluster.
+    fn of_distances(
+        centres: Centres,
+        neighbours: Option<Neighbours>,
+        labels: &[u32],
+        distances: &[f64],
+    ) -> Self {
+        let reach = distances.iter().copied().fold(0.0, f64::max);
+        let mut place = Place { centres, neighbours, reach, limits: Vec::new() };
+        let mut of_clusters = vec![Vec::new(); place.centres.k() + place.of_noise()];
+        for (&label, &distance) in labels.iter().zip(distances) {
+            of_clusters[place.at(label)].push(distance);
+        }
+        place.limits = of_clusters.into_iter().map(limit).collect();
+        place
+    }
+
+    /// The number of limits in addition to those of the clusters.
+    fn of_noise(&self) -> usize {
+        usize::from(self.neighbours.is_some())
+    }
+
+    /// The place of the limit of a cluster or of noise.
+    fn at(&self, label: u32) -> usize {
+        if label == NONE { self.centres.k() } else { label as usize }
+    }
+
+    /// The objects that are farther away than the limit of their cluster.
+    pub fn outside(&self, labels: &[u32], distances: &[f64]) -> Vec<usize> {
+        let is_outside = |i: &usize| exceeds(distances[*i], self.limits[self.at(labels[*i])]);
+        (0..labels.len()).filter(is_outside).collect()
     }
 
     /// The cluster of every object, and how far it is from the centre or the nearest known object.
@@ -142,9 +185,23 @@ impl Place {
 
     /// True if this distance is larger than any in the data that the model was made of.
     pub fn is_far(&self, distance: f64) -> bool {
-        // A known object is not far because of rounding.
-        self.reach > 0.0 && distance > self.reach * (1.0 + 1e-9)
+        self.reach > 0.0 && exceeds(distance, self.reach)
     }
+}
+
+/// True if a distance is larger than `limit`, and not only by rounding: a known object is never far.
+fn exceeds(distance: f64, limit: f64) -> bool {
+    distance > limit * (1.0 + 1e-9)
+}
+
+/// One in so many objects of a cluster may exceed its limit.
+const EXCEEDING: usize = 100;
+
+/// The distance that at most 1 % of these distances exceed; 0 if there are none.
+fn limit(mut distances: Vec<f64>) -> f64 {
+    distances.sort_unstable_by(f64::total_cmp);
+    let at = distances.len().checked_sub(1 + distances.len() / EXCEEDING);
+    at.map_or(0.0, |at| distances[at])
 }
 
 /// The clusters of new objects.
@@ -158,6 +215,8 @@ pub struct Predicted {
     pub probabilities: Option<Vec<f64>>,
     /// Objects that are farther than any object the model was made of.
     pub far: usize,
+    /// Number of new clusters, numbered after those of the model.
+    pub founded: usize,
     /// Words that the model has never seen, each after its feature.
     pub unseen: Vec<String>,
 }
@@ -167,4 +226,18 @@ pub fn dense(data: &Data, i: usize) -> Vec<f64> {
     let mut x = vec![0.0; data.d()];
     data.row(i).add_to(&mut x, 1.0);
     x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_in_a_hundred_exceeds_the_limit() {
+        let of = |n: usize| limit((1..=n).rev().map(|v| v as f64).collect());
+        assert_eq!(
+            [0, 1, 99, 100, 199, 200, 1000].map(of),
+            [0.0, 1.0, 99.0, 99.0, 198.0, 198.0, 990.0]
+        );
+    }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
-use crate::model::{Model, Predicted, require_numbers, sorted_out};
+use crate::model::{Model, Placing, Predicted, require_numbers, sorted_out};
 use crate::options::{self, DataDir, Format};
 use crate::{complete, program, term};
 
@@ -43,6 +43,13 @@ pub(crate) struct Args {
     /// Assign objects that are nearest to noise to the nearest cluster
     #[arg(long)]
     assign_noise: bool,
+    /// Let objects that fit no cluster found new clusters
+    ///
+    /// An object fits if it is not farther away than 99 % of the model's objects in its cluster. dbscan clusters the
+    /// others: groups of at least 5 get the numbers after those of the model. The model's clusters do not change. Not
+    /// for auto, mixtures, and methods with a metric for each cluster.
+    #[arg(long)]
+    open: bool,
     /// Leave out rows without needed numbers, and write them to this CSV
     #[arg(long, value_name = "FILE")]
     skip_bad: Option<String>,
@@ -90,6 +97,8 @@ struct Summary {
     classes: Vec<Option<String>>,
     noise: usize,
     far: usize,
+    /// Clusters that are not in the model.
+    new_clusters: usize,
     /// Rows that were left out.
     bad: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,6 +130,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             model.rule()
         )));
     }
+    if let Some(why) = args.open.then(|| model.founds_nothing()).flatten() {
+        return Err(Failure::usage(format!("--open: {why}")));
+    }
     if args.classes && model.names.is_empty() {
         return Err(Failure::usage(format!(
             "--classes: {} without a class; cluster again with --class or --labels and --save-model",
@@ -150,7 +162,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
                 ));
             }
             let ctx = Context::builder(SeedPath::new(0)).memory_limit(limit).build();
-            model.predict(set, args.assign_noise, &ctx)?
+            let placing = Placing { assign_noise: args.assign_noise, open: args.open };
+            model.predict(set, placing, &ctx)?
         }
         None => Predicted::default(),
     };
@@ -184,7 +197,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         };
         mustlink_datasets::write_rows(out, std::iter::once(head).chain((0..n).map(row)))?;
     }
-    let mut sizes = vec![0usize; model.k()];
+    let mut sizes = vec![0usize; model.k() + found.founded];
     found.labels.iter().filter(|&&l| l != NONE).for_each(|&l| sizes[l as usize] += 1);
     let noise = n - sizes.iter().sum::<usize>();
     if !args.quiet {
@@ -196,15 +209,20 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             let cells = columns.iter().map(|(name, cell)| ((*name).into(), value(name, &cell(i))));
             std::iter::once(("id".into(), id(i).into())).chain(cells).collect()
         };
+        let mut classes = model.names.clone();
+        if !classes.is_empty() {
+            classes.resize(sizes.len(), None);
+        }
         let summary = Summary {
             data: args.data.clone(),
             model: model.summary(),
             rule: model.rule(),
             n,
             sizes,
-            classes: model.names.clone(),
+            classes,
             noise,
             far: found.far,
+            new_clusters: found.founded,
             bad,
             objects: out.is_none().then(|| (0..n).map(object).collect()),
             warnings,
@@ -213,6 +231,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     } else if !args.quiet {
         let named = |(h, size): (usize, &usize)| match model.names.get(h).cloned().flatten() {
             Some(name) => format!("{size} ({name})"),
+            None if h >= model.k() => format!("{size} (new)"),
             None => size.to_string(),
         };
         let mut sizes: Vec<String> = sizes.iter().enumerate().map(named).collect();

@@ -115,6 +115,75 @@ fn the_objects_of_a_model_stay_where_they_are() {
     assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
 }
 
+/// Three groups of 100 rows, and one row far from all.
+fn three_groups() -> Vec<String> {
+    let mut state = 1u64;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    let mut near = |centre: f64| centre + (0..4).map(|_| next()).sum::<f64>();
+    let row = |at: usize| format!("r{at},{},{}", near(10.0 * (at / 100) as f64), near(0.0));
+    (0..300).map(row).chain(["lone,-90,3".to_string()]).collect()
+}
+
+#[test]
+fn a_class_that_the_model_has_not_seen_founds_a_cluster() {
+    let rows = three_groups();
+    let bench = Bench::with("old.csv", format!("id,x,y\n{}\n", rows[..200].join("\n")));
+    bench.write("new.csv", format!("id,x,y\n{}\n", rows.join("\n")));
+    let labels = |text: &str| -> Vec<String> {
+        text.lines().skip(1).map(|l| l.split(',').nth(1).unwrap().to_string()).collect()
+    };
+    let cosine = "{type=\"kmeans\",distortion=\"cosine\"}";
+    for (clusterer, least) in [("kmeans", 100), ("hierarchical", 85), ("hdbscan", 85), (cosine, 0)]
+    {
+        let cluster =
+            format!("cluster --data old.csv --k 2 --clusterer {clusterer} --save-model m.json");
+        assert_eq!(bench.run(&cluster).status, 0, "{}", bench.run(&cluster).err);
+        let predict = "predict --model m.json --data new.csv --quiet";
+        let (plain, open) = (bench.run(predict), bench.run(&format!("{predict} --open")));
+        assert_eq!(open.status, 0, "{}", open.err);
+        let (plain, open) = (labels(&plain.out), labels(&open.out));
+        let is_new = |at: &usize| open[*at] == "2";
+        assert!((200..300).filter(is_new).count() >= least, "{clusterer}: {open:?}");
+        // The others keep their clusters, the lone one too: it is too few to found one.
+        let moved = (0..301).filter(|at| open[*at] != plain[*at]);
+        assert!(moved.into_iter().all(|at| is_new(&at) && (200..300).contains(&at)), "{clusterer}");
+    }
+    let made = "cluster --data old.csv --k 2 --save-model m.json --clusterer";
+    bench.run(&format!("{made} kmeans"));
+    let predict = "predict --model m.json --data new.csv --open";
+    let done = bench.run(&format!("{predict} --out l.csv"));
+    assert!(done.err.contains("100 (new)\n"), "{}", done.err);
+    let json = bench.run(&format!("{predict} --format json")).json();
+    assert_eq!((&json["new_clusters"], &json["sizes"][2]), (&json!(1), &json!(100)));
+    // Nothing is new among the rows of the model.
+    let json = bench.run("predict --model m.json --data old.csv --open --format json").json();
+    assert_eq!(json["new_clusters"], 0);
+    // An older model, and models without one distance for all clusters.
+    let mut model: Value = serde_json::from_str(&bench.read("m.json")).unwrap();
+    model["place"].as_object_mut().unwrap().remove("limits");
+    bench.write("m.json", model.to_string());
+    let done = bench.run(predict);
+    assert!(
+        done.status == 2 && done.err.contains("cluster --save-model writes them"),
+        "{}",
+        done.err
+    );
+    model["place"]["limits"] = json!([1.0]);
+    bench.write("m.json", model.to_string());
+    let done = bench.run(predict);
+    assert!(done.err.contains("1 limit of clusters, expected 2"), "{}", done.err);
+    for (clusterer, said) in [("lac", "each cluster measures"), ("auto", "each method measures")] {
+        assert_eq!(bench.run(&format!("{made} {clusterer}")).status, 0);
+        let done = bench.run(predict);
+        let way = format!("{said} distances in its own way; cluster again with --clusterer kmeans");
+        assert!(done.status == 2 && done.err.contains(&way), "{}", done.err);
+    }
+}
+
 #[test]
 fn a_mixture_puts_new_objects_by_its_posterior() {
     // A narrow group beside a wide one: between them the nearer mean is not the likelier component.

@@ -76,6 +76,12 @@ impl Centres {
         self.centres.nrows()
     }
 
+    /// The geometry, if distances to all centres are taken in the same way.
+    pub fn common_geometry(&self) -> Option<Geometry> {
+        let is_common = matches!(self.geometry, Geometry::SquaredEuclidean | Geometry::Cosine);
+        is_common.then_some(self.geometry)
+    }
+
     /// How far the row `x` is from the centre of cluster `h`: the root of what the method takes for a
     /// squared distance, 1 − cosine for directions.
     pub fn distance(&self, x: &[f64], h: usize) -> f64 {
