@@ -84,7 +84,7 @@ pub(crate) struct State {
     pub shows_guess: bool,
     /// The clusters were shown while the open question was open.
     pub guess_is_seen: bool,
-    /// Objects that the clusters showed. What the method thinks of two of them is known from then on.
+    /// Objects that the clusters showed. From then on, the annotator knows how the method places any two of them.
     pub shown: HashSet<u32>,
     /// The guess of the method for each answer that was given without sight of it.
     guesses: HashMap<QueryId, bool>,

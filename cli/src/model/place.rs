@@ -194,10 +194,10 @@ fn exceeds(distance: f64, limit: f64) -> bool {
     distance > limit * (1.0 + 1e-9)
 }
 
-/// One in so many objects of a cluster may exceed its limit.
+/// One in this number of objects of a cluster may exceed its limit.
 const EXCEEDING: usize = 100;
 
-/// The distance that at most 1 % of these distances exceed; 0 if there are none.
+/// The distance that at most 1 % of these distances exceed; 0 without distances.
 fn limit(mut distances: Vec<f64>) -> f64 {
     distances.sort_unstable_by(f64::total_cmp);
     let at = distances.len().checked_sub(1 + distances.len() / EXCEEDING);

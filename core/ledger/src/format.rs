@@ -180,7 +180,7 @@ pub fn utc(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
-/// The number of a query is below this, so that there is always a next one.
+/// The number of a query is below this, so that a next one always exists.
 const MOST_QUERIES: QueryId = 1 << 53;
 
 /// Number of a query as the file has it: `q000017`.
