@@ -224,6 +224,24 @@ impl Model {
         Ok(found)
     }
 
+    /// Why objects cannot found clusters, with the remedy; `None` if they can.
+    pub fn founds_nothing(&self) -> Option<String> {
+        let (summary, rule) = (self.summary(), self.rule());
+        let is_common =
+            self.place.neighbours.is_some() || self.place.centres.common_geometry().is_some();
+        if !self.members.is_empty() || !is_common {
+            let what = if is_common { "method" } else { "cluster" };
+            return Some(format!(
+                "{summary} use {rule}, and each {what} measures distances in its own way; cluster again with \
+                 --clusterer kmeans and --save-model"
+            ));
+        }
+        self.place.limits.is_empty().then(|| {
+            "the model does not contain the limits of its clusters; mustlink cluster --save-model writes them"
+                .into()
+        })
+    }
+
     /// True if some of its objects are noise.
     pub fn knows_noise(&self) -> bool {
         self.place.neighbours.as_ref().is_some_and(|known| known.labels.contains(&-1))

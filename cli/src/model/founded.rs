@@ -8,28 +8,7 @@ use mustlink::prelude::*;
 use mustlink::run::{cluster, within_memory};
 use serde_json::json;
 
-use super::Model;
 use super::place::{Place, Predicted};
-
-impl Model {
-    /// Why objects cannot found clusters, with the remedy; `None` if they can.
-    pub fn founds_nothing(&self) -> Option<String> {
-        let (summary, rule) = (self.summary(), self.rule());
-        let is_common =
-            self.place.neighbours.is_some() || self.place.centres.common_geometry().is_some();
-        if !self.members.is_empty() || !is_common {
-            let what = if is_common { "method" } else { "cluster" };
-            return Some(format!(
-                "{summary} use {rule}, and each {what} measures distances in its own way; cluster again with \
-                 --clusterer kmeans and --save-model"
-            ));
-        }
-        self.place.limits.is_empty().then(|| {
-            "the model does not contain the limits of its clusters; mustlink cluster --save-model writes them"
-                .into()
-        })
-    }
-}
 
 /// Gives the numbers after those of the model to new clusters of objects that fit none. All others stay.
 ///

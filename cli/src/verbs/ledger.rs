@@ -179,8 +179,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 /// milliseconds.
 type Moment = (String, QueryId, String, u64);
 
-/// The moment of an answer in the ledger that begins with `head`. `None` if the time was not measured, as for answers of
-/// a program or from a file: these may be equal in the ledgers of several people.
+/// The moment of an answer in the ledger that begins with `head`. `None` without a measured time, as for answers of a
+/// program or from a file: these may be equal in the ledgers of several people.
 fn moment(head: &str, recorded: &Recorded) -> Option<Moment> {
     let Answer { at, elapsed_ms, .. } = &recorded.answer;
     Some((head.into(), recorded.id, at.clone()?, (*elapsed_ms)?))
