@@ -58,11 +58,12 @@ fn clusters_keep_their_numbers() {
     let text = "previous     1 kept, 0 split, 0 joined, 1 new (6), 1 gone (2)\n";
     assert!(done.out.contains(text), "{}", done.out);
     // The labels of several thresholds go on column by column.
-    let two = "cluster --pairs scored.csv --threshold 0.5,0.93 --out two.csv --previous";
+    let two = "cluster --pairs scored.csv --threshold 0.5,0.93 --out next.csv --previous two.csv";
     bench.write("two.csv", "id,threshold_0.5,threshold_0.93\na,3,1\nb,3,1\nc,3,2\nd,4,8\ne,4,8\n");
-    assert_eq!(bench.run(&format!("{two} two.csv")).status, 0);
+    let done = bench.run(two);
+    assert_eq!(done.status, 0, "{}", done.err);
     let kept = "id,threshold_0.5,threshold_0.93\na,3,1\nb,3,1\nc,3,2\nd,4,8\ne,4,8\n";
-    assert_eq!(bench.read("two.csv"), kept);
+    assert_eq!(bench.read("next.csv"), kept);
     let done = bench.run("cluster --pairs scored.csv --previous two.csv");
     let said = "give one of them the name label: threshold_0.5, threshold_0.93\n";
     assert!(done.status == 3 && done.err.ends_with(said), "{}", done.err);

@@ -129,8 +129,9 @@ fn ledgers_of_several_people_become_constraints() {
     let weighted = bench.run(&format!("{merge} w.csv --rule weighted"));
     // Ann never errs, as all three together show.
     let error = |name: &str| {
-        let row = weighted.err.lines().find(|l| l.trim_start().starts_with(name)).unwrap();
-        row.split_whitespace().last().unwrap().parse::<f64>().unwrap()
+        let mut rows = weighted.err.lines().map(|l| l.split_whitespace().collect::<Vec<_>>());
+        let row = rows.find(|row| row.first() == Some(&name)).unwrap();
+        row.last().unwrap().parse::<f64>().unwrap()
     };
     assert!(error("ann") < error("bob") && error("bob") < error("eve"), "{}", weighted.err);
     let wrong = |file: &str| {
