@@ -14,7 +14,37 @@ pub struct Score {
 
 /// The balanced score of the share `met` of each of `pairs`, by weight; pairs without one do not count.
 pub fn balanced(pairs: &[Constraint], met: &[Option<f64>]) -> Option<Score> {
-    let of = |kind: Kind| {
+    let shares: Vec<Share> = shares(pairs, met).collect();
+    let count = shares.len() as f64;
+    let variance: f64 = shares.iter().map(|s| s.smooth() * (1.0 - s.smooth()) / s.count).sum();
+    let value = shares.iter().map(|s| s.met).sum::<f64>() / count;
+    (count > 0.0).then(|| Score { value, error: variance.sqrt() / count })
+}
+
+/// The difference that half a pair more of each outcome makes to the balanced score.
+pub fn smoothing(pairs: &[Constraint], met: &[Option<f64>]) -> f64 {
+    let shares: Vec<Share> = shares(pairs, met).collect();
+    shares.iter().map(|s| s.smooth() - s.met).sum::<f64>() / shares.len().max(1) as f64
+}
+
+/// The satisfied share of the pairs of one type.
+struct Share {
+    /// The share, by weight.
+    met: f64,
+    /// As many pairs of equal weight.
+    count: f64,
+}
+
+impl Share {
+    /// The share with half a pair more of each outcome: a share of 1 is not known for certain.
+    fn smooth(&self) -> f64 {
+        (self.met * self.count + 0.5) / (self.count + 1.0)
+    }
+}
+
+/// The shares of satisfied must-links and cannot-links, if there are any that were tested.
+fn shares(pairs: &[Constraint], met: &[Option<f64>]) -> impl Iterator<Item = Share> {
+    [Kind::MustLink, Kind::CannotLink].into_iter().filter_map(move |kind| {
         let tests = pairs.iter().zip(met).filter(|(c, _)| c.kind == kind);
         let tests: Vec<(f64, f64)> =
             tests.filter_map(|(c, met)| Some((c.weight, (*met)?))).collect();
@@ -29,22 +59,8 @@ pub fn balanced(pairs: &[Constraint], met: &[Option<f64>]) -> Option<Score> {
             weight += w;
             squares += w * w;
         }
-        (weight > 0.0).then(|| {
-            let share = sum / weight;
-            // As many pairs of equal weight.
-            let count = weight * weight / squares;
-            // Half a pair more of each outcome: a share of 1 is not known for certain.
-            let smooth = (share * count + 0.5) / (count + 1.0);
-            (share, smooth * (1.0 - smooth) / count)
-        })
-    };
-    match (of(Kind::MustLink), of(Kind::CannotLink)) {
-        (Some(a), Some(b)) => {
-            Some(Score { value: (a.0 + b.0) / 2.0, error: (a.1 + b.1).sqrt() / 2.0 })
-        }
-        (Some(one), None) | (None, Some(one)) => Some(Score { value: one.0, error: one.1.sqrt() }),
-        (None, None) => None,
-    }
+        (weight > 0.0).then(|| Share { met: sum / weight, count: weight * weight / squares })
+    })
 }
 
 /// The mean of `indices`, at least 0, and its standard error; nothing without any.

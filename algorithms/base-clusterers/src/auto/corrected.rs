@@ -4,7 +4,7 @@
 
 use mustlink_core::prelude::*;
 
-use super::choice::{Score, balanced, best};
+use super::choice::{Score, balanced, best, smoothing};
 
 /// Bootstrap samples.
 const SAMPLES: usize = 200;
@@ -12,7 +12,8 @@ const SAMPLES: usize = 200;
 /// The score to expect of the candidate that scores best, with its standard error.
 ///
 /// In each bootstrap sample of the pairs the best candidate is chosen again and scored by the pairs that were not
-/// drawn [Tsamardinos2018]. `met` has, for each candidate, the share in which each pair was satisfied, if tested.
+/// drawn [Tsamardinos2018]. As in the error of a score, each outcome then counts half a pair more, for the best of few
+/// pairs meets all of them too often. `met` has, for each candidate, the share in which each pair was satisfied, if tested.
 /// `None` if nothing can be scored.
 pub fn corrected(
     pairs: &[Constraint],
@@ -46,7 +47,10 @@ pub fn corrected(
         variance += outside.error * outside.error * others.len() as f64 / pairs.len() as f64;
     }
     let count = values.len() as f64;
-    let value = values.iter().sum::<f64>() / count;
+    let all: Vec<Option<Score>> = met.iter().map(|met| balanced(pairs, met)).collect();
+    let chosen = best(&all).and_then(|b| all.iter().position(|s| *s == Some(b)));
+    let smoothing = chosen.map_or(0.0, |c| smoothing(pairs, &met[c]));
+    let value = values.iter().sum::<f64>() / count + smoothing;
     (count > 0.0).then(|| Score { value, error: (variance / count).sqrt() })
 }
 
@@ -90,6 +94,12 @@ mod tests {
         let own = balanced(&pairs, &met).unwrap();
         assert!((shown.value - own.value).abs() < 0.02, "{shown:?} {own:?}");
         assert!((shown.error / own.error - 1.0).abs() < 0.1, "{shown:?} {own:?}");
+    }
+
+    #[test]
+    fn few_pairs_are_not_certain() {
+        let shown = corrected(&pairs(2, 2), &[vec![Some(1.0); 4]], &mut stream()).unwrap();
+        assert!((shown.value - 2.5 / 3.0).abs() < 1e-12, "{shown:?}");
     }
 
     #[test]
