@@ -510,7 +510,7 @@ mod tests {
         );
         assert_eq!(
             error(&CopKMeans { node_limit: 2, ..CopKMeans::default() }),
-            "constraints: whether 3 clusters can satisfy the cannot-links is not known after node_limit = 2 nodes; \
+            "constraints: whether 3 clusters can satisfy them is not known after node_limit = 2 nodes; \
              raise node_limit or choose a method that weighs constraints"
         );
         let c = run(&CopKMeans::default(), &line(&x, 4, &pairs), 1);

@@ -176,14 +176,14 @@ pub enum Error {
     },
     /// Cannot-links inside must-link components.
     InconsistentConstraints(Contradictions),
-    /// Cannot-links that k clusters cannot satisfy.
+    /// Constraints that k clusters cannot satisfy.
     InfeasibleConstraints {
         /// Number of clusters.
         k: usize,
         /// Proof that it is infeasible.
         witness: Infeasible,
     },
-    /// Cannot-links of which a search did not find out in time whether k clusters can satisfy them.
+    /// Constraints of which a search did not find out in time whether k clusters can satisfy them.
     UndecidedConstraints {
         /// Number of clusters.
         k: usize,

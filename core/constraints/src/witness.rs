@@ -37,7 +37,7 @@ impl From<Vec<Witness>> for Contradictions {
     }
 }
 
-/// Reason why a set of cannot-links cannot be satisfied with k clusters.
+/// Reason why constraints cannot be satisfied with k clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Infeasible {
     /// More than k objects, all of which must be in different clusters.
@@ -53,6 +53,14 @@ pub enum Infeasible {
     OddCycle(Vec<u32>),
     /// Objects, one of each must-link component, for which a complete search found no clusters.
     Exhausted(Vec<u32>),
+    /// Limits of the size of clusters, which cannot hold together with the constraints.
+    Limits {
+        /// Names and values of the limits.
+        limits: String,
+        /// Objects that must-links join, or a single one, which are too large for any cluster; empty if a complete
+        /// search found no clusters.
+        objects: Vec<u32>,
+    },
     /// The objects that found no admissible cluster in any attempt.
     Blocked(Vec<u32>),
     /// Objects that belong together and found, in the last attempt, something they must be apart

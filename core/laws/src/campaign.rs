@@ -262,7 +262,10 @@ impl Set {
             }
             // That a search came to its end is checked by trying all labels.
             Infeasible::Exhausted(_) => !self.feasible,
-            Infeasible::Blocked(_) | Infeasible::Surrounded { .. } => false,
+            // No method limits sizes by default.
+            Infeasible::Limits { .. } | Infeasible::Blocked(_) | Infeasible::Surrounded { .. } => {
+                false
+            }
         };
         (!right).then(|| format!("{witness:?} does not show that {} clusters are too few", self.k))
     }

@@ -1,7 +1,7 @@
 //! The cheapest assignment to clusters that have a smallest and a largest size.
 //!
-//! A flow of least cost ([Bradley2000] §3): an object gives one unit to a cluster, a cluster between `least` and
-//! `most` units to a sink. Nearest clusters are the start; units that do not fit then take shortest paths over
+//! A flow of least cost ([Bradley2000] §3): an object gives one unit to a cluster, a cluster between its least and
+//! its most units to a sink. Nearest clusters are the start; units that do not fit then take shortest paths over
 //! clusters, one after the other, with potentials that keep all lengths at 0 or above. Between two clusters the
 //! object that moves most cheaply is the path.
 
@@ -31,27 +31,49 @@ impl Ord for Move {
     }
 }
 
-/// The cluster of each object, by costs n × k, so that every cluster has `least..=most` objects and the costs have the
-/// smallest sum. Takes O(n·k) memory, O(n·k) time, and O(k²) time for each object that is not with its nearest cluster.
+/// The smallest and the largest number of objects of each cluster.
+pub(crate) struct Bounds {
+    pub(crate) least: Vec<usize>,
+    pub(crate) most: Vec<usize>,
+}
+
+impl Bounds {
+    /// True if `n` objects can have sizes within these bounds.
+    pub(crate) fn allows(&self, n: usize) -> bool {
+        let (least, most): (usize, usize) = (self.least.iter().sum(), self.most.iter().sum());
+        (least..=most).contains(&n)
+    }
+
+    fn hold(&self, sizes: &[usize]) -> bool {
+        let mut all = sizes.iter().zip(&self.least).zip(&self.most);
+        all.all(|((size, least), most)| (least..=most).contains(&size))
+    }
+}
+
+/// The cheapest assignment.
+pub(crate) struct Assigned {
+    /// The cluster of each object.
+    pub(crate) labels: Vec<u32>,
+    /// A price of each cluster: with it, no other cluster would cost an object less.
+    pub(crate) prices: Vec<f64>,
+}
+
+/// The cluster of each object, by costs n × k, so that every cluster has a number of objects within `bounds` and the
+/// costs have the smallest sum. Takes O(n·k) memory, O(n·k) time, and O(k²) time for each object that is not with its
+/// nearest cluster.
 ///
 /// # Errors
 /// `Cancelled` and its like.
-pub(crate) fn assign(
-    costs: &[f64],
-    k: usize,
-    least: usize,
-    most: usize,
-    ctx: &Context,
-) -> Result<Vec<u32>> {
+pub(crate) fn assign(costs: &[f64], k: usize, bounds: &Bounds, ctx: &Context) -> Result<Assigned> {
     let nearest =
         |row: &[f64]| (0..k).min_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap_or_default() as u32;
     let labels: Vec<u32> = costs.chunks_exact(k).map(nearest).collect();
     let mut sizes = vec![0; k];
     labels.iter().for_each(|&h| sizes[h as usize] += 1);
-    if sizes.iter().all(|size| (least..=most).contains(size)) {
-        return Ok(labels);
+    if bounds.hold(&sizes) {
+        return Ok(Assigned { labels, prices: vec![0.0; k] });
     }
-    let mut flow = Flow::new(costs, labels, &sizes, least, most);
+    let mut flow = Flow::new(costs, labels, &sizes, bounds);
     let mut units = 0;
     while let Some(from) = flow.excess.iter().position(|&e| e > 0) {
         if units % LOOK == 0 {
@@ -60,14 +82,14 @@ pub(crate) fn assign(
         units += 1;
         flow.send(from);
     }
-    Ok(flow.labels)
+    let prices = flow.potential[..k].iter().map(|potential| -potential).collect();
+    Ok(Assigned { labels: flow.labels, prices })
 }
 
 struct Flow<'a> {
     costs: &'a [f64],
     k: usize,
-    least: usize,
-    most: usize,
+    bounds: &'a Bounds,
     labels: Vec<u32>,
     /// Moves from cluster a to cluster b at a · k + b; those of objects that left a are passed over.
     moves: Vec<BinaryHeap<Move>>,
@@ -79,9 +101,10 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    fn new(costs: &'a [f64], labels: Vec<u32>, sizes: &[usize], least: usize, most: usize) -> Self {
+    fn new(costs: &'a [f64], labels: Vec<u32>, sizes: &[usize], bounds: &'a Bounds) -> Self {
         let k = sizes.len();
-        let out: Vec<usize> = sizes.iter().map(|&size| size.clamp(least, most)).collect();
+        let within = |h: usize| sizes[h].clamp(bounds.least[h], bounds.most[h]);
+        let out: Vec<usize> = (0..k).map(within).collect();
         let mut excess: Vec<i64> =
             sizes.iter().zip(&out).map(|(&size, &out)| size as i64 - out as i64).collect();
         excess.push(-excess.iter().sum::<i64>());
@@ -94,7 +117,7 @@ impl<'a> Flow<'a> {
         }
         let moves = moves.into_iter().map(BinaryHeap::from).collect();
         let potential = vec![0.0; k + 1];
-        Flow { costs, k, least, most, labels, moves, out, excess, potential }
+        Flow { costs, k, bounds, labels, moves, out, excess, potential }
     }
 
     /// The cheapest move from one cluster to another.
@@ -113,8 +136,8 @@ impl<'a> Flow<'a> {
     fn length(&mut self, a: usize, b: usize) -> Option<f64> {
         let k = self.k;
         let cost = match (a == k, b == k) {
-            (false, true) => (self.out[a] < self.most).then_some(0.0),
-            (true, false) => (self.out[b] > self.least).then_some(0.0),
+            (false, true) => (self.out[a] < self.bounds.most[a]).then_some(0.0),
+            (true, false) => (self.out[b] > self.bounds.least[b]).then_some(0.0),
             _ => self.cheapest(a, b).map(|(cost, _)| cost),
         };
         // A rounding error below 0 is none.
@@ -192,22 +215,33 @@ mod tests {
     }
 
     proptest! {
-        /// As cheap as the cheapest of all assignments with these sizes.
+        /// As cheap as the cheapest of all assignments with these sizes; with its prices, every object is where it
+        /// costs least.
         #[test]
         fn the_cheapest_of_all(
-            k in 1usize..4, n in 1usize..8, draws in prop::collection::vec(0u8..20, 24), least in 0usize..3, more in 0usize..6,
+            k in 1usize..4,
+            n in 1usize..8,
+            draws in prop::collection::vec(0u8..20, 24),
+            least in prop::collection::vec(0usize..3, 3),
+            more in prop::collection::vec(0usize..6, 3),
         ) {
             let costs: Vec<f64> = draws[..n * k].iter().map(|&c| f64::from(c)).collect();
-            let most = least.max(1) + more;
-            prop_assume!(least * k <= n && n <= most * k);
-            let labels = assign(&costs, k, least, most, &Context::new(1)).unwrap();
-            prop_assert!(sizes(&labels, k).iter().all(|s| (least..=most).contains(s)));
+            let least = least[..k].to_vec();
+            let most: Vec<usize> = least.iter().zip(&more).map(|(least, more)| least + more).collect();
+            let bounds = Bounds { least, most };
+            prop_assume!(bounds.allows(n));
+            let Assigned { labels, prices } = assign(&costs, k, &bounds, &Context::new(1)).unwrap();
+            prop_assert!(bounds.hold(&sizes(&labels, k)));
             let best = (0..(k as u32).pow(n as u32))
                 .map(|code| (0..n as u32).map(|o| code / (k as u32).pow(o) % k as u32).collect::<Vec<u32>>())
-                .filter(|labels| sizes(labels, k).iter().all(|s| (least..=most).contains(s)))
+                .filter(|labels| bounds.hold(&sizes(labels, k)))
                 .map(|labels| total(&costs, k, &labels))
                 .fold(f64::INFINITY, f64::min);
             prop_assert_eq!(total(&costs, k, &labels), best);
+            for (row, &own) in costs.chunks_exact(k).zip(&labels) {
+                let priced = |h: usize| row[h] + prices[h];
+                prop_assert!((0..k).all(|h| priced(own as usize) <= priced(h) + 1e-9));
+            }
         }
     }
 }

@@ -102,7 +102,7 @@ impl Error {
             Error::InconsistentConstraints(all) => contradicting(all, id, &|_| String::new()),
             Error::InfeasibleConstraints { k, witness } => infeasible(*k, witness, id),
             Error::UndecidedConstraints { k, node_limit } => format!(
-                "constraints: whether {} can satisfy the cannot-links is not known after node_limit = {node_limit} \
+                "constraints: whether {} can satisfy them is not known after node_limit = {node_limit} \
                  nodes; raise node_limit or choose a method that weighs constraints",
                 count(*k, "cluster")
             ),
@@ -175,6 +175,12 @@ fn list(objects: &[u32], between: &str, id: Naming<'_>) -> String {
     objects.iter().map(|&o| id(o as usize)).collect::<Vec<_>>().join(between)
 }
 
+/// The first objects by their names.
+fn some(objects: &[u32], id: Naming<'_>) -> String {
+    let more = if objects.len() > 20 { ", …" } else { "" };
+    format!("{}{more}", list(&objects[..objects.len().min(20)], ", ", id))
+}
+
 /// The first contradictions with their chains, and how many more there are.
 fn contradicting(
     Contradictions { shown, count: number }: &Contradictions,
@@ -219,7 +225,7 @@ fn contradicting(
     text
 }
 
-/// Reason why k clusters cannot satisfy the cannot-links.
+/// Reason why k clusters cannot satisfy the constraints.
 fn infeasible(k: usize, witness: &Infeasible, id: Naming<'_>) -> String {
     let clusters = count(k, "cluster");
     match witness {
@@ -230,10 +236,9 @@ fn infeasible(k: usize, witness: &Infeasible, id: Naming<'_>) -> String {
         ),
         Infeasible::Group { name, members } => format!(
             "constraints: {clusters} cannot hold the {} members of the group \"{name}\", which \
-             must all be apart: {}{}; raise k or split the group",
+             must all be apart: {}; raise k or split the group",
             members.len(),
-            list(&members[..members.len().min(20)], ", ", id),
-            if members.len() > 20 { ", …" } else { "" }
+            some(members, id)
         ),
         Infeasible::OddCycle(objects) => format!(
             "constraints: {clusters} cannot satisfy the odd cycle of cannot-links {}",
@@ -245,6 +250,21 @@ fn infeasible(k: usize, witness: &Infeasible, id: Naming<'_>) -> String {
             objects.len(),
             list(objects, ", ", id)
         ),
+        Infeasible::Limits { limits, objects } => match objects[..] {
+            [] => format!(
+                "{limits}: no clustering into {clusters} satisfies this and the constraints, as a complete search \
+                 shows; relax the limit or change k"
+            ),
+            [object] => format!(
+                "{limits}: object {} alone is larger than a cluster may be; raise max_size",
+                id(object as usize)
+            ),
+            _ => format!(
+                "{limits}: must-links join more objects than a cluster may hold: {}; raise max_size or remove a \
+                 must-link",
+                some(objects, id)
+            ),
+        },
         Infeasible::Blocked(objects) => {
             // A method that finds their number has no k.
             let among = if k == 0 { String::new() } else { format!(" among {k}") };

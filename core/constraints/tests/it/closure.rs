@@ -226,6 +226,7 @@ proptest! {
                     }
                     Infeasible::Exhausted(_)
                     | Infeasible::Group { .. }
+                    | Infeasible::Limits { .. }
                     | Infeasible::Blocked(_)
                     | Infeasible::Surrounded { .. } => {
                         prop_assert!(false, "not a witness of colouring");
