@@ -17,7 +17,7 @@ pub(crate) const GROUPS: [(&str, &str); 5] = [
 const HEADINGS: [(&str, &str); 5] = [
     (
         "Data",
-        "data pairs score_range constraints labels id class display features ignore no_header sep decimal na apart \
+        "data pairs partitions score_range constraints labels id class display features ignore no_header sep decimal na apart \
          object_weights data_dir text show_text image series show truth truth_column labels_column",
     ),
     (
@@ -43,7 +43,7 @@ const HEADINGS: [(&str, &str); 5] = [
 const COMMON: [(&str, &str); 9] = [
     ("cluster", "data constraints id class method clusterer k selector budget out"),
     ("consensus", "data constraints id class method consensus k out plot format"),
-    ("select-k", "data id class ignore method clusterer from to out format"),
+    ("select-k", "data partitions id class method clusterer from to out format"),
     ("predict", "model data id out classes distances probabilities skip_bad max_far format"),
     ("label", "data id constraints method k selector budget ledger web out"),
     ("select", "data id class constraints method k selector budget questions out"),

@@ -114,6 +114,12 @@ pub(crate) struct JobArgs {
     pub quiet: bool,
 }
 
+/// The argument `--data` of a command in which the option `other` can replace it.
+pub(crate) fn replaceable(data: clap::Arg, other: &'static str) -> clap::Arg {
+    let data = data.required(false).required_unless_present(other);
+    data.default_value("").hide_default_value(true)
+}
+
 /// How long a method that tries others may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum TimeLimit {

@@ -113,6 +113,16 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
     })
 }
 
+/// An error about a parameter that one of these options gives, by the name of the option.
+pub(crate) fn as_given(error: Error, options: &[&str]) -> Error {
+    match error {
+        Error::BadParam { name, value, legal } if options.contains(&&*name) => {
+            Error::BadParam { name: format!("--{name}"), value, legal }
+        }
+        other => other,
+    }
+}
+
 /// Reads a seed.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.parse()

@@ -210,6 +210,22 @@ pub fn write_labels(path: &str, dataset: &Dataset, labels: &[Option<u32>]) -> Re
     write_rows(path, rows(dataset, labels)?)
 }
 
+/// As [`write_labels`], with one more column called `name`. A cell is empty if there is no value.
+///
+/// # Errors
+/// As [`write_labels`].
+pub fn write_labels_with(
+    path: &str,
+    dataset: &Dataset,
+    labels: &[Option<u32>],
+    (name, values): (&str, &[Option<f64>]),
+) -> Result<()> {
+    let cell = |value: &Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
+    let cells = std::iter::once(name.to_string()).chain(values.iter().map(cell));
+    let wider = |([id, label], cell): ([String; 2], String)| [id, label, cell];
+    write_rows(path, rows(dataset, labels)?.zip(cells).map(wider))
+}
+
 /// The head, then a row per object, made when it is written.
 fn rows<'a>(
     dataset: &'a Dataset,
@@ -267,6 +283,12 @@ mod tests {
         assert_eq!(labels(&back), [Some("1"), None, Some("0")]);
         assert_eq!(*back.labels.labels, [Some(1), None, Some(0)]);
         assert!(rows(&set, &[]).is_err());
+        let sure = ("item_consensus", &[Some(0.75), None, Some(1.0)][..]);
+        let path = folder.path().join("sure.csv").display().to_string();
+        write_labels_with(&path, &set, &[Some(1), None, Some(0)], sure).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(text, "id,label,item_consensus\n\"a,b\",1,0.75\nc,,\nd,0,1\n");
+        assert_eq!(labels(&of(&text)), [Some("1"), None, Some("0")]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use constraints_csv::{
 pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::{FeatureWeights, weights_csv, write_weights};
 pub use incomplete::{NotNumbers, Way, typing_error};
-pub use labels_csv::{LabelColumn, RENAME, read_labels, write_labels};
+pub use labels_csv::{LabelColumn, RENAME, read_labels, write_labels, write_labels_with};
 pub use linfa::LinfaView;
 pub use listing::{Listing, Origin};
 pub use open::{available, check_head, check_name, column_names, is_path, is_table, open};

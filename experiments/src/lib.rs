@@ -27,6 +27,7 @@
 //! | `outcome`, `best`, `schedule`, `run`, `verify` | what comes of it; tasks, threads, memory, stopping; doing it again |
 //! | `slurm` | the same on a cluster |
 //! | `single`, `notices`, `number_of_clusters` | outside a study: one method on one data set, and notes about it; criteria for k |
+//! | `partition_support` | outside a study: the number of clusters that existing partitions support |
 //! | `judged_pairs`, `continued` | outside a study: clusters of objects of which only judged pairs are known; clusters that keep their numbers |
 
 mod best;
@@ -51,6 +52,8 @@ mod merge;
 pub mod notices;
 mod number_of_clusters;
 mod outcome;
+#[doc(hidden)]
+pub mod partition_support;
 mod plan;
 pub mod results;
 pub mod row;

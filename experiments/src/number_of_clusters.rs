@@ -6,6 +6,8 @@
 use mustlink_core::prelude::*;
 use mustlink_core::{registry, run};
 use mustlink_kernels::agreement::contingency::adjusted_rand;
+use mustlink_kernels::ensemble::co_association::CoAssociation;
+use mustlink_kernels::ensemble::consensus_matrix::Distribution;
 use mustlink_kernels::symmetric_eigen::symmetric_eigen;
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
@@ -49,8 +51,8 @@ pub struct Criteria {
     /// Mean adjusted Rand index of two subsamples on their common objects (Ben-Hur et al. 2002), larger is
     /// better.
     pub stability: Option<f64>,
-    /// Share of the pairs that some subsamples put together and some do not: more than .1, fewer than .9 of
-    /// those that drew both (Monti et al. 2003; Șenbabaoğlu et al. 2014), smaller is better.
+    /// PAC of the subsamples (Monti et al. 2003; Șenbabaoğlu et al. 2014): the share of pairs that more than .1 and
+    /// fewer than .9 of the subsamples with both objects put together. Smaller is better.
     pub ambiguous: Option<f64>,
 }
 
@@ -86,14 +88,7 @@ pub fn select_k(
     tries: &Tries,
     ctx: &Context,
 ) -> Result<Selected> {
-    let all = problem.n();
-    let rows: Vec<usize> = if all > tries.objects {
-        let mut rows = ctx.stream("objects").sample(all, tries.objects);
-        rows.sort_unstable();
-        rows
-    } else {
-        (0..all).collect()
-    };
+    let rows = sample(problem.n(), tries.objects, ctx);
     let sample = Problem::new(problem.data.subset(&rows));
     let n = sample.n();
     let (drawn, to) = limits(tries, n)?;
@@ -153,11 +148,21 @@ pub fn select_k(
             gap,
             gap_error,
             stability: stability(n, &subsamples, &parts),
-            ambiguous: ambiguous(n, &subsamples, &parts),
+            ambiguous: ambiguous(n, &subsamples, &parts, &ctx.child("ambiguous").index(k))?,
         })
     };
     let criteria = ks.par_iter().enumerate().map(judge).collect::<Result<Vec<Criteria>>>()?;
     Ok(choose(n, criteria))
+}
+
+/// All of `n` objects, or a sample of `most` of them, in order.
+pub(crate) fn sample(n: usize, most: usize, ctx: &Context) -> Vec<usize> {
+    if n <= most {
+        return (0..n).collect();
+    }
+    let mut rows = ctx.stream("objects").sample(n, most);
+    rows.sort_unstable();
+    rows
 }
 
 /// Number of the `n` objects in a subsample, and the largest number of clusters that is tried.
@@ -312,36 +317,25 @@ fn stability(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<
     mean.is_finite().then_some(mean)
 }
 
-/// Share of the pairs that were drawn together and are put together neither nearly always nor nearly never.
-fn ambiguous(n: usize, subsamples: &[Vec<usize>], parts: &[Vec<u32>]) -> Option<f64> {
+/// The PAC of the subsamples: the share of pairs that neither nearly all nor nearly none of them put together.
+fn ambiguous(
+    n: usize,
+    subsamples: &[Vec<usize>],
+    parts: &[Vec<u32>],
+    ctx: &Context,
+) -> Result<Option<f64>> {
     /// Number of objects whose pairs are used: more change the share by less than it varies.
     const MOST: usize = 1000;
     let step = n.div_ceil(MOST);
-    let looked: Vec<usize> = (0..n).step_by(step).collect();
-    let mut labels = vec![NONE; looked.len() * parts.len()];
-    for (b, (rows, part)) in subsamples.iter().zip(parts).enumerate() {
-        for (&i, &l) in rows.iter().zip(part).filter(|(i, _)| *i % step == 0) {
-            labels[i / step * parts.len() + b] = l;
-        }
-    }
-    let labels_of = |object: usize| &labels[object * parts.len()..(object + 1) * parts.len()];
-    let (mut unclear, mut pairs) = (0u64, 0u64);
-    for i in 0..looked.len() {
-        for j in i + 1..looked.len() {
-            let (mut drawn, mut together) = (0u32, 0u32);
-            for (a, b) in labels_of(i).iter().zip(labels_of(j)) {
-                let are_drawn = *a != NONE && *b != NONE;
-                drawn += u32::from(are_drawn);
-                together += u32::from(are_drawn && a == b);
-            }
-            if drawn > 0 {
-                pairs += 1;
-                let share = f64::from(together) / f64::from(drawn);
-                unclear += u64::from(share > 0.1 && share < 0.9);
-            }
-        }
-    }
-    (pairs > 0).then(|| unclear as f64 / pairs as f64)
+    let member = |(rows, part): (&Vec<usize>, &Vec<u32>)| {
+        let mut labels = vec![NONE; n.div_ceil(step)];
+        let some = rows.iter().zip(part).filter(|(i, _)| *i % step == 0);
+        some.for_each(|(i, &label)| labels[i / step] = label);
+        Member::from_labels(&labels)
+    };
+    let members = subsamples.iter().zip(parts).map(member).collect();
+    let co = CoAssociation::implicit(&Ensemble::new(n.div_ceil(step), members)?);
+    Ok(Distribution::new(&co, ctx)?.pac())
 }
 
 #[cfg(test)]
@@ -440,7 +434,8 @@ mod tests {
         let rows = vec![vec![0, 1, 2], vec![0, 1, 2]];
         let parts = vec![vec![0, 0, 1], vec![0, 1, 1]];
         // 01 and 12 once in two, 02 never.
-        assert_eq!(ambiguous(3, &rows, &parts), Some(2.0 / 3.0));
+        let found = ambiguous(3, &rows, &parts, &Context::new(0));
+        assert_eq!(found, Ok(Some(2.0 / 3.0)));
         assert_eq!(stability(3, &rows, &[vec![0, 0, 1], vec![1, 1, 0]]), Some(1.0));
         // 0 and 2 around 1, 9 alone.
         let data = Data::dense(ndarray::array![[0.0], [2.0], [9.0]]).unwrap();

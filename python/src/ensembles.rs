@@ -15,12 +15,14 @@ use mustlink::prelude::{ConsensusFunction, Data, EnsembleGenerator};
 use mustlink::run::combine;
 use mustlink::{Context, Error, Problem, Result};
 use mustlink_experiments::notices;
+use mustlink_experiments::partition_support::supported_k;
 use mustlink_kernels::agreement::members::warn_of_contradiction;
 use mustlink_kernels::ensemble::co_association::{self, CoAssociation, Representation};
+use mustlink_kernels::ensemble::consensus_matrix::ItemConsensus;
 use mustlink_kernels::ensemble::imputation::{
     MAX_CANDIDATES, Thresholds, imputed_constraints, neighbourhoods,
 };
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -187,6 +189,66 @@ pub(crate) fn consensus<'py>(
         combined(&request, Ensemble::new(n, members)?, data, given, &flag)
     })?;
     Found::new(py, made.map_err(of)?)
+}
+
+/// How numbers of clusters are compared.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    k_min: usize,
+    k_max: Option<usize>,
+    max_samples: usize,
+    seed: u64,
+    threads: Option<usize>,
+}
+
+/// The number of clusters that `partitions` support, a row per member, −1 for a missing label: as JSON, and warnings.
+#[pyfunction]
+pub(crate) fn select_k(
+    py: Python<'_>,
+    text: &str,
+    partitions: PyReadonlyArray2<'_, i64>,
+) -> PyResult<(String, Vec<String>)> {
+    let how: Numbers = read(py, text, "request")?;
+    let (n, members) = (partitions.as_array().ncols(), members(&partitions));
+    let flag: Arc<AtomicBool> = Arc::default();
+    let made = interruptible(py, how.threads, &flag, || {
+        let objects = Dataset::new("partitions", Data::dense(Array2::zeros((n, 1)))?);
+        let ctx = Context::builder(objects.seed_path(how.seed, &objects.name))
+            .cancel(flag.clone())
+            .memory_limit(mustlink_cli::default_limit())
+            .build();
+        let ensemble = Ensemble::new(n, members)?;
+        let range = (how.k_min, how.k_max);
+        let found = supported_k(&ensemble, range, how.max_samples, &ctx.child("select_k"))?;
+        Ok((json!(found).to_string(), ctx.warnings()))
+    })?;
+    let named = |error: Error| match error {
+        Error::BadParam { name, value, legal } => {
+            let names = [("from", "k_min"), ("to", "k_max"), ("objects", "max_samples")];
+            let own = names.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
+            Error::BadParam { name: own.map_or(name, String::from), value, legal }
+        }
+        other => other,
+    };
+    made.map_err(|e| raised(py, &named(e)))
+}
+
+/// The item consensus of each object in the clusters `labels`; NaN if there is none.
+#[pyfunction]
+pub(crate) fn item_consensus<'py>(
+    py: Python<'py>,
+    partitions: PyReadonlyArray2<'py, i64>,
+    labels: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (n, members) = (partitions.as_array().ncols(), members(&partitions));
+    let number = |&label: &i64| u32::try_from(label).unwrap_or(NONE);
+    let labels: Vec<u32> = labels.as_array().iter().map(number).collect();
+    let made =
+        detached(py, || Ok(ItemConsensus::new(&Ensemble::new(n, members)?, &labels).items()));
+    let items = made.map_err(|e| raised(py, &e))?;
+    let items: Vec<f64> = items.into_iter().map(|item| item.unwrap_or(f64::NAN)).collect();
+    Ok(items.into_pyarray(py))
 }
 
 /// The members of an ensemble, a row per member, −1 for a missing label.

@@ -51,7 +51,7 @@ mod _mustlink {
     #[pymodule_export]
     use super::data::{typing_error, unknown_class};
     #[pymodule_export]
-    use super::ensembles::{consensus, generate, impute};
+    use super::ensembles::{consensus, generate, impute, item_consensus, select_k};
     #[pymodule_export]
     use super::experiment::{read_experiment, run_experiment};
     #[pymodule_export]

@@ -55,7 +55,7 @@ def files(tmp_path_factory):
 
 def labels_of(file):
     lines = file.read_text().splitlines()[1:]
-    return [int(line.rsplit(",", 1)[1]) for line in lines]
+    return [int(line.split(",")[1]) for line in lines]
 
 
 def pairs_of(constraints):

@@ -17,7 +17,7 @@ use crate::broken::Broken;
 use crate::failure::Failure;
 use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
 use crate::job::{Job, JobArgs, known_of};
-use crate::job_args::TimeLimit;
+use crate::job_args::{TimeLimit, replaceable};
 use crate::judged_pairs::PairsArgs;
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
@@ -38,7 +38,7 @@ use mustlink_experiments::continued::{Continued, Previous};
       --method method.toml --out labels.csv
   mustlink cluster --data iris --selector random_pairs --budget 50 --format json
   mustlink cluster --pairs scored.csv --out labels.csv --violations broken.csv")]
-#[command(mut_arg("data", without_pairs))]
+#[command(mut_arg("data", |data| replaceable(data, "pairs")))]
 #[command(
     override_usage = "mustlink cluster [OPTIONS] --data <DATA>\n       mustlink cluster [OPTIONS] --pairs <FILE>"
 )]
@@ -119,12 +119,6 @@ pub(crate) struct Args {
 
 /// Options whose files number the clusters from 0.
 const NUMBERED: &str = "save_model plot profile out_candidates weights";
-
-/// `--data`, which judged pairs replace.
-fn without_pairs(data: clap::Arg) -> clap::Arg {
-    let data = data.required(false).required_unless_present("pairs");
-    data.default_value("").hide_default_value(true)
-}
 
 /// The summary of a clustering.
 #[derive(Debug, Serialize)]

@@ -13,6 +13,7 @@ use mustlink::text::count;
 use mustlink_datasets::{Dataset, OpenOptions, Partitions};
 use mustlink_experiments::{LABEL, notices};
 use mustlink_kernels::agreement::members::warn_of_contradiction;
+use mustlink_kernels::ensemble::consensus_matrix::ItemConsensus;
 use serde_json::Value;
 
 use crate::broken::{self, Broken, Sources, broken};
@@ -94,9 +95,11 @@ pub(crate) struct Args {
     memory_limit: Option<u64>,
     #[command(flatten)]
     data_dir: DataDir,
-    /// CSV id,label to write, one row per object
+    /// CSV id,label,item_consensus to write, one row per object
     ///
     /// -: standard output; the summary then goes to standard error.
+    /// The item consensus tells how sure a label is: the share of comparisons with the other objects of the cluster in
+    /// which a partition puts both together. Partitions without a label of one of the two do not count.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
     /// CSV of each constraint that is violated, with its source
@@ -134,6 +137,11 @@ struct Summary {
     missing: usize,
     objective: Option<f64>,
     mean_nmi: f64,
+    /// Mean item consensus of the objects that have one.
+    item_consensus: Option<f64>,
+    /// The number of these objects, and of those whose item consensus is below .5.
+    #[serde(skip)]
+    unsure: (usize, usize),
     constraints: usize,
     violations: Violations,
     /// The first violated constraints.
@@ -218,10 +226,14 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     }
     let run = combined.map_err(|e| named(&e.at("consensus")))?;
     let labels = &run.clustering.labels;
+    let items = ItemConsensus::new(&ensemble, labels).items();
     if let Some(out) = &args.out {
         let labels: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
-        mustlink_datasets::write_labels(out, &objects, &labels)?;
+        let column = ("item_consensus", &items[..]);
+        mustlink_datasets::write_labels_with(out, &objects, &labels, column)?;
     }
+    let items: Vec<f64> = items.into_iter().flatten().collect();
+    let mean = items.iter().sum::<f64>() / items.len() as f64;
     let all = (args.violations.is_some() || args.format == Format::Json).then(|| {
         let (file, given) = (args.constraints.as_deref(), &problem.constraints);
         let sources = Sources::default().of_file(file, given, &Some);
@@ -244,6 +256,8 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         missing: ensemble.members().iter().flat_map(|m| &m.labels).filter(|&&l| l == NONE).count(),
         objective: run.clustering.objective,
         mean_nmi: mean_nmi(&ensemble, labels)?,
+        item_consensus: (!items.is_empty()).then_some(mean),
+        unsure: (items.len(), items.iter().filter(|&&v| v < 0.5).count()),
         constraints: problem.constraints.len(),
         violations: Violations { must: run.violations.must, cannot: run.violations.cannot },
         broken,
@@ -312,7 +326,7 @@ fn number_of_clusters(
 }
 
 /// How the columns of the file were read.
-fn columns_text(objects: &Dataset, ensemble: &Ensemble) -> String {
+pub(crate) fn columns_text(objects: &Dataset, ensemble: &Ensemble) -> String {
     let mut names: Vec<&str> =
         ensemble.members().iter().take(6).map(|m| m.provenance.as_str()).collect();
     if ensemble.len() > 6 {
@@ -467,6 +481,11 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     let mut results = vec![("clusters", sizes(clustering))];
     results.extend(s.objective.map(|objective| ("objective", shown(Some(objective)))));
     results.push(("mean NMI", format!("{} with the partitions", shown(Some(s.mean_nmi)))));
+    if let (Some(mean), (all, unsure)) = (s.item_consensus, s.unsure) {
+        let mean = shown(Some(mean));
+        results
+            .push(("objects", format!("mean item consensus {mean}; {unsure} of {all} below 0.5")));
+    }
     if s.constraints > 0 {
         let Violations { must, cannot } = s.violations;
         let broken = [(must, "must-link"), (cannot, "cannot-link")];

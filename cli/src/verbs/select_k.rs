@@ -1,20 +1,24 @@
 //! The command `select-k`: compares numbers of clusters.
 
+mod partitions;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use mustlink::Result;
 use mustlink::run::guarded;
 use mustlink::text::{self, form};
-use mustlink::{Error, Result};
 use mustlink_experiments::{Criteria, Selected, Tries, select_k};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
-use crate::options::{Format, count, in_pool};
+use crate::job_args::replaceable;
+use crate::options::{Format, as_given, count, in_pool};
 use crate::progress::duration;
 use crate::{program, term};
+use partitions::PartitionsArgs;
 
 /// Compare numbers of clusters by four criteria
 #[derive(Debug, clap::Args)]
@@ -22,22 +26,31 @@ use crate::{program, term};
   mustlink select-k --data iris
   mustlink select-k --data my.csv --set 'transforms=[\"z_score\"]' --out k.csv
   mustlink select-k --data my.csv --clusterer gaussian_mixture --to 6
+  mustlink select-k --partitions partitions.csv --plot figures
 
 Each criterion has its own idea of a cluster: silhouette (objects nearer to their own than to the next),
 gap (tighter than in data without clusters; chooses 1 for such data), stability (the same on other
 subsamples), consensus (few pairs that some subsamples part and some do not). With answers about pairs,
 cluster --clusterer auto without --k takes the number with which most methods meet them, and warns if
-several numbers fit equally well; cobras finds the number by asking.")]
+several numbers fit equally well; cobras finds the number by asking. With --partitions, nothing is
+clustered: existing partitions are compared by how clearly they put pairs together.")]
+#[command(mut_arg("data", |data| replaceable(data, "partitions")))]
+#[command(
+    override_usage = "mustlink select-k [OPTIONS] --data <DATA>\n       mustlink select-k [OPTIONS] --partitions <FILE>"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     job: JobArgs,
+    #[command(flatten)]
+    partitions: PartitionsArgs,
     /// Smallest number to try
     #[arg(long, value_name = "K", default_value_t = 2)]
     #[arg(value_parser = count, allow_negative_numbers = true)]
     from: usize,
     /// Largest number to try [default: 8 more than --from]
     ///
-    /// At most the number of objects of a subsample.
+    /// At most the number of objects of a subsample. For partitions with different numbers of clusters, the default is
+    /// the largest of these.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     to: Option<usize>,
     /// Number of subsamples, and of data sets without clusters to compare with
@@ -72,17 +85,12 @@ struct Summary<'a> {
     warnings: Vec<String>,
 }
 
-/// An error about the range or the draws, by the name of the option.
-fn as_given(error: Error) -> Error {
-    match error {
-        Error::BadParam { name, value, legal } if ["from", "to", "draws"].contains(&&*name) => {
-            Error::BadParam { name: format!("--{name}"), value, legal }
-        }
-        other => other,
-    }
-}
-
 pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
+    if let Some(file) = &args.partitions.partitions {
+        let tried = ((args.from, args.to), args.objects);
+        let written = (args.out.as_deref(), args.format);
+        return args.partitions.run(file, &args.job, tried, written);
+    }
     check_outputs(&[("--out", args.out.as_deref())], &args.job.inputs())?;
     let refused =
         "--k --constraints --labels --apart --object-weights --selector --oracle --budget --ledger";
@@ -118,7 +126,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
         let seen = job.seen()?;
         let ctx = job.context().child("select_k");
         let selected = guarded(name, || select_k(&**clusterer, &seen.problem, &tries, &ctx))
-            .map_err(|e| job.about_features(&seen, as_given(e)))?;
+            .map_err(|e| job.about_features(&seen, as_given(e, &["from", "to", "draws"])))?;
         Ok((selected, start.elapsed().as_secs_f64()))
     };
     let made = in_pool(args.job.threads, work)?;

@@ -7,7 +7,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use mustlink_core::prelude::*;
+use mustlink_core::text::count;
 use mustlink_experiments::Format;
+use mustlink_experiments::partition_support::{Reading, Supported};
 use mustlink_kernels::agreement::contingency::nmi_geometric;
 use mustlink_kernels::ensemble::co_association::CoAssociation;
 use mustlink_kernels::ensemble::imputation::histogram;
@@ -57,6 +59,50 @@ pub fn save_ensemble(
     figures.iter().try_for_each(|(name, (chart, csv))| {
         save_figure(folder, &format!("{prefix}-{name}"), &chart.svg(), csv.as_bytes(), formats)
     })
+}
+
+/// Writes the figure of the cumulative distributions of consensus matrices, in the same way: a line for each number of
+/// clusters, or one line if there is one matrix.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn save_distributions(
+    (folder, prefix, formats): (&Path, &str, &[Format]),
+    supported: &Supported,
+) -> Result<()> {
+    let drawn = match supported.reading {
+        Reading::EachNumber => &supported.found[..],
+        Reading::OneMatrix => &supported.found[..supported.found.len().min(1)],
+    };
+    let drawn: Vec<_> = drawn.iter().filter(|support| !support.cdf.is_empty()).collect();
+    let mut csv = String::from("k,consensus_index,share_of_pairs\n");
+    let (mut marks, mut entries) = (Vec::new(), Vec::new());
+    for (at, support) in drawn.into_iter().enumerate() {
+        let (k, name) = match supported.reading {
+            Reading::EachNumber => (support.k.to_string(), count(support.k, "cluster")),
+            Reading::OneMatrix => ("all".into(), "all partitions".into()),
+        };
+        let steps = (support.cdf.len() - 1) as f64;
+        let points: Vec<At> =
+            support.cdf.iter().enumerate().map(|(step, v)| (step as f64 / steps, *v)).collect();
+        for (index, share) in &points {
+            let _ = writeln!(csv, "{k},{index},{share}");
+        }
+        marks.push(Mark::Line { points, pen: Pen::series(at) });
+        entries.push((Key::Line(Pen::series(at)), name));
+    }
+    let axis = |name: &str| Axis::exact(name, (0.0, 1.0), 5);
+    let mut chart = square(
+        "Distribution of the consensus index",
+        "A line for each number of clusters: the share of pairs up to each consensus index. The flatter it is between \
+         0.1 and 0.9, the fewer pairs are ambiguous.",
+        axis("consensus index"),
+        axis("share of pairs up to this index"),
+        marks,
+    );
+    chart.legend = Legend { entries, beside: false };
+    let name = format!("{prefix}-distribution");
+    save_figure(folder, &name, &chart.svg(), csv.as_bytes(), formats)
 }
 
 /// One square plot with strokes outside it.

@@ -64,7 +64,7 @@ mod verdicts;
 
 pub use candidates::save_candidates;
 pub use curves::{CurveSummary, PointSummary};
-pub use ensemble_figures::save_ensemble;
+pub use ensemble_figures::{save_distributions, save_ensemble};
 pub use heat_map::near_constant_features;
 pub use palette::{CANNOT_LINK, MUST_LINK};
 pub use projection::Projection;

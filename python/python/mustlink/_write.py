@@ -399,7 +399,16 @@ SHOWN = {
     "_base": ["Method"],
     "callables": ["clusterer", "metric", "selector"],
     "constraints": ["Constraints"],
-    "ensembles": ["consensus", "generate", "impute", "list_plugins"],
+    "ensembles": [
+        "KSupport",
+        "SupportedK",
+        "consensus",
+        "generate",
+        "impute",
+        "item_consensus",
+        "list_plugins",
+        "select_k",
+    ],
     "exceptions": [
         "CancelledError",
         "ConfigError",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,161 @@ def _default(members: Array, n_clusters: int, pairs: Any) -> str:
         text = 'method = "mcla", since n_clusters is given; it does not use the constraints, but method="hbgf" does'
         _data.warn([text])
     return "mcla"
+
+
+@dataclass(frozen=True)
+class KSupport:
+    """The consensus of partitions about one number of clusters.
+
+    The consensus index of a pair of rows is the share of partitions that put both together, of those that label both.
+
+    Examples
+    --------
+    >>> from mustlink import select_k
+    >>> select_k([[0, 0, 1, 1, 2], [0, 0, 1, 1, 2], [0, 0, 0, 0, 1]]).supports[1]  # doctest: +ELLIPSIS
+    KSupport(n_clusters=3, n_partitions=3, within=1.0, between=0.1666..., ...)
+    """
+
+    #: Number of clusters.
+    n_clusters: int
+    #: Number of partitions that were compared.
+    n_partitions: int
+    #: Consensus index of pairs in one cluster: of the hierarchy with average linkage, cut at this number.
+    within: float | None
+    #: Consensus index of pairs in different clusters.
+    between: float | None
+    #: Area under the cumulative distribution of the consensus index.
+    area: float | None
+    #: Relative change of the area from one cluster less; the area itself for two clusters.
+    change: float | None
+    #: Proportion of ambiguously clustered pairs: consensus index above .1 and below .9.
+    pac: float | None
+    #: Agreement of the partitions about pairs (Fleiss' kappa): 1 if they are equal, about 0 if they are unrelated.
+    agreement: float | None
+    #: How far the consensus index falls until two of the clusters merge.
+    lifetime: float | None
+    #: Shares of the pairs whose consensus index is at most 0, .01, .02, …, 1.
+    cdf: list[float]
+
+
+@dataclass(frozen=True)
+class SupportedK:
+    """The number of clusters that partitions support.
+
+    Examples
+    --------
+    >>> from mustlink import select_k
+    >>> select_k([[0, 0, 1, 1, 2], [0, 0, 1, 1, 2]]).n_clusters
+    3
+    """
+
+    #: The supported number; None if there is none.
+    n_clusters: int | None
+    #: The result as a sentence.
+    result: str
+    #: ``"each_number"``: partitions with the same number of clusters were compared, and the best number has the
+    #: smallest ``pac``. ``"one_matrix"``: all partitions were compared, and the best has the longest ``lifetime``.
+    reading: str
+    #: Number of rows that were used.
+    n_samples: int
+    #: The numbers of clusters that were compared.
+    supports: list[KSupport]
+    #: Numbers of clusters that only one partition has, so that it cannot be compared.
+    left_out: list[int]
+
+
+def select_k(
+    partitions: Any,
+    *,
+    k_min: int = 2,
+    k_max: int | None = None,
+    max_samples: int = 3000,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> SupportedK:
+    """Compare numbers of clusters by existing partitions, as ``mustlink select-k --partitions`` does.
+
+    If at least two numbers of clusters have two partitions each, the partitions with k clusters are compared with each
+    other, for each k. This is consensus clustering (Monti et al. 2003) as in ConsensusClusterPlus (Wilkerson & Hayes
+    2010), with the proportion of ambiguously clustered pairs (PAC; Șenbabaoğlu et al. 2014). Otherwise all partitions
+    make one consensus matrix, whose hierarchy is cut at each k (Fred & Jain 2005).
+
+    Three definitions differ from other packages. Pairs that no partition labels together are left out;
+    ConsensusClusterPlus and diceR count them as 0. The PAC counts pairs strictly between .1 and .9; the distribution at
+    .9 less that at .1 also counts those at .9, and diceR uses 0 and 1 by default. The area is that of
+    ConsensusClusterPlus, in steps of .01.
+
+    Parameters
+    ----------
+    partitions : array of shape (n_members, n_samples), or frame with a column per member
+        Each row of an array, or each column of a frame, is a partition; -1, NaN and None are missing labels. A pair of
+        rows counts in the partitions that label both.
+    k_min : int
+        Smallest number of clusters.
+    k_max : int, optional
+        Largest number of clusters. If absent, the largest of the partitions, or ``k_min + 8`` for one matrix.
+    max_samples : int
+        Largest number of rows, at most 20 000; of more, a sample is drawn.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number. A whole number is used unchanged; None draws one.
+    n_jobs : int, optional
+        Number of threads; None and -1 mean one per core. It changes no result.
+
+    Returns
+    -------
+    found : SupportedK
+
+    Examples
+    --------
+    >>> from mustlink import select_k
+    >>> two = [[0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 1, 1]]
+    >>> three = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2]]
+    >>> found = select_k(two + three)
+    >>> found.n_clusters, [support.pac for support in found.supports]
+    (3, [0.5333333333333333, 0.0])
+    """
+    request = {
+        "k_min": k_min,
+        "k_max": k_max,
+        "max_samples": max_samples,
+        "seed": _config.seed(random_state),
+        "threads": _config.threads(n_jobs),
+    }
+    text, warnings = _mustlink.select_k(_config.text(request), _data.partitions(partitions))
+    _data.warn(warnings)
+    made = json.loads(text)
+    supports = [KSupport(s.pop("k"), s.pop("partitions"), **s) for s in made["found"]]
+    return SupportedK(made["k"], made["result"], made["reading"], made["objects"], supports, made["left_out"])
+
+
+def item_consensus(partitions: Any, labels: Any) -> Array:
+    """Return how sure the cluster of each row is: how often the partitions put it together with the others.
+
+    The item consensus of a row is the share of comparisons with the other rows of its cluster in which a partition puts
+    both together, among the comparisons in which it labels both (Monti et al. 2003). ConsensusClusterPlus first takes
+    the share of each pair and then their mean; the two differ only if labels are missing.
+
+    Parameters
+    ----------
+    partitions : array of shape (n_members, n_samples), or frame with a column per member
+        Each row of an array, or each column of a frame, is a partition; -1, NaN and None are missing labels.
+    labels : array of shape (n_samples,)
+        Clusters, such as those of ``consensus(partitions)``.
+
+    Returns
+    -------
+    shares : array of shape (n_samples,)
+        NaN for a row that no partition labels together with another row of its cluster.
+
+    Examples
+    --------
+    >>> from mustlink import item_consensus
+    >>> item_consensus([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]], [0, 0, 1, 1])
+    array([0.66666667, 0.66666667, 1.        , 1.        ])
+    """
+    members = _data.partitions(partitions)
+    made: Array = _mustlink.item_consensus(members, _data.classes(labels, members.shape[1], "labels"))
+    return made
 
 
 def _request(

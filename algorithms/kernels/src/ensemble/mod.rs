@@ -2,5 +2,6 @@
 
 mod bit_counts;
 pub mod co_association;
+pub mod consensus_matrix;
 pub mod imputation;
 pub mod signatures;

@@ -14,7 +14,18 @@ fn partitions_become_one() {
     assert_eq!((&json["k"], &json["n"], &json["members"]), (&2.into(), &6.into(), &3.into()));
     assert_eq!((&json["missing"], &json["scores"]["ari"]), (&1.into(), &1.0.into()));
     assert!(json["mean_nmi"].as_f64().unwrap() > 0.7);
-    assert_eq!(bench.read("labels.csv"), "id,label\na,0\nb,0\nc,0\nd,1\ne,1\nf,1\n");
+    // Object d is with e and f in 4 of 6 comparisons, e and f in 5; the missing label of c is not compared.
+    assert_eq!(
+        bench.read("labels.csv"),
+        "id,label,item_consensus\na,0,1\nb,0,1\nc,0,1\nd,1,0.6666666666666666\n\
+         e,1,0.8333333333333334\nf,1,0.8333333333333334\n"
+    );
+    assert!((json["item_consensus"].as_f64().unwrap() - 16.0 / 18.0).abs() < 1e-12, "{json}");
+    let text = bench.run("consensus p.csv").out;
+    assert!(text.contains("objects      mean item consensus 0.8889; 0 of 6 below 0.5\n"), "{text}");
+    // Other commands read the labels as before.
+    let scored = bench.run("score --truth p.csv --labels labels.csv --format json");
+    assert_eq!(scored.status, 0, "{}", scored.err);
 }
 
 #[test]
@@ -99,7 +110,12 @@ fn the_objects_may_have_ids_and_then_they_agree() {
     bench.write("bare.csv", "one,two\nx,7\nx,7\nx,\ny,9\ny,9\ny,9\n");
     let line = "consensus bare.csv --k 2 --quiet --out -";
     let done = bench.run(&format!("{line} --data named.csv --id name"));
-    assert!(done.out.starts_with("id,label\na,0\nb,0\n"), "{}\n{}", done.out, done.err);
+    assert!(
+        done.out.starts_with("id,label,item_consensus\na,0,1\nb,0,1\n"),
+        "{}\n{}",
+        done.out,
+        done.err
+    );
     let nobody = bench.run(&format!("{line} --data named.csv --id nope"));
     assert!(nobody.err.starts_with("error: bare.csv: no column \"nope\""), "{}", nobody.err);
 }

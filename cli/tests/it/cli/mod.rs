@@ -22,6 +22,7 @@ mod models;
 mod newcomer;
 mod noise;
 mod nothing_lost;
+mod partitions;
 mod plugin;
 mod reading;
 #[cfg(unix)]

@@ -123,7 +123,10 @@ fn constraints_of_partitions_are_by_id_if_there_are_ids() {
         "consensus p.csv --k 2 --consensus evidence_accumulation --constraints c.csv --out -";
     let by_id = bench.run(&format!("{line} --id id --quiet")).out;
     assert_eq!(by_id, bench.run(&format!("{line} --quiet")).out);
-    let label = |id: &str| by_id.lines().find(|l| l.starts_with(id)).map(|l| l[3..].to_string());
+    let label = |id: &str| {
+        let line = by_id.lines().find(|line| line.starts_with(id));
+        line.and_then(|line| line.split(',').nth(1)).map(String::from)
+    };
     assert!(label("02") == label("03") && label("01") != label("02"), "{by_id}");
 }
 
