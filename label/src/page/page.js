@@ -206,8 +206,11 @@ function last() {
 
 function draw() {
   const { open, subject, reference, ended } = state;
-  // The clusters show the guess, so no question comes up with them on the screen.
-  if (open) shut($("clusters"));
+  // The clusters show the guess, so no question comes up with them on the page.
+  if (open) {
+    shut($("clusters"));
+    $("found").replaceChildren();
+  }
   counts();
   last();
   announce("ask", open ? "Do " + title(subject) + " and " + title(reference) + " belong together?" :

@@ -337,6 +337,7 @@ async function byPictures(browser) {
   await s.page.locator("#found button", { hasText: "Merge with" }).first().click();
   await s.until("state.open && state.standing.answers === 4");
   assert.equal(await s.opened(), "");
+  assert.equal(await s.page.innerHTML("#found"), "");
   assert.equal(looks.length, 1);
   await s.page.keyboard.press("Backspace");
   await s.until("state.open && state.standing.answers === 3");
