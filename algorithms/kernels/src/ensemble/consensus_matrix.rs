@@ -379,7 +379,7 @@ mod tests {
             let ctx = Context::new(0);
             let co = CoAssociation::dense(&ensemble, &ctx).unwrap();
             let index = |i: usize, j: usize| co.association(i, j, Normalise::CoPresence);
-            let all = (0..n).flat_map(|i| (i + 1..n).filter_map(move |j| Some((i, j))));
+            let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
             let values: Vec<f64> = all.filter_map(|(i, j)| index(i, j)).collect();
             let found = Distribution::new(&CoAssociation::implicit(&ensemble), &ctx).unwrap();
             assert_eq!(found.pairs(), values.len() as u64);
