@@ -234,7 +234,7 @@ pub(crate) fn select_k(
     made.map_err(|e| raised(py, &named(e)))
 }
 
-/// The item consensus of each object in the clusters `labels`; NaN if there is none.
+/// The item consensus of each object in the clusters `labels`; NaN for an object without one.
 #[pyfunction]
 pub(crate) fn item_consensus<'py>(
     py: Python<'py>,

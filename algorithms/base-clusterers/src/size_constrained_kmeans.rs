@@ -1,5 +1,6 @@
 //! K-means whose clusters have a smallest and a largest size, under must-links and cannot-links.
 
+mod assignment;
 mod limits;
 mod moves;
 mod search;

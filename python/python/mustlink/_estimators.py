@@ -3851,31 +3851,43 @@ class SeededKMeans(WeightedClusterer):
         self.n_jobs = n_jobs
 
 
-class SizeConstrainedKMeans(Clusterer):
-    """K-means whose clusters have between `min_size` and `max_size` objects.
+class SizeConstrainedKMeans(WeightedClusterer):
+    """K-means whose clusters have a size between `min_size` and `max_size`, and obey constraints.
 
     **Method**
 
-    Lloyd's two steps. The first step assigns all objects together, with a minimum-cost flow, so that no assignment to
-    these centres with allowed sizes has a smaller objective. Objects need not be with their nearest centre.
+    Lloyd's two steps. The first step assigns all objects together, so that sizes and constraints hold. Objects need not
+    be with their nearest centre. Without constraints and weights, a minimum-cost flow finds the assignment with the
+    smallest objective. Otherwise, objects that must-links join are assigned together, and objects that no constraint
+    mentions take the places that these leave, again by a flow. Moves and exchanges lower the objective. With up to 30
+    groups of joined objects and other objects, a search then looks for the best assignment (5 000 nodes). If no start
+    finds sizes and constraints that hold, a complete search for them decides.
 
     **Input and output**
 
-    n × d, dense or sparse. One label per object in `0..k`, k centres. The objective is the total distortion, and
-    never rises.
+    n × d, dense or sparse, objects of any weight, constraints (whose weights are not used). The size of a cluster is
+    the number of its objects, or the sum of their weights (capacity). Such a sum may miss a limit by a rounding error
+    of 1e-9. One label per object in `0..k`, k centres; no limit, must-link or cannot-link is ever broken. The objective
+    is the total distortion, in which each object counts by its weight, and never rises.
 
     **Errors**
 
-    `MissingKError`, `ConfigError`, also for sizes that n objects in k clusters cannot have.
+    `MissingKError`, `ConfigError`, also for sizes that k clusters cannot have; `InconsistentConstraintsError` with the
+    chain of must-links; `InfeasibleConstraintsError` when k clusters provably cannot hold sizes and constraints, with
+    the limit or with objects that show it; `ConstraintError` when the search ends at `node_limit`.
 
     **Cost and randomness**
 
-    O(n·k·d) per sweep and O(k²) for every object that is moved from its nearest centre; O(n·k) memory; random only in
-    the first centres.
+    O(n·k·d) per sweep, and O(k²) for every object that is moved from its nearest centre; O(n·k + k²) memory. With
+    constraints or weights also the moves, O(k) for each unit and cluster that are tried; random only in the first
+    centres.
 
     **References**
 
-    [Bradley2000], extended by largest sizes.
+    [Bradley2000], extended by largest sizes, weights and constraints. [MulveyBeck1984]: the order in which objects take
+    places in clusters of limited capacity, and exchanges. Differs from [Babaki2014], which proves the smallest
+    objective of all clusterings: here a search decides about sizes and constraints, and the result is the best of
+    several starts.
 
     Parameters
     ----------
@@ -3888,10 +3900,15 @@ class SizeConstrainedKMeans(Clusterer):
         Method of choosing the first centres.
     max_iter : int, at least 1; default 100
         Maximum number of sweeps in one start.
-    max_size : int, at least 1; optional
-        Largest number of objects in a cluster, at least n / k. If absent, no limit.
-    min_size : int, at least 0; default 1
-        Smallest number of objects in a cluster, at most n / k.
+    max_size : float above 0; optional
+        Largest number of objects in a cluster, or sum of their weights; at least n / k. If absent,
+        no limit.
+    min_size : float, at least 0; optional
+        Smallest number of objects in a cluster, or sum of their weights; at most n / k. If absent,
+        each cluster has at least one object, unless must-links leave too few groups.
+    node_limit : int, at least 1; default 1000000
+        Maximum number of nodes of the complete search. If it is reached and no assignment is known,
+        the run ends with an error, because it is undecided whether sizes and constraints can hold.
     n_init : int, at least 1; default 10
         Number of starts; the best result is kept. A given start is run once.
     tol : float, at least 0; default 1e-06
@@ -3926,12 +3943,13 @@ class SizeConstrainedKMeans(Clusterer):
 
     Examples
     --------
-    >>> from mustlink import SizeConstrainedKMeans
+    >>> from mustlink import Constraints, SizeConstrainedKMeans
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
-    >>> SizeConstrainedKMeans(n_clusters=2).fit_predict(X).tolist()
+    >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
+    >>> SizeConstrainedKMeans(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
     [0, 0, 0, 0, 1, 1, 1, 1]
 
-    References: Bradley2000.
+    References: Bradley2000, MulveyBeck1984, Babaki2014.
     """
 
     _tag = "size_constrained_kmeans"
@@ -3943,8 +3961,9 @@ class SizeConstrainedKMeans(Clusterer):
         distortion: Literal["squared_euclidean", "cosine", "auto"] = 'auto',
         init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
         max_iter: int = 100,
-        max_size: int | None = None,
-        min_size: int = 1,
+        max_size: float | None = None,
+        min_size: float | None = None,
+        node_limit: int = 1000000,
         n_init: int = 10,
         tol: float = 1e-06,
         tolerance_kind: Literal["relative", "absolute"] = 'relative',
@@ -3957,6 +3976,7 @@ class SizeConstrainedKMeans(Clusterer):
         self.max_iter = max_iter
         self.max_size = max_size
         self.min_size = min_size
+        self.node_limit = node_limit
         self.n_init = n_init
         self.tol = tol
         self.tolerance_kind = tolerance_kind

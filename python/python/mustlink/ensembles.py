@@ -143,7 +143,7 @@ class SupportedK:
     3
     """
 
-    #: The supported number; None if there is none.
+    #: The supported number, or None.
     n_clusters: int | None
     #: The result as a sentence.
     result: str

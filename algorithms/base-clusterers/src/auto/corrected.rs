@@ -12,9 +12,9 @@ const SAMPLES: usize = 200;
 /// The score to expect of the candidate that scores best, with its standard error.
 ///
 /// In each bootstrap sample of the pairs the best candidate is chosen again and scored by the pairs that were not
-/// drawn [Tsamardinos2018]. As in the error of a score, each outcome then counts half a pair more, for the best of few
-/// pairs meets all of them too often. `met` has, for each candidate, the share in which each pair was satisfied, if tested.
-/// `None` if nothing can be scored.
+/// drawn [Tsamardinos2018]. Each outcome then counts half a pair more, as in the error of a score: of few pairs, the
+/// best candidate satisfies all too often. `met` has, for each candidate, the share in which each pair was satisfied,
+/// if tested. `None` if nothing can be scored.
 pub fn corrected(
     pairs: &[Constraint],
     met: &[Vec<Option<f64>>],

@@ -24,7 +24,7 @@ const SMALLEST_GAIN: f64 = 1e-10;
 /// Moves between two looks at the flag.
 const LOOK: usize = 1024;
 
-/// What a pass tries.
+/// Aim of a pass.
 #[derive(Clone, Copy, PartialEq)]
 enum Aim {
     /// Moves of one unit that bring sizes nearer to the limits.
@@ -35,7 +35,7 @@ enum Aim {
     Cost,
 }
 
-/// What a move changes: the distance from the limits, and the cost.
+/// Change by a move: of the distance from the limits, and of the cost.
 type Change = (i64, f64);
 
 /// A unit with its new cluster.
@@ -153,7 +153,7 @@ impl<'a> Moves<'a> {
         self.costs[u as usize * self.units.k + h as usize]
     }
 
-    /// What these shifts of one unit or two change.
+    /// Change by these shifts of one unit or two.
     fn change(&self, shifts: &[Shift]) -> Change {
         let mut touched: [(usize, Amount); 4] = [(usize::MAX, [0, 0]); 4];
         let mut count = 0;
@@ -239,7 +239,7 @@ impl<'a> Moves<'a> {
         true
     }
 
-    /// Whether `u` makes its new cluster too large, and its old one too small.
+    /// True, if `u` makes its new cluster too large, and true, if it makes its old one too small.
     fn leaves(&self, u: u32, from: u32, to: u32) -> (bool, bool) {
         let (units, amount) = (self.units, self.units.amount(u));
         let full = !units.limits.fits(self.sizes[to as usize], amount);

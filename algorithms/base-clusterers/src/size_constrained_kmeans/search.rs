@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What to do at this node.
+    /// Next step at this node.
     fn step(&self) -> Step {
         let limits = &self.units.limits;
         let needs =
