@@ -101,9 +101,9 @@ impl Supported {
     }
 }
 
-/// Compares numbers of clusters by the partitions in `ensemble`, from the first number of `range` to the second. Without
-/// a second, the range ends at the largest number of the partitions, or 8 above the first for one matrix. Of more than
-/// `objects` objects a sample is used.
+/// Compares numbers of clusters by the partitions in `ensemble`, from the first number of `range` to the second.
+/// Without a second, the range ends at the largest number of the partitions, or 8 above the first for one matrix. Of
+/// more than `objects` objects a sample is used.
 ///
 /// If at least two numbers of clusters have two partitions each, the numbers are compared as [`Reading::EachNumber`],
 /// otherwise as [`Reading::OneMatrix`]. A pair of objects counts in the partitions that label both.
@@ -268,8 +268,8 @@ fn ranked(reading: Reading, found: &[Support]) -> Vec<(f64, &Support)> {
 /// The number of clusters that is supported, and a sentence about it.
 ///
 /// No number is supported if the partitions hardly agree ([`LEAST`], [`LEAST_OF_ALL`]), or if the longest lifetime is
-/// below [`SHORTEST`]. A number is clearly supported if the next best one has at least twice as many ambiguous pairs, or
-/// a lifetime at most half as long, and if partitions with this number of clusters have an agreement of at least
+/// below [`SHORTEST`]. A number is clearly supported if the next best one has at least twice as many ambiguous pairs,
+/// or a lifetime at most half as long, and if partitions with this number of clusters have an agreement of at least
 /// [`GOOD`].
 fn verdict(reading: Reading, found: &[Support]) -> (Option<usize>, String) {
     let each = reading == Reading::EachNumber;

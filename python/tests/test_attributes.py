@@ -35,6 +35,8 @@ def _instances(tmp_path):
     scored = tmp_path / "scored.csv"
     scored.write_text("i,j,probability\na,b,0.9\n")
     made += [mustlink.cluster_pairs(str(scored))]
+    supported = mustlink.select_k([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 2], [0, 1, 1, 2]])
+    made += [supported, supported.supports[0]]
     for one in made:
         yield one, lambda one=one: repr(sorted(getattr(one, "__dict__", {}).items(), key=lambda item: item[0]))
 

@@ -108,8 +108,8 @@ pub fn settled(constraints: &Constraints, labels: &[u32], unjudged: f64) -> Vec<
     }
 }
 
-/// The constraints that `labels` violate, each with the chain that overrules it: the shortest one through the
-/// strongest cannot-link between two clusters, or of must-links alone. A chain is searched when the iterator reaches it.
+/// The constraints that `labels` violate, each with the chain that overrules it: the shortest one through the strongest
+/// cannot-link between two clusters, or of must-links alone. A chain is searched when the iterator reaches it.
 pub fn overruled(constraints: &Constraints, labels: &[u32]) -> impl Iterator<Item = Overruled> {
     let pairs = constraints.pairs();
     let is_violated = |at: usize| pairs[at].is_violated(labels);

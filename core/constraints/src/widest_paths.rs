@@ -108,8 +108,8 @@ impl WidestPaths {
     }
 }
 
-/// Meeting points of the ways from two objects of a tree to its root. The tree is divided into paths: each object continues the
-/// path above it if no sibling has more objects below. So a way has O(log m) paths, also in a long chain.
+/// Meeting points of the ways from two objects of a tree to its root. The tree is divided into paths: each object
+/// continues the path above it if no sibling has more objects below. So a way has O(log m) paths, also in a long chain.
 struct Meeting {
     /// The object above each.
     above: Vec<u32>,

@@ -274,7 +274,7 @@ fn features_without_names_are_taken_by_place_with_a_word() {
 #[test]
 fn words_that_the_model_has_never_seen_are_named() {
     let bench = Bench::with("old.csv", "size,colour\n1.5,red\n1,red\n8,blue\n9.5,blue\n2,\n");
-    let cluster = "cluster --data old.csv --id id --k 2 --set transforms=[\"impute_missing\",\"one_hot\"] --clusterer kmeans \
+    let cluster = "cluster --data old.csv --k 2 --set transforms=[\"impute_missing\",\"one_hot\"] --clusterer kmeans \
                    --save-model m.json";
     let done = bench.run(cluster);
     assert_eq!(done.status, 0, "{}", done.err);
@@ -298,8 +298,7 @@ fn words_that_the_model_has_never_seen_are_named() {
 fn columns_are_named_that_are_not_as_they_were() {
     let bench = Bench::with("old.csv", "size,colour\n6,red\n1,blue\n7,red\n");
     for steps in [r#"["impute_missing","one_hot"]"#, r#"["one_hot","z_score"]"#] {
-        let cluster =
-            "cluster --data old.csv --id id --k 2 --clusterer kmeans --save-model m.json --set";
+        let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json --set";
         let done = bench.run(&format!("{cluster} transforms={steps}"));
         assert_eq!(done.status, 0, "{}", done.err);
         for (rows, said) in [
@@ -343,7 +342,7 @@ fn merged_rows_count_in_the_class_of_their_cluster() {
 #[test]
 fn predictions_can_be_read_by_machines() {
     let bench = Bench::with("old.csv", "x,y\n1.5,2\n1,3\n8,9.5\n9,9\n");
-    let cluster = "cluster --data old.csv --id id --k 2 --clusterer kmeans --save-model m.json";
+    let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json";
     assert_eq!(bench.run(cluster).status, 0);
     bench.write("new.csv", "id,x,y\na,1,2\nb,NA,9\nc,8,9\nd,8,n.a.\ne,800,900\n");
     let predict = "predict --model m.json --data new.csv --id id";
@@ -381,7 +380,7 @@ fn predictions_can_be_read_by_machines() {
 #[test]
 fn a_table_without_rows_has_no_labels() {
     let bench = Bench::with("old.csv", "x,y\n1.5,2\n1,3\n8,9.5\n9,9\n");
-    let cluster = "cluster --data old.csv --id id --k 2 --clusterer kmeans --save-model m.json";
+    let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json";
     assert_eq!(bench.run(cluster).status, 0);
     bench.write("none.csv", "id,x,y\n");
     let predict = "predict --model m.json --data none.csv --id id";
@@ -401,7 +400,7 @@ fn a_table_without_rows_has_no_labels() {
 #[test]
 fn words_in_columns_of_numbers_are_bad_rows_of_a_model_with_words() {
     let bench = Bench::with("old.csv", "size,colour\n1.5,red\n1,red\n8,blue\n9.5,blue\n2,\n");
-    let cluster = "cluster --data old.csv --id id --k 2 --set transforms=[\"impute_missing\",\"one_hot\"] --clusterer kmeans \
+    let cluster = "cluster --data old.csv --k 2 --set transforms=[\"impute_missing\",\"one_hot\"] --clusterer kmeans \
                    --save-model m.json";
     assert_eq!(bench.run(cluster).status, 0);
     bench.write("new.csv", "size,colour\n1.5,red\n2o,red\n,blue\n9,blue\n8.5,blue\n");
@@ -423,7 +422,7 @@ fn words_in_columns_of_numbers_are_bad_rows_of_a_model_with_words() {
 #[test]
 fn columns_that_the_model_uses_are_not_proposed_for_others() {
     let bench = Bench::with("old.csv", "size1,size2\n1.5,2\n1,3\n8,9.5\n9,9\n");
-    let cluster = "cluster --data old.csv --id id --k 2 --clusterer kmeans --save-model m.json";
+    let cluster = "cluster --data old.csv --k 2 --clusterer kmeans --save-model m.json";
     assert_eq!(bench.run(cluster).status, 0);
     bench.write("new.csv", "id,size1\na,1\n");
     let done = bench.run("predict --model m.json --data new.csv --id id");
