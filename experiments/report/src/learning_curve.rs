@@ -169,11 +169,11 @@ impl Curves<'_> {
             let levels = levels.filter_map(|(p, level)| {
                 let (level, here) = ((*level)?, (p.p, place((*level)?)));
                 let said = match level {
-                    l if l > 0.0 => format!("higher, confidence {l} %"),
-                    l if l < 0.0 => format!("lower, confidence {} %", -l),
-                    _ => "confidence below 90 %".into(),
+                    l if l > 0.0 => format!("higher, {l} %"),
+                    l if l < 0.0 => format!("lower, {} %", -l),
+                    _ => "below 90 %".into(),
                 };
-                let tip = format!("{}: {said}, at {} queries", curve.method, point_text(p.p));
+                let tip = format!("{}: {said} at {} queries", curve.method, point_text(p.p));
                 Some((here, Mark::marker(*at, here, Some(tip))))
             });
             let (points, markers): (Vec<At>, Vec<Mark>) = levels.unzip();
@@ -514,10 +514,8 @@ mod tests {
         assert!(alone.contains(">-97.5</text>") && !alone.contains("mean ari"), "{alone}");
         // Its marks tell their values, as those of the curves do.
         for drawn in [&svg, &alone] {
-            assert!(
-                drawn.contains("<title>other: higher, confidence 97.5 %, at 0 queries</title>")
-            );
-            assert!(drawn.contains("<title>other: lower, confidence 90 %, at 10 queries</title>"));
+            assert!(drawn.contains("<title>other: higher, 97.5 % at 0 queries</title>"));
+            assert!(drawn.contains("<title>other: lower, 90 % at 10 queries</title>"));
         }
         assert_eq!(curves("iris", &both).differences(SMALL), None);
         let numbers = String::from_utf8(drawn.numbers()).unwrap();

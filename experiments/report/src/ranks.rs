@@ -233,7 +233,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     let mut caption = String::from(
         "Row less column: mean difference over the data sets, data sets won / tied / lost by the row, p of \
          Wilcoxon's signed-rank test of the pair by itself. Blue: the row is better; orange: it is worse. Strong colour, \
-         bold and a star: p is below .05 after Holm's adjustment over all pairs. Pale colour: only before the adjustment. White: the \
+         bold and a star: p is below .05 after Holm's adjustment over all pairs. Pale colour: only before the adjustment. No colour: the \
          difference may be chance.",
     );
     if let Some(powerless) = powerless {
