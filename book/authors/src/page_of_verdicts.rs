@@ -75,7 +75,7 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
     names.sort();
     let mut papers: BTreeMap<String, [usize; 6]> = BTreeMap::new();
     let (mut body, mut own) = (String::new(), String::new());
-    let (mut null, mut chosen) = (0, 0);
+    let (mut null, mut chosen, mut firm) = (0, 0, 0);
     for name in &names {
         let file = Experiment::load(&folder.join(format!("{name}.toml")), &[])?;
         let kept = kept(&folder.join("verdicts").join(format!("{name}.csv")))?;
@@ -86,8 +86,11 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
         for claim in claims.iter().filter(|c| !c.criterion.own) {
             counts[claim.kind] += 1;
             if claim.kind < 2 {
-                null += usize::from(claim.criterion.null.is_some());
-                chosen += usize::from(claim.criterion.chosen.is_some());
+                let (by_any, by_choice) =
+                    (claim.criterion.null.is_some(), claim.criterion.chosen.is_some());
+                null += usize::from(by_any);
+                chosen += usize::from(by_choice);
+                firm += usize::from(!by_any && !by_choice);
             }
         }
         let mut note = String::new();
@@ -151,9 +154,9 @@ pub fn verdicts_page(folder: &Path) -> Result<String> {
          Each experiment of this folder runs with `mustlink run NAME.toml`; its claims are in the file, with the\n\
          reasons where one fails. `cargo run -p mustlink-authors -- keep FOLDER RESULTS...` writes this page, from\n\
          results kept under `verdicts/`.\n\n\
-         Claims of the papers alone are counted{at_end}. K-means with random pairs also\n\
-         meets {null} of the {held} that hold, and the file says why it may; {chosen} are judged on\n\
-         numbers by which something was chosen. *Sets missing*: it holds on all data sets that are here.\n\n\
+         **{firm} claims hold that could have failed.** Of the {held} that hold, k-means with random pairs also meets\n\
+         {null}, and the file says why it may; {chosen} are judged on numbers by which something was chosen. Only\n\
+         claims of the papers are counted{at_end}. *Sets missing*: it holds on all data sets that are here.\n\n\
          | paper | claims | {} |\n|---|---|---|---|---|---|---|---|\n{rows}\n\
          Numbers are ours, in brackets the printed ones; **bold** is what does not hold. Claims in the same words\n\
          share a line, those without data are named below a table.\n{body}{own}",
