@@ -80,12 +80,21 @@ pub(crate) fn lines(made: &Clustering, constraints: usize) -> Vec<(&'static str,
     if constraints > 0
         && let (Some(score), Some(error)) = (of("score"), of("score_error"))
     {
-        let held_out = format!(
-            "{} ± {} expected on other pairs, after correction for choosing the best",
-            shown(Some(score)),
-            shown(Some(error))
-        );
-        lines.push(("score", held_out));
+        let part = format!("{} ± {}", shown(Some(score)), shown(Some(error)));
+        lines.push((
+            "score",
+            match of("score_at_least") {
+                Some(least) => format!(
+                    "at least {} expected on other pairs ({part} with a part of the constraints)",
+                    shown(Some(least))
+                ),
+                None => {
+                    format!(
+                        "{part} expected on other pairs, after correction for choosing the best"
+                    )
+                }
+            },
+        ));
     }
     let score = |(score, error)| format!(" {} ± {}", shown(Some(score)), shown(Some(error)));
     let score = order[0].score.zip(order[0].error).map(score);

@@ -52,7 +52,7 @@ LARGEST = {"ensembleclustering CSPA": 5000, "ensembleclustering NMF": 5000}
 # Seconds of processor time after which a run is ended.
 LIMIT = 120
 # What `auto` prints of its choice.
-SHOWN = r"^score +(\S+) ± (\S+) expected"
+SHOWN = r"^score +(?:at least .*\()?(\S+) ± (\S+) (?:expected|with)"
 
 
 def read_rows():

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Assign objects that are nearest to noise to the nearest cluster
     #[arg(long)]
     assign_noise: bool,
-    /// Let objects that fit no cluster found new clusters
+    /// Let objects that fit no cluster start new clusters
     ///
     /// An object fits if it is not farther away than 99 % of the model's objects in its cluster. dbscan clusters the
     /// others: groups of at least 5 get the numbers after those of the model. The model's clusters do not change. Not

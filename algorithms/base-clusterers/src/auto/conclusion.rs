@@ -37,6 +37,12 @@ fn breaks_many_more(constraints: &Constraints, labels: &[u32], other: &[u32]) ->
         && broken(labels) - broken(other) > MORE * constraints.len() as f64
 }
 
+/// True if random constraints of this number connect most of `n` objects: above n / 2 edges, a random graph has a
+/// giant component. Then the constraints that are held out settle most pairs, and candidates are scored without them.
+fn connects_most(constraints: usize, n: usize) -> bool {
+    2 * constraints > n
+}
+
 /// The options that decide what is combined, and how.
 pub(super) struct Rules<'a> {
     pub ties: f64,
@@ -106,6 +112,9 @@ impl Rules<'_> {
             let shown = corrected.unwrap_or(best);
             diagnostics.push(("best_score", best.value));
             diagnostics.extend([("score", shown.value), ("score_error", shown.error)]);
+            if connects_most(pairs.len(), problem.n()) {
+                diagnostics.push(("score_at_least", shown.value - 2.0 * shown.error));
+            }
         }
         if self.is_limited {
             let late = trials.iter().filter(|t| t.is_left_out_for_time()).count();

@@ -519,3 +519,20 @@ fn the_score_shown_is_corrected_for_having_been_chosen() {
     let of = |name: &str| found.extras.diagnostics[name];
     assert!(of("score") <= of("best_score") && of("score_error") > 0.0);
 }
+
+/// As many constraints as objects: most pairs are settled by those that a fold leaves out.
+#[test]
+fn many_constraints_bound_the_score() {
+    let (data, classes) = stripes(3, 20);
+    let of = |count| {
+        let told = pairs(&classes, count);
+        let problem = Problem::new(data.clone()).with_k(3).with_constraints(told);
+        let config = Auto { candidates: Some(learned()), ..Auto::default() };
+        run::cluster(&config, &problem, &Context::new(1)).unwrap().clustering.extras.diagnostics
+    };
+    let few = of(20);
+    assert!(few.contains_key("score") && !few.contains_key("score_at_least"), "{few:?}");
+    let many = of(60);
+    let least = many["score"] - 2.0 * many["score_error"];
+    assert!((many["score_at_least"] - least).abs() < 1e-12, "{many:?}");
+}
