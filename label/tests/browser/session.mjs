@@ -26,8 +26,8 @@ const program = path.resolve(process.argv[2] ?? "target/debug/mustlink");
 const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
 
-// One answer more than stay, for the one that is undone.
-const BUDGET = 41;
+// An answer that is undone does not count.
+const BUDGET = 40;
 // To change the first answer contradicts the next three.
 const pairs = [[0, 50], [1, 51], [0, 1], [50, 51]];
 for (let k = 0; k < 45; k++) pairs.push([2 + k, 52 + ((k * 7) % 90)]);
