@@ -148,7 +148,8 @@ pub(crate) fn page(experiment: &Experiment, contents: &Contents) -> String {
         "\n"
     };
     // Thousands of marks: shorter, they are a twentieth of the page.
-    let shorter = [("></path>", "/>"), ("></rect>", "/>"), ("></circle>", "/>")];
+    // An element with a title inside does not end with an attribute.
+    let shorter = [("\"></path>", "\"/>"), ("\"></rect>", "\"/>"), ("\"></circle>", "\"/>")];
     shorter.iter().fold(page.into_string(), |page, (long, short)| page.replace(long, short))
 }
 

@@ -656,6 +656,8 @@ fn a_report_of_twelve_methods_on_fifteen_sets_can_be_mailed() {
     assert_eq!(outcome.total, 12 * 15 * 3);
     let page = std::fs::read_to_string(report(&outcome.out).unwrap().page).unwrap();
     assert!(page.len() <= 1_500_000, "{} bytes", page.len());
+    // A mark ends after its title; otherwise it would contain, and hide, the marks that follow.
+    assert!(page.contains("</title></rect>") && !page.contains("</title/>"));
     // All of it is there: a curve and the confidence for each set and metric, and the weights of two methods.
     let figures = page.matches("<figure").count();
     assert!(figures >= 4 * 15 + 2 * 15, "{figures}");
