@@ -168,7 +168,7 @@ mod tests {
         let svg = heat_map(&Learned { dataset: "set", method: "a & b", weights: &weights });
         assert_eq!(svg.matches("stroke=\"#e4e4e4\"").count(), 2 * FEATURES);
         assert!(svg.contains(&format!("f&lt;{}&gt;: 5.000e2", d - 1)) && svg.contains("a &amp; b"));
-        assert!(svg.contains("fill=\"rgb(8,48,107)\"") && svg.contains("cluster 1"));
+        assert!(svg.contains("fill=\"#08306b\"") && svg.contains("cluster 1"));
         // A bar shows what the colours mean.
         assert!(
             svg.contains(
@@ -195,7 +195,7 @@ mod tests {
         assert!(svg.contains("chg: 1.333e3, 85.6 % of all"), "{svg}");
         // Others are no white beside it.
         let marks = svg.split("near-constant</text>").nth(1).unwrap();
-        assert!(!marks.contains("rgb(255,255,255)") && !marks.contains("rgb(235,"), "{svg}");
+        assert!(!marks.contains("#ffffff") && !marks.contains("#eb"), "{svg}");
         let plain = FeatureWeights {
             features: vec!["a".into(), "b".into()],
             rows: vec![vec![1.0, 9.0]; 2],
@@ -207,7 +207,7 @@ mod tests {
     fn weights_of_nothing_are_white() {
         let weights = FeatureWeights { features: vec!["a".into()], rows: vec![vec![0.0]] };
         let learned = Learned { dataset: "set", method: "m", weights: &weights };
-        assert!(heat_map(&learned).contains("rgb(255,255,255)"));
+        assert!(heat_map(&learned).contains("#ffffff"));
         let numbers = mustlink_datasets::weights_csv(&weights).unwrap();
         assert_eq!(numbers, b"cluster,a\nall,0\n");
     }

@@ -21,8 +21,8 @@ pub(crate) fn colour(at: usize) -> &'static str {
 
 /// The colour of a share in a heat map, from white for 0 to a dark blue for 1.
 pub(crate) fn shade(share: f64) -> String {
-    let [r, g, b] = [8.0, 48.0, 107.0].map(|end| (255.0 + (end - 255.0) * share).round());
-    format!("rgb({r},{g},{b})")
+    let [r, g, b] = [8.0, 48.0, 107.0].map(|end| (255.0 + (end - 255.0) * share).round() as u8);
+    format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 /// Style of a line.
