@@ -288,7 +288,10 @@ function result() {
     all.push(files);
     add("h2", "Next");
     add("p", "Run the same command again to continue. To use the answers with other methods:");
-    add("code", state.written.next);
+    // Lines end between words, not at the hyphens of options.
+    const command = made("code");
+    state.written.next.split(" ").forEach((word, k) => command.append(k ? " " : "", made("span", word)));
+    all.push(command);
   } else {
     add("p", state.gone ? "The program has ended. The terminal lists the files that it wrote." : !OWN ? "Writing the files …" :
       "How well you agree is shown when all have finished: you and " + OTHERS.join(", ") + ". You can leave this page open until then.");

@@ -155,6 +155,9 @@ class Session {
     for (const part of ["l.jsonl", "labels.csv", "mustlink ledger merge l.jsonl --data iris --out pairs.csv"]) {
       assert(text.includes(part), `${this.name}: "${part}" is not in\n${text}`);
     }
+    const broken = await this.page.evaluate("[...document.querySelectorAll('#end code span')].filter((word) => " +
+      "word.getClientRects().length !== 1 || word.offsetHeight > 30).map((word) => word.textContent)");
+    assert.deepEqual(broken, [], `${this.name}: words of the command are broken`);
     assert.equal(await this.server.ended, 0);
     assert.equal(fs.readFileSync(path.join(this.folder, "labels.csv"), "utf8").trim().split("\n").length, 151);
     await this.context.close();
