@@ -19,6 +19,8 @@ pub(crate) enum Marked {
     Bare,
     /// Not at all, and texts stand upright below.
     Upright,
+    /// Not at all, and each text stands at the top of its row, above the marks of the row.
+    Above,
 }
 
 /// An axis.
@@ -109,14 +111,15 @@ impl Axis {
 
     /// Pixels it takes left of the plot.
     pub fn room_left(&self) -> f64 {
-        self.longest() + if self.name.is_empty() { 20.0 } else { 38.0 }
+        let longest = if self.marked == Marked::Above { 0.0 } else { self.longest() };
+        longest + if self.name.is_empty() { 20.0 } else { 38.0 }
     }
 
     /// Pixels it takes below the plot.
     pub fn room_below(&self) -> f64 {
         match self.marked {
             Marked::Across | Marked::Outside => 48.0,
-            Marked::Bare => 16.0,
+            Marked::Bare | Marked::Above => 16.0,
             Marked::Upright => 16.0 + self.longest(),
         }
     }

@@ -179,9 +179,9 @@ impl Panel {
                 @match self.y.marked {
                     Marked::Across => path d={ "M" (left) " " (px(y)) "H" (right) } stroke="#e4e4e4" {},
                     Marked::Outside => path d={ "M" (left) " " (px(y)) "h-5" } stroke=(GREY) {},
-                    Marked::Bare | Marked::Upright => {}
+                    Marked::Bare | Marked::Upright | Marked::Above => {}
                 }
-                @if self.y.marked != Marked::Bare { (name(y, text)) "\n" }
+                @if !matches!(self.y.marked, Marked::Bare | Marked::Above) { (name(y, text)) "\n" }
             }
             @for (at, text) in &self.x.ticks {
                 @let x = px(frame.x(*at));
@@ -199,7 +199,14 @@ impl Panel {
             @for mark in &self.marks { (mark.draw(frame)) "\n" }
             @if fills { (ends) }
             // Names of rows stay in place when a page moves the rest sideways: they lie above it.
-            @if self.y.marked == Marked::Bare && !self.y.ticks.is_empty() {
+            @if self.y.marked == Marked::Above {
+                g class="rows" {
+                    @for (at, text) in &self.y.ticks {
+                        text x=(left) y=(px(frame.y(at - 0.5) + 14.0)) font-weight="600" { (text) }
+                        "\n"
+                    }
+                }
+            } @else if self.y.marked == Marked::Bare && !self.y.ticks.is_empty() {
                 g class="rows" {
                     rect x=(px(frame.left - margin)) y=(px(top)) width=(px(margin - 4.0))
                         height=(px(frame.height)) fill="#fff" {}

@@ -106,6 +106,14 @@
       return new XMLSerializer().serializeToString(svg);
     });
   });
+  // A cell of two methods is told with both names: above its column there may be a number alone.
+  all(document, "figure[data-files^=pairs-] g > g").forEach(function (cell) {
+    var title = document.createElementNS(cell.namespaceURI, "title");
+    title.textContent = [cell.parentNode, cell].map(function (g) {
+      return document.querySelector("[data-toggle=\"" + g.dataset.m + "\"]").parentNode.textContent.trim();
+    }).join(" less ") + ": " + all(cell, "text").map(function (t) { return t.textContent; }).join(", ");
+    cell.appendChild(title);
+  });
   // Values of a figure: of the mark nearest to the pointer, or one after another with the arrow keys.
   var tip = document.createElement("div");
   tip.className = "tip";
@@ -116,22 +124,34 @@
     var marks = all(figure, "svg title").map(function (t) { return t.parentNode; });
     marks = marks.filter(function (mark) { return mark.nodeName !== "svg"; });
     var at = -1, place = function (mark) { return mark.getBoundingClientRect(); };
-    // The texts of all marks that cover each other here.
+    // The texts of all marks that cover each other here. Names that share a value follow it.
     var text = function (mark) {
       var middle = function (box) { return [(box.left + box.right) / 2, (box.top + box.bottom) / 2]; };
-      var here = middle(place(mark));
-      return marks.filter(function (other) {
+      var here = middle(place(mark)), names = {};
+      marks.filter(function (other) {
         var box = place(other), there = middle(box);
         return box.width && Math.hypot(there[0] - here[0], there[1] - here[1]) < 2;
-      }).map(function (other) { return other.querySelector("title").textContent; }).join("\n");
+      }).forEach(function (other) {
+        var whole = other.querySelector("title").textContent, end = whole.lastIndexOf(": ");
+        var value = whole.slice(end + 1).trim();
+        (names[value] = names[value] || []).push(whole.slice(0, Math.max(end, 0)));
+      });
+      return Object.keys(names).map(function (value) {
+        var mine = names[value].filter(Boolean);
+        return mine.length > 1 ? value + ": " + mine.join("; ") : mine.length ? mine[0] + ": " + value : value;
+      }).join("\n");
     };
     var show = function (mark) {
       tip.style.display = mark ? "block" : "none";
       if (!mark) { return; }
       var box = place(mark);
       tip.textContent = text(mark);
+      // At the edge of the window the tip would be measured narrower than it can be.
+      tip.style.left = 0;
       tip.style.left = Math.max(4, Math.min(box.right + 6, innerWidth - tip.offsetWidth - 8)) + "px";
-      tip.style.top = Math.max(4, box.top - tip.offsetHeight - 4) + "px";
+      // Above the mark, or below it if there is more room.
+      var above = box.top - tip.offsetHeight - 4, below = Math.min(box.bottom + 4, innerHeight - tip.offsetHeight - 4);
+      tip.style.top = Math.max(4, above >= 4 ? above : below) + "px";
     };
     figure.addEventListener("mousemove", function (e) {
       var least = 24;
@@ -145,6 +165,7 @@
       show(marks[at]);
     });
     var hide = function () { show(null); };
+    document.addEventListener("scroll", hide, true);
     figure.addEventListener("mouseleave", hide);
     figure.addEventListener("blur", hide);
     var small = figure.parentNode.className === "small";
@@ -153,7 +174,10 @@
       hide();
       if (small) { figure.classList.toggle("large"); figure.scrollIntoView({ block: "nearest" }); }
     };
-    figure.addEventListener("click", enlarge);
+    // A finger that touches a mark shows its values.
+    var touch = false;
+    figure.addEventListener("pointerdown", function (e) { touch = e.pointerType === "touch"; });
+    figure.addEventListener("click", function () { if (!touch || at < 0) { enlarge(); } });
     figure.addEventListener("keydown", function (e) {
       var step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
       if (e.target !== figure) { return; }

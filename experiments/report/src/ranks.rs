@@ -3,6 +3,7 @@
 use crate::axis::{Axis, Marked, width_of};
 use crate::chart::{Chart, Panel};
 use crate::figure::{Figure, csv};
+use crate::learning_curve::mean_text;
 use crate::legend::{Key, Legend};
 use crate::marks::{self, At, END, MIDDLE, Mark, START};
 use crate::palette::{COLOURS, GREY, Pen};
@@ -17,8 +18,10 @@ const SIDE: f64 = 190.0;
 const AXIS: f64 = 420.0;
 /// Pixels from name to name.
 const LINE: f64 = 22.0;
-/// Width and height of a cell of the matrix.
-const SIZE: (f64, f64) = (84.0, 50.0);
+/// Width and height of a cell of the matrix. Four stand side by side on a phone.
+const SIZE: (f64, f64) = (74.0, 50.0);
+/// Height of the line with a name above the cells of a row.
+const HEADING: f64 = 20.0;
 
 /// Runs of methods, in the order of their ranks, of which no two are farther apart than `difference`;
 /// as first and last, only those that no other run holds, of at least two methods.
@@ -126,52 +129,63 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
 pub(crate) fn matrix(found: &Significance) -> Figure {
     let k = found.methods.len();
     let pairs = pairs(found);
-    // Names that do not fit above a column stand for themselves at the rows, with a number for each.
+    // Names that do not fit above a column stand above the cells of their rows, with a number for each.
     let numbered = longest(found) > SIZE.0 - 8.0;
+    let row_height = SIZE.1 + if numbered { HEADING } else { 0.0 };
+    let pixel = 1.0 / row_height;
+    let cells = 1.0 - SIZE.1 * pixel;
     let mut marks = Vec::new();
     for (at, m) in found.methods.iter().enumerate() {
         let (middle, number) = (at as f64 + 0.5, (at + 1).to_string());
         let text = if numbered { &number } else { &m.method }.clone();
-        let (at, tip) = ((middle, -0.28), Some(m.method.clone()));
-        let mut names =
-            vec![Mark::Text { at, text, anchor: MIDDLE, bold: false, size: marks::SIZE, tip }];
+        let (above, tip) = ((middle, -14.0 * pixel), Some(m.method.clone()));
+        let name =
+            Mark::Text { at: above, text, anchor: MIDDLE, bold: false, size: marks::SIZE, tip };
+        let mut names = vec![name];
         if numbered {
-            names.push(Mark::text((-8.0 / SIZE.0, middle), number, END));
+            // The cell in which the two numbers meet is free.
+            let place = (middle, at as f64 + cells + 0.5 * SIZE.1 * pixel);
+            names.push(Mark::text(place, number, MIDDLE));
         }
         marks.push(Mark::Group { series: Some(m.number), marks: names });
     }
     let sign = if found.higher_is_better { 1.0 } else { -1.0 };
     // Strong after Holm's adjustment, pale for the pair alone, nothing if it may be chance.
     let depths = [0.0, 0.2, 0.5];
-    for pair in &pairs {
-        for (row, column, turn) in [(pair.first, pair.second, 1.0), (pair.second, pair.first, -1.0)]
-        {
-            let (x, y) = (column as f64, row as f64);
-            let difference = turn * pair.difference;
-            let better = sign * difference > 0.0;
-            let mut here = vec![Mark::Cell {
-                corners: [(x, y), (x + 1.0, y + 1.0)],
-                fill: COLOURS[if better { 0 } else { 1 }].into(),
-                opacity: depths[usize::from(pair.p < LEVEL) + usize::from(pair.adjusted < LEVEL)],
-                tip: None,
-            }];
-            let (won, tied, lost) = found.record(row, column);
-            let bold = pair.adjusted < LEVEL;
-            let star = if bold { "*" } else { "" };
-            let texts = [
-                (13.0, 15, format!("{}{star}", signed(difference))),
-                (29.0, 11, format!("{won} / {tied} / {lost}")),
-                (42.0, 11, p_text(pair.p)),
-            ];
-            here.extend(texts.into_iter().map(|(down, size, text)| {
-                let at = (x + 0.5, y + down / SIZE.1);
-                Mark::Text { at, text, anchor: MIDDLE, bold, size, tip: None }
-            }));
-            // Hidden along with either method.
-            let of = |at: usize| Some(found.methods[at].number);
-            let inner = Mark::Group { series: of(column), marks: here };
-            marks.push(Mark::Group { series: of(row), marks: vec![inner] });
-        }
+    // Hidden along with either method.
+    let of = |at: usize| Some(found.methods[at].number);
+    let cell = |pair: &Pair, (row, column, turn): (usize, usize, f64)| {
+        let (x, y) = (column as f64, row as f64 + cells);
+        let difference = turn * pair.difference;
+        let better = sign * difference > 0.0;
+        let mut marks = vec![Mark::Cell {
+            corners: [(x, y), (x + 1.0, y + SIZE.1 * pixel)],
+            fill: COLOURS[if better { 0 } else { 1 }].into(),
+            opacity: depths[usize::from(pair.p < LEVEL) + usize::from(pair.adjusted < LEVEL)],
+            tip: None,
+        }];
+        let (won, tied, lost) = found.record(row, column);
+        let bold = pair.adjusted < LEVEL;
+        let star = if bold { "*" } else { "" };
+        let texts = [
+            (13.0, 15, format!("{}{star}", signed(difference))),
+            (29.0, 11, format!("{won}/{tied}/{lost}")),
+            (42.0, 11, p_text(pair.p)),
+        ];
+        marks.extend(texts.into_iter().map(|(down, size, text)| {
+            let at = (x + 0.5, y + down * pixel);
+            Mark::Text { at, text, anchor: MIDDLE, bold, size, tip: None }
+        }));
+        Mark::Group { series: of(column), marks }
+    };
+    for row in 0..k {
+        let others =
+            pairs.iter().filter_map(|pair| match (pair.first == row, pair.second == row) {
+                (true, _) => Some(cell(pair, (row, pair.second, 1.0))),
+                (_, true) => Some(cell(pair, (row, pair.first, -1.0))),
+                _ => None,
+            });
+        marks.push(Mark::Group { series: of(row), marks: others.collect() });
     }
     let description = format!(
         "A row and a column for each of {k} methods. Each cell: mean difference of row less column, data sets \
@@ -179,16 +193,23 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
          over all pairs."
     );
     let title = format!("Pairs of methods: {}", found.title());
-    // Above the cells is a line of names, and beside them, where they are numbers, a narrow column.
-    let (above, beside) = (0.5, if numbered { 0.3 } else { 0.0 });
-    let names = found.methods.iter().map(|m| m.method.clone());
-    let mut y = Axis::names(names, Marked::Bare).downwards();
+    // Above the cells is a line of names or numbers.
+    let above = 25.0 * pixel;
+    let names = found.methods.iter().enumerate().map(|(at, m)| match numbered {
+        true => format!("{} {}: mean {}", at + 1, m.method, mean_text(found.mean(at), None)),
+        false => m.method.clone(),
+    });
+    let marked = if numbered { Marked::Above } else { Marked::Bare };
+    let mut y = Axis::names(names, marked).downwards();
     y.scale.high = -above;
-    let x = Axis::hidden(-beside, k as f64);
-    let panels = vec![Panel::new(x, y, SIZE.1 * (k as f64 + above), marks)];
-    let width = SIZE.0 * (k as f64 + beside);
+    // Few columns are narrower than a long name.
+    let columns =
+        if numbered { (k as f64).max((longest(found) + 160.0) / SIZE.0) } else { k as f64 };
+    let x = Axis::hidden(0.0, columns);
+    let panels = vec![Panel::new(x, y, row_height * (k as f64 + above), marks)];
+    let width = SIZE.0 * columns;
     let mut chart = Chart::new(&title, &description, width, 1, panels);
-    chart.note = "row less column: mean, won / tied / lost, p".into();
+    chart.note = "row less column: mean, won/tied/lost, p".into();
     if pairs.iter().any(|pair| pair.p < LEVEL) {
         let entry = |at: usize, depth: usize, name: &str| {
             (Key::Colour(COLOURS[at], depths[depth]), name.to_string())
@@ -231,7 +252,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
         ]
     });
     let mut caption = String::from(
-        "Row less column: mean difference over the data sets, data sets won / tied / lost by the row, p of \
+        "Row less column: mean difference over the data sets, data sets won/tied/lost by the row, p of \
          Wilcoxon's signed-rank test of the pair by itself. Blue: the row is better; orange: it is worse. Strong colour, \
          bold and a star: p is below .05 after Holm's adjustment over all pairs. Pale colour: only before the adjustment. No colour: the \
          difference may be chance.",
@@ -326,7 +347,11 @@ mod tests {
     fn long_names_stand_at_rows_and_numbers_at_columns() {
         let long = "explore and consolidate";
         let svg = matrix(&significance("ari", &[long, "b", "c"], &[0.3, 0.2, 0.1])).svg;
-        assert_eq!(svg.matches(&format!(">{long}</text>")).count(), 1, "{svg}");
+        assert_eq!(svg.matches(&format!(">1 {long}: mean 0.325</text>")).count(), 1, "{svg}");
+        // The name takes no room from the cells, so that a phone shows four of them: after the four colours of the
+        // legend comes the cell of the first row and the second column.
+        let cell = svg.split("<rect x=\"").nth(5).unwrap();
+        assert!(cell.starts_with("94\""), "{svg}");
         assert_eq!(svg.matches(">2</text>").count(), 1);
         assert_eq!(svg.matches("text-anchor=\"middle\">2<title>b</title>").count(), 1);
         let svg = matrix(&significance("ari", &["a", "b"], &[0.2, 0.1])).svg;
@@ -335,7 +360,12 @@ mod tests {
         let names =
             ["one", "two"].map(|end| format!("a method with a very long name that ends in {end}"));
         let svg = matrix(&significance("ari", &[&names[0], &names[1]], &[0.2, 0.1])).svg;
-        assert!(names.iter().all(|name| svg.contains(&format!(">{name}</text>"))), "{svg}");
+        assert!(
+            (1..).zip(&names).all(|(n, name)| svg.contains(&format!(">{n} {name}: mean "))),
+            "{svg}"
+        );
+        let width = svg.split(" width=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert!(width.parse::<f64>().unwrap() > 1.1 * width_of(&names[0]), "{svg}");
     }
 
     #[test]
@@ -345,7 +375,7 @@ mod tests {
         let said = "with 6 data sets no pair can be below p = .0312 × 3 pairs = .0938";
         assert!(figure.svg.contains(said) && figure.caption.contains(said), "{}", figure.svg);
         // A method switched off leaves its row and its column.
-        assert_eq!(figure.svg.matches("<g data-m=\"1\"><g data-m").count(), 2);
+        assert_eq!(figure.svg.matches("<g data-m=\"1\"><g data-m").count(), 1);
         assert_eq!(figure.svg.matches("><g data-m=\"1\"><rect").count(), 2);
         assert_eq!(figure.svg.matches("stroke=\"#e4e4e4\"").count(), 6);
         // The legend has the colours of the cells, which are significant by the pair alone.
