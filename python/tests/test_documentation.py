@@ -13,7 +13,7 @@ import mustlink
 import pytest
 from mustlink import metrics, model_selection
 
-MODULES = ["_base", "_estimators", "_transformers", "callables", "constraints", "ensembles", "exceptions"]
+MODULES = ["_base", "_estimators", "_transformers", "annotated", "callables", "constraints", "ensembles", "exceptions"]
 MODULES += ["experiments", "judged", "metrics", "model_selection", "notebook", "pairs", "session", "testing"]
 PAGES = [Path(__file__).parents[1] / "README.md"]
 BOOK = Path(__file__).parents[2] / "book" / "src"

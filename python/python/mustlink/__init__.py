@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._base import *  # noqa: F403
     from ._estimators import *  # noqa: F403
     from ._transformers import *  # noqa: F403
+    from .annotated import *  # noqa: F403
     from .constraints import *  # noqa: F403
     from .ensembles import *  # noqa: F403
     from .exceptions import *  # noqa: F403

@@ -76,6 +76,7 @@ WHERE = {
     "cluster_pairs": "judged",
     "clusterer": "callables",
     "consensus": "ensembles",
+    "fit_anndata": "annotated",
     "generate": "ensembles",
     "impute": "ensembles",
     "item_consensus": "ensembles",

@@ -425,6 +425,7 @@ SHOWN = {
         "PluginError",
         "TimeLimitError",
     ],
+    "annotated": ["fit_anndata"],
     "experiments": ["ExperimentResult", "run_experiment"],
     "judged": ["PairClusters", "cluster_pairs"],
     "session": ["Question", "Session", "select"],
