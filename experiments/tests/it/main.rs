@@ -2,6 +2,7 @@
 
 mod builds;
 mod changed;
+mod consensus_cluster_plus;
 mod continued;
 mod damage;
 mod distortions;
