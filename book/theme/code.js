@@ -16,6 +16,22 @@
         block.before(caption);
     }
 
+    // Browsers break `--class` after the hyphens. Words that fit on a narrow screen stay whole.
+    const inWords = (text) => {
+        const parts = document.createDocumentFragment();
+        for (const word of text.split(/(\s+)/)) {
+            if (word.trim() === "" || word.length > 28) {
+                parts.append(word);
+                continue;
+            }
+            const span = document.createElement("span");
+            span.className = "word";
+            span.textContent = word;
+            parts.append(span);
+        }
+        return parts;
+    };
+
     // A wrapped line is indented, so that the next command is easy to find. Output with a table scrolls instead.
     const command = /^(?:mustlink|python|cargo|pip|git) /;
     for (const code of document.querySelectorAll("pre > code.language-console, pre > code.language-text")) {
@@ -30,29 +46,25 @@
         for (const line of lines) {
             const span = document.createElement("span");
             span.className = isConsole && line.startsWith("$ ") ? "line typed" : "line";
-            span.textContent = line;
+            span.append(wraps ? inWords(line) : line);
             code.append(span, "\n");
         }
         code.classList.toggle("wraps", wraps);
     }
 
-    // Browsers break `--class` after the hyphens. Words that fit on a narrow screen stay whole.
     for (const code of document.querySelectorAll(".content :not(pre) > code")) {
-        if (code.childElementCount > 0) {
-            continue;
+        if (code.childElementCount === 0) {
+            code.replaceChildren(inWords(code.textContent));
         }
-        const words = code.textContent.split(/(\s+)/);
-        code.textContent = "";
-        for (const word of words) {
-            if (word.trim() === "" || word.length > 28) {
-                code.append(word);
-                continue;
-            }
-            const span = document.createElement("span");
-            span.className = "word";
-            span.textContent = word;
-            code.append(span);
+    }
+    // Highlighted commands consist of elements already.
+    for (const code of document.querySelectorAll(".content pre > code.language-sh")) {
+        const texts = [];
+        const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            texts.push(walker.currentNode);
         }
+        texts.forEach((text) => text.replaceWith(inWords(text.data)));
     }
 
     // The switch of the sidebar is a label, which keyboards do not reach and which cannot have the states of a button.
