@@ -120,6 +120,9 @@
   tip.setAttribute("role", "status");
   document.body.appendChild(tip);
   document.documentElement.classList.add("script");
+  var owner = null;
+  var hide = function () { tip.style.display = "none"; };
+  document.addEventListener("scroll", hide, true);
   all(document, "figure").forEach(function (figure) {
     var marks = all(figure, "svg title").map(function (t) { return t.parentNode; });
     marks = marks.filter(function (mark) { return mark.nodeName !== "svg"; });
@@ -142,8 +145,9 @@
       }).join("\n");
     };
     var show = function (mark) {
-      tip.style.display = mark ? "block" : "none";
-      if (!mark) { return; }
+      if (!mark) { return hide(); }
+      owner = figure;
+      tip.style.display = "block";
       var box = place(mark);
       tip.textContent = text(mark);
       // At the edge of the window the tip would be measured narrower than it can be.
@@ -164,10 +168,10 @@
       });
       show(marks[at]);
     });
-    var hide = function () { show(null); };
-    document.addEventListener("scroll", hide, true);
-    figure.addEventListener("mouseleave", hide);
-    figure.addEventListener("blur", hide);
+    // A figure that loses the focus to another one leaves the values of that one alone.
+    var leave = function () { if (owner === figure) { hide(); } };
+    figure.addEventListener("mouseleave", leave);
+    figure.addEventListener("blur", leave);
     var small = figure.parentNode.className === "small";
     if (marks.length || small) { figure.tabIndex = 0; }
     var enlarge = function () {

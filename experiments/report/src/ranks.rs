@@ -196,7 +196,7 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     // Above the cells is a line of names or numbers.
     let above = 25.0 * pixel;
     let names = found.methods.iter().enumerate().map(|(at, m)| match numbered {
-        true => format!("{} {}: mean {}", at + 1, m.method, mean_text(found.mean(at), None)),
+        true => format!("{} {}: {}", at + 1, m.method, mean_text(found.mean(at), None)),
         false => m.method.clone(),
     });
     let marked = if numbered { Marked::Above } else { Marked::Bare };
@@ -204,12 +204,15 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
     y.scale.high = -above;
     // Few columns are narrower than a long name.
     let columns =
-        if numbered { (k as f64).max((longest(found) + 160.0) / SIZE.0) } else { k as f64 };
+        if numbered { (k as f64).max((longest(found) + 110.0) / SIZE.0) } else { k as f64 };
     let x = Axis::hidden(0.0, columns);
     let panels = vec![Panel::new(x, y, row_height * (k as f64 + above), marks)];
     let width = SIZE.0 * columns;
     let mut chart = Chart::new(&title, &description, width, 1, panels);
     chart.note = "row less column: mean, won/tied/lost, p".into();
+    if numbered {
+        chart.note += "; after each name: its mean";
+    }
     if pairs.iter().any(|pair| pair.p < LEVEL) {
         let entry = |at: usize, depth: usize, name: &str| {
             (Key::Colour(COLOURS[at], depths[depth]), name.to_string())
@@ -347,7 +350,7 @@ mod tests {
     fn long_names_stand_at_rows_and_numbers_at_columns() {
         let long = "explore and consolidate";
         let svg = matrix(&significance("ari", &[long, "b", "c"], &[0.3, 0.2, 0.1])).svg;
-        assert_eq!(svg.matches(&format!(">1 {long}: mean 0.325</text>")).count(), 1, "{svg}");
+        assert_eq!(svg.matches(&format!(">1 {long}: 0.325</text>")).count(), 1, "{svg}");
         // The name takes no room from the cells, so that a phone shows four of them: after the four colours of the
         // legend comes the cell of the first row and the second column.
         let cell = svg.split("<rect x=\"").nth(5).unwrap();
@@ -361,7 +364,7 @@ mod tests {
             ["one", "two"].map(|end| format!("a method with a very long name that ends in {end}"));
         let svg = matrix(&significance("ari", &[&names[0], &names[1]], &[0.2, 0.1])).svg;
         assert!(
-            (1..).zip(&names).all(|(n, name)| svg.contains(&format!(">{n} {name}: mean "))),
+            (1..).zip(&names).all(|(n, name)| svg.contains(&format!(">{n} {name}: "))),
             "{svg}"
         );
         let width = svg.split(" width=\"").nth(1).unwrap().split('"').next().unwrap();
