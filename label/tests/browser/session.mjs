@@ -395,12 +395,34 @@ async function byReport(browser) {
   assert.equal(ran.status, 1, ran.stderr);
   const file = path.join(folder, "out", "report.html"), page = fs.readFileSync(file, "utf8");
   for (const part of ["Failed", "large clusters (iris)", "Which features make which cluster"]) assert(page.includes(part), part);
-  await byFile(browser, file);
+  await byFile(browser, file, true);
   fs.rmSync(folder, { recursive: true });
 }
 
+// The values of the marks of all figures, reached with the keyboard: how many are shown, and those outside the window.
+const VALUES = `(() => {
+  const tip = document.querySelector(".tip"), found = { shown: 0, outside: [] };
+  for (const figure of tip ? document.querySelectorAll("figure[tabindex]") : []) {
+    figure.scrollIntoView({ block: "center" });
+    for (let k = 0; k < 30; k++) {
+      figure.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+      const { left, top, right, bottom, width } = tip.getBoundingClientRect();
+      if (width) found.shown++;
+      if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight) found.outside.push(tip.textContent);
+    }
+  }
+  return found;
+})()`;
+
+// Columns of the matrix of pairs that are whole on the screen.
+const COLUMNS = `(() => {
+  const cells = [...document.querySelectorAll("figure[data-files^=pairs-] g > g > rect")];
+  const ends = cells.map((cell) => Math.round(cell.getBoundingClientRect().right));
+  return new Set(ends.filter((end) => end <= innerWidth)).size;
+})()`;
+
 // Other pages: axe-core finds nothing, folded or not, and the page does not scroll sideways.
-async function byFile(browser, file) {
+async function byFile(browser, file, isReport = false) {
   for (const [width, height] of [[400, 800], [1400, 900]]) {
     for (const colorScheme of ["light", "dark"]) {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme });
@@ -411,6 +433,9 @@ async function byFile(browser, file) {
       await page.waitForTimeout(100);
       assert.deepEqual(await violations(page), [], `${file}, ${width}, ${colorScheme}, unfolded`);
       assert(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${file}, ${width}: scrolls sideways`);
+      const { shown, outside } = await page.evaluate(VALUES), columns = await page.evaluate(COLUMNS);
+      assert.deepEqual(outside, [], `${file}, ${width}: values outside the window`);
+      if (isReport) assert(shown > 100 && columns >= 4, `${file}, ${width}: ${shown} values, ${columns} columns of pairs`);
       await context.close();
     }
   }
