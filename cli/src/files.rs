@@ -51,6 +51,7 @@ pub(crate) struct ColumnArgs {
     #[arg(long)]
     pub no_header: bool,
     /// Separator of cells: a character, or tab [default: detected]
+    ///
     /// mustlink detects , ; tab and |.
     #[arg(long, value_name = "CHARACTER", value_parser = separator)]
     pub sep: Option<char>,

@@ -43,6 +43,7 @@ pub(crate) struct PairsArgs {
     #[arg(long, value_name = "LOW,HIGH", value_parser = range, conflicts_with = "data", allow_hyphen_values = true)]
     score_range: Option<(f64, f64)>,
     /// Lowest probability that counts as "same" [default: 0.5]
+    ///
     /// Each threshold makes a column of labels; the other files are about the first one.
     #[arg(long, value_name = "P", value_delimiter = ',', conflicts_with = "data")]
     threshold: Vec<f64>,

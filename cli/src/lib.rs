@@ -198,6 +198,16 @@ mod tests {
         assert_eq!(names, grouped);
     }
 
+    /// Two lines of a doc comment without an empty line between them become one sentence.
+    #[test]
+    fn the_list_of_commands_shows_one_sentence_for_each() {
+        for verb in command().get_subcommands() {
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+            let count = about.split_whitespace().count();
+            assert!(count <= 14, "{}: {about}", verb.get_name());
+        }
+    }
+
     /// A long text goes into a paragraph of its own, and rare options are left out; only `--help` shows them.
     #[test]
     fn short_help_is_short() {
@@ -207,6 +217,9 @@ mod tests {
                 let words = help.split(" [default").next().unwrap_or_default();
                 let count = words.split_whitespace().count();
                 assert!(count <= 12, "{} {}: {help}", verb.get_name(), arg.get_id());
+                let rest = help.split_once(" [default").and_then(|(_, rest)| rest.split_once(']'));
+                let rest = rest.map_or("", |(_, rest)| rest);
+                assert!(rest.is_empty() || rest.starts_with(';'), "{}: {help}", verb.get_name());
             }
             let hides =
                 |a: &Arg| a.is_positional() || a.is_hide_set() || a.is_hide_short_help_set();

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::term;
 
 /// Combine results directories of shards, or of parts of a study
+///
 /// Cells that are in several directories must be equal bit for bit, except for times.
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Example: mustlink merge results-a results-b --out results")]

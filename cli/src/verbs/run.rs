@@ -112,6 +112,7 @@ struct Cluster {
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
     /// Time limit of a task [default: that of the partition]
+    ///
     /// In the format of Slurm: 30 (minutes), 2:00:00, 1-12:00:00.
     #[arg(long, value_name = "TIME", value_parser = slurm_time)]
     time: Option<String>,

@@ -28,11 +28,11 @@ use partitions::PartitionsArgs;
   mustlink select-k --data my.csv --clusterer gaussian_mixture --to 6
   mustlink select-k --partitions partitions.csv --plot figures
 
-Each criterion has its own idea of a cluster: silhouette (objects nearer to their own than to the next),
-gap (tighter than in data without clusters; chooses 1 for such data), stability (the same on other
-subsamples), consensus (few pairs that some subsamples part and some do not). With answers about pairs,
-cluster --clusterer auto without --k takes the number with which most methods meet them, and warns if
-several numbers fit equally well; cobras finds the number by asking. With --partitions, nothing is
+Each criterion has its own idea of a cluster: silhouette (objects nearer to their own than to the next), \
+gap (tighter than in data without clusters; chooses 1 for such data), stability (the same on other \
+subsamples), consensus (few pairs that some subsamples part and some do not). With answers about pairs, \
+cluster --clusterer auto without --k takes the number with which most methods meet them, and warns if \
+several numbers fit equally well; cobras finds the number by asking. With --partitions, nothing is \
 clustered: existing partitions are compared by how clearly they put pairs together.")]
 #[command(mut_arg("data", |data| replaceable(data, "partitions")))]
 #[command(

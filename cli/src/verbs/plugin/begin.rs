@@ -34,6 +34,7 @@ pub(crate) struct New {
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
     /// Write only the file of the plugin, in the checkout
+    ///
     /// The checkout is the one that contains the working directory, or --path.
     #[arg(long)]
     in_tree: bool,
