@@ -67,6 +67,9 @@ const REJECTED: [(&str, &str); 6] = [
     ("predict", "labels"),
 ];
 
+/// The default of an option whose long help describes it, as `-h` shows it.
+const DESCRIBED: &str = " [default: see --help]";
+
 /// True if `words` has this word.
 fn has(words: &str, word: &str) -> bool {
     words.split(' ').any(|w| w == word)
@@ -95,6 +98,12 @@ fn verb(verb: Command) -> Command {
             true => arg.hide(true),
             false if arg.is_positional() => arg,
             false => arg.hide_short_help(common.is_some_and(|common| !has(common, &id))),
+        };
+        // The long help is what this text refers to.
+        let long = arg.get_long_help().map(|long| long.to_string().replace(DESCRIBED, ""));
+        let arg = match long {
+            Some(long) => arg.long_help(long),
+            None => arg,
         };
         let has_own = arg.get_help_heading().is_some() || arg.is_positional();
         match heading.filter(|_| has_many && !has_own) {

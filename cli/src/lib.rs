@@ -221,6 +221,8 @@ mod tests {
                 let rest = rest.map_or("", |(_, rest)| rest);
                 assert!(rest.is_empty() || rest.starts_with(';'), "{}: {help}", verb.get_name());
             }
+            let long = verb.clone().render_long_help().to_string();
+            assert!(!long.contains("see --help"), "{}: {long}", verb.get_name());
             let hides =
                 |a: &Arg| a.is_positional() || a.is_hide_set() || a.is_hide_short_help_set();
             let shown = verb.get_arguments().filter(|arg| !hides(arg)).count();
