@@ -167,7 +167,15 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     if let Some(file) = &args.disagreements {
         mustlink_datasets::write_rows(file, disagreements(&votes, &people, &set))?;
     }
-    say(&people, &given, &votes, &errors, &constraints);
+    if people.len() == 1 && votes.values().all(|votes| votes.len() == 1) {
+        let place = match &*args.out {
+            "-" => "standard output",
+            file => file,
+        };
+        term::tell(&format!("{} written to {place}", count(constraints.len(), "constraint")));
+    } else {
+        say(&people, &given, &votes, &errors, &constraints);
+    }
     let problem = Problem::new(set.data.clone()).with_constraints(constraints);
     if let Some(clash) = problem.contradiction()? {
         term::tell(&format!("warning: {}", clash.render(&|i| set.called(i))));

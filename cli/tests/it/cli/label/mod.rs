@@ -160,6 +160,7 @@ fn ledgers_of_several_people_become_constraints() {
     assert!(disputed.lines().count() > 50, "{disputed}");
     let lone = bench.run("ledger merge ann.jsonl --data iris");
     assert_eq!((lone.status, lone.out.lines().count()), (0, 201), "{}", lone.err);
+    assert_eq!(lone.err, "200 constraints written to standard output\n");
     assert_eq!(bench.run("ledger merge --data iris").status, 2);
 }
 
