@@ -242,11 +242,6 @@ impl Model {
         })
     }
 
-    /// True if some of its objects are noise.
-    pub fn knows_noise(&self) -> bool {
-        self.place.neighbours.as_ref().is_some_and(|known| known.labels.contains(&-1))
-    }
-
     /// By what a new object is assigned.
     pub fn rule(&self) -> &'static str {
         match self.place.neighbours {

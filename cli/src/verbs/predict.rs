@@ -234,14 +234,18 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             None if h >= model.k() => format!("{size} (new)"),
             None => size.to_string(),
         };
-        let mut sizes: Vec<String> = sizes.iter().enumerate().map(named).collect();
-        if model.knows_noise() && !args.assign_noise {
-            sizes.push(format!("noise {noise}"));
-        }
+        let clusters = match (model.names.iter().all(Option::is_none), found.founded) {
+            (true, 0) => term::listed(&sizes),
+            (true, new) => format!("{}, {new} new", term::listed(&sizes)),
+            _ => sizes.iter().enumerate().map(named).collect::<Vec<_>>().join(", "),
+        };
         let read = read.map(|read| ("data", read)).into_iter().chain([("model", model.summary())]);
         let mut done = vec![("method", model.rule().to_string())];
         done.extend(args.out.iter().filter(|out| *out != "-").map(|out| ("labels", out.clone())));
-        let results = vec![("new", count(n, "object")), ("clusters", sizes.join(", "))];
+        let mut results = vec![("new", count(n, "object")), ("clusters", clusters)];
+        if noise > 0 {
+            results.push(("noise", format!("{}, -1 in the labels", count(noise, "object"))));
+        }
         let next = (args.out.is_none() && args.data != "-")
             .then(|| program::again(&[], " --out labels.csv"));
         term::tell_styled(term::summary(&[read.collect(), done, results], next).trim_end());

@@ -85,7 +85,7 @@ fn the_objects_of_a_model_stay_where_they_are() {
     assert_eq!(bench.run(cluster).status, 0, "{}", bench.run(cluster).err);
     let done = bench.run("predict --model m.json --data f.csv --out new.csv");
     assert!(done.err.contains("the nearest object of the model\n"), "{}", done.err);
-    assert!(done.err.contains("clusters     30, 30\n"), "{}", done.err);
+    assert!(done.err.contains("clusters     2 (30 and 30 objects)\n"), "{}", done.err);
     assert!(!done.err.contains("warning"), "{}", done.err);
     assert_eq!(bench.read("own.csv"), bench.read("new.csv"));
     // Far objects are said, and how far they are.
@@ -157,7 +157,7 @@ fn a_class_that_the_model_has_not_seen_founds_a_cluster() {
     bench.run(&format!("{made} kmeans"));
     let predict = "predict --model m.json --data new.csv --id id --open";
     let done = bench.run(&format!("{predict} --out l.csv"));
-    assert!(done.err.contains("100 (new)\n"), "{}", done.err);
+    assert!(done.err.contains("and 100 objects), 1 new\n"), "{}", done.err);
     let json = bench.run(&format!("{predict} --format json")).json();
     assert_eq!((&json["new_clusters"], &json["sizes"][2]), (&json!(1), &json!(100)));
     // Nothing is new among the rows of the model.
