@@ -175,7 +175,7 @@ impl Model {
         // A label, a distance and a probability, or votes for all clusters.
         let bytes_per_object = if self.members.is_empty() { 20 } else { 8 * k + 24 };
         let ctx = ctx.holding((bytes_per_object * set.n()) as u64);
-        let (mut data, mut unseen) = (set.data.clone(), Vec::new());
+        let (mut data, mut unseen, mut filled) = (set.data.clone(), Vec::new(), 0);
         for (at, step) in self.steps.iter().enumerate() {
             let placed = |e: Error| e.at(&format!("steps[{at}]"));
             let beside = ctx.beside(&set.data, &data);
@@ -194,6 +194,10 @@ impl Model {
                 let name = set.feature_names.get(feature).map_or("", String::as_str);
                 unseen.push(format!("{name} {word}"));
             }
+            if step.transform.tag() == "impute_missing" {
+                let missing = |i: usize| dense(&data, i).iter().filter(|v| v.is_nan()).count();
+                filled += (0..data.n()).map(missing).sum::<usize>();
+            }
             data = fitted.apply(&data).map_err(placed)?;
         }
         if data.kind() == DataKind::Table {
@@ -207,7 +211,8 @@ impl Model {
         let ctx = ctx.beside(&set.data, &data);
         within_memory(0, &data, &ctx)?;
         if !self.members.is_empty() {
-            return Ok(Predicted { unseen, ..vote::predict(&self.members, k, &data, &ctx)? });
+            let found = vote::predict(&self.members, k, &data, &ctx)?;
+            return Ok(Predicted { unseen, filled, ..found });
         }
         let (labels, distances) = self.place.assign(&data, placing.assign_noise)?;
         let far = distances.iter().filter(|&&d| self.place.is_far(d)).count();
@@ -217,7 +222,8 @@ impl Model {
             };
             labels.iter().enumerate().map(probability).collect()
         });
-        let mut found = Predicted { labels, distances, probabilities, far, founded: 0, unseen };
+        let mut found =
+            Predicted { labels, distances, probabilities, far, founded: 0, unseen, filled };
         if placing.open {
             founded::found(&self.place, &data, &mut found, &ctx)?;
         }

@@ -219,6 +219,8 @@ pub struct Predicted {
     pub founded: usize,
     /// Words that the model has never seen, each after its feature.
     pub unseen: Vec<String>,
+    /// Number of missing values that were filled in.
+    pub filled: usize,
 }
 
 /// Row `i` with all its values.

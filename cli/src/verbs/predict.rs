@@ -6,7 +6,7 @@ use clap_complete::ArgValueCompleter;
 use mustlink::Error;
 use mustlink::clustering::NONE;
 use mustlink::prelude::{Context, SeedPath};
-use mustlink::text::count;
+use mustlink::text::{count, form};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -175,6 +175,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         ));
     }
     let n = found.labels.len();
+    if found.filled > 0 {
+        let (values, were) =
+            (count(found.filled, "missing value"), form(found.filled, "was", "were"));
+        let cells = set.as_ref().map_or(0, |set| set.n() * set.d());
+        warnings.push(format!("{values} of {cells} {were} filled in"));
+    }
     if found.far > 0 {
         warnings.push(format!(
             "{} of {} are farther from the clusters than any object of the model",

@@ -280,7 +280,8 @@ fn words_that_the_model_has_never_seen_are_named() {
     assert_eq!(done.status, 0, "{}", done.err);
     bench.write("new.csv", "size,colour\n1.5,red\n2,green\n8,\n");
     let done = bench.run("predict --model m.json --data new.csv");
-    let said = "warning: words that the model has never seen are ignored: colour green\n";
+    let said = "warning: words that the model has never seen are ignored: colour green\n\
+                warning: 1 missing value of 6 was filled in\n";
     assert!(done.status == 0 && done.err.contains(said), "{}", done.err);
     let same = bench.run("predict --model m.json --data old.csv");
     assert!(!same.err.contains("never seen"), "{}", same.err);
