@@ -53,22 +53,40 @@ pub enum Way {
     Words(String),
     /// A transform fills them in, or the column is not a feature.
     Other(String),
+    /// The option that turns all words and missing values of the file into numbers.
+    All(String),
 }
 
 impl Way {
     /// The text of the remedy.
     pub fn text(&self) -> &str {
         match self {
-            Way::Read(text) | Way::Dates(text) | Way::Words(text) | Way::Other(text) => text,
+            Way::Read(text)
+            | Way::Dates(text)
+            | Way::Words(text)
+            | Way::Other(text)
+            | Way::All(text) => text,
         }
     }
 }
 
 impl NotNumbers {
-    /// All of it as an error.
+    /// All of it as an error. An option that is enough for all cells comes first, on a line of its own.
     pub fn error(&self) -> Error {
-        let ways: Vec<&str> = self.ways.iter().map(Way::text).collect();
-        bad(&self.place, format!("{}; {}", self.told(), ways.join("; ")))
+        let (all, ways): (Vec<&Way>, Vec<&Way>) =
+            self.ways.iter().partition(|way| matches!(way, Way::All(_)));
+        let told = self.told();
+        let ways: Vec<&str> = ways.into_iter().map(Way::text).collect();
+        let ways = ways.join("; ");
+        let message = match all.first() {
+            Some(all) => format!(
+                "add\n  {}\nto fill in missing values and turn words into columns of 0 and 1.\n{told}\n\
+                 Alternatives: {ways}",
+                all.text()
+            ),
+            None => format!("{told}; {ways}"),
+        };
+        bad(&self.place, message)
     }
 
     /// The missing values and the cells that are not numbers, as text.
@@ -160,7 +178,7 @@ impl<'a> Incomplete<'a> {
             return None;
         }
         let (empty, among_numbers) = (self.empty(), self.among_numbers());
-        let ways = self.ways(all);
+        let ways = self.ways(all, among_numbers.is_none());
         Some(NotNumbers { place: place.into(), missing, words, empty, among_numbers, ways })
     }
 
@@ -176,7 +194,7 @@ impl<'a> Incomplete<'a> {
             is_written_number(&odd.word, self.decimal) || have_units(&columns[odd.feature])
         };
         let plain = !words.iter().all(written);
-        let mut ways = self.word_ways(words, &[]);
+        let mut ways = self.word_ways(words, &[], true);
         if plain {
             ways.push(Way::Other(format!(
                 "if its numbers are codes of categories, declare this with --set \
@@ -237,7 +255,8 @@ impl<'a> Incomplete<'a> {
         option_word([(at, name)])
     }
 
-    fn ways(&self, words: Vec<&Odd>) -> Vec<Way> {
+    /// The remedies. `are_categories` if no word is a typing error among numbers.
+    fn ways(&self, words: Vec<&Odd>, are_categories: bool) -> Vec<Way> {
         use Way::Other;
         let features = 0..self.roles.features.len();
         let mut ways: Vec<Way> = self.empty().map(Other).into_iter().collect();
@@ -264,14 +283,14 @@ impl<'a> Incomplete<'a> {
                 "fill in with --set 'transforms=[\"impute_missing\"]', or drop the rows".into(),
             ));
         }
-        let of_words = self.word_ways(words, &sparse);
-        let is_words = |way: &Way| matches!(way, Way::Words(_));
-        let both = of_words.iter().any(is_words)
-            && !of_words.iter().any(|way| matches!(way, Way::Read(_)));
-        ways.extend(of_words);
-        if both && self.gaps.len() > 0 && sparse.is_empty() {
-            ways.push(Other(format!("both: {}", self.steps(&["impute_missing", "one_hot"]))));
+        let only_gaps = sparse.is_empty() && self.gaps.len() > 0 && self.empty().is_none();
+        let both = only_gaps && are_categories && !words.is_empty();
+        let of_words = self.word_ways(words, &sparse, !both);
+        if both && of_words.iter().any(|way| matches!(way, Way::Words(_))) {
+            // Neither of the two steps is enough alone.
+            ways = vec![Way::All(self.steps(&["impute_missing", "one_hot"]))];
         }
+        ways.extend(of_words);
         ways
     }
 
@@ -285,8 +304,9 @@ impl<'a> Incomplete<'a> {
         format!("--set 'transforms=[{}]'", steps.join(","))
     }
 
-    /// The remedies for these words; a column of `sparse` words has its own remedy.
-    fn word_ways(&self, mut words: Vec<&Odd>, sparse: &[&str]) -> Vec<Way> {
+    /// The remedies for these words; a column of `sparse` words has its own remedy. With `alone`, `one_hot` is among
+    /// them.
+    fn word_ways(&self, mut words: Vec<&Odd>, sparse: &[&str], alone: bool) -> Vec<Way> {
         use Way::{Dates, Other, Read};
         let features = 0..self.roles.features.len();
         let of = |words: &[&Odd], feature: usize| {
@@ -363,7 +383,9 @@ impl<'a> Incomplete<'a> {
         }
         if let Some(&Odd { feature, .. }) = words.first().copied() {
             let name = self.option(self.name(feature));
-            let steps = self.steps(&["one_hot"]);
+            let steps =
+                format!(", or turn it into columns of 0 and 1 with {}", self.steps(&["one_hot"]));
+            let steps = if alone { &*steps } else { "" };
             if 2 * of(&words, feature) < self.data.n() {
                 ways.push(Way::Words(format!(
                     "correct the cells, or give the text of missing values with --na, or leave the column out with \
@@ -372,7 +394,7 @@ impl<'a> Incomplete<'a> {
             } else {
                 ways.push(Way::Words(format!(
                     "if the column contains classes or ids, give --class {name} or --id {name}, otherwise leave it \
-                     out with --ignore {name}, or turn it into columns of 0 and 1 with {steps}"
+                     out with --ignore {name}{steps}"
                 )));
             }
         }

@@ -147,6 +147,21 @@ fn what_is_wrong_is_named() {
              'transforms=[\"one_hot\",\"z_score\"]'",
         ),
         (
+            "x,town\n1,Bern\n,Genf\n3,Bern\n",
+            "bad.csv: add\n  --set 'transforms=[\"impute_missing\",\"one_hot\",\"z_score\"]'\nto fill in missing \
+             values and turn words into columns of 0 and 1.\n1 value is missing: line 3, column \"x\"\n3 cells are \
+             not numbers: line 2, column \"town\" (\"Bern\"); line 3, column \"town\" (\"Genf\"); line 4, column \
+             \"town\" (\"Bern\")\nAlternatives: if the column contains classes or ids, give --class town or --id \
+             town, otherwise leave it out with --ignore town",
+        ),
+        // A typing error is not a category.
+        (
+            "x,y\n1,2\n3,4o\n,6\n7,8\n",
+            "bad.csv: 1 value is missing: line 4, column \"x\"; 1 cell is not a number: line 3, column \"y\" (\"4o\"); \
+             fill in with --set 'transforms=[\"impute_missing\"]', or drop the rows; correct the cells, or give the \
+             text of missing values with --na, or leave the column out with --ignore y",
+        ),
+        (
             "x,y\n1,#N/A\n2,#DIV/0!\n4,5\n",
             "bad.csv: 2 cells are not numbers: line 2, column \"y\" (\"#N/A\"); line 3, column \"y\" \
              (\"#DIV/0!\"); cells with #N/A are errors of a spreadsheet: correct them there, or read them as \
