@@ -206,6 +206,15 @@ def test_the_column_with_words_is_named():
     with pytest.raises(mustlink.exceptions.DataError, match="column 1: must be numbers, got the word 'Adelie'"):
         mustlink.KMeans(2).fit(penguins.to_numpy())
     assert len(mustlink.KMeans(2).fit(numbers).labels_) == 2
+    gaps = pd.DataFrame({"mass": [3700, None], "species": ["Adelie", "Gentoo"]})
+    for frame, steps in [
+        (penguins, '["one_hot", "z_score"]'),
+        (gaps, '["impute_missing", "one_hot", "z_score"]'),
+        (penguins[["species"]], '["one_hot"]'),
+    ]:
+        with pytest.raises(mustlink.exceptions.DataError) as error:
+            mustlink.Auto(2).fit(frame)
+        assert f'Method({{"transforms": {steps}, "clusterer": …}})' in str(error.value)
 
 
 @pytest.mark.filterwarnings("ignore:.*plain spectral clustering")

@@ -386,6 +386,15 @@ class Method(WeightedClusterer):
     >>> X = [[0.0, 9e5], [0.1, 8e5], [5.0, 9e5], [5.2, 8e5]]
     >>> Method({"transforms": ["min_max"], "clusterer": "kmeans"}, n_clusters=2).fit(X).labels_
     array([0, 1, 0, 1])
+
+    A table with words and missing values. A missing number becomes the mean of its column, and a missing word the
+    most frequent one.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [21, None, 23, 61, 66], "city": ["Bern", "Bern", None, "Genf", "Genf"]})
+    >>> steps = ["impute_missing", "one_hot", "z_score"]
+    >>> Method({"transforms": steps, "clusterer": "auto"}, n_clusters=2).fit(people).labels_
+    array([0, 0, 0, 1, 1])
     """
 
     def __init__(

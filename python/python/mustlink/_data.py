@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import warnings
@@ -210,9 +211,16 @@ def _words_named(X: Any) -> Iterator[None]:
                 if isinstance(value, str) and not _is_number(value):
                     raise DataError(
                         f"{name}: must be numbers, got the word {value!r} in row {row}; drop the column, or encode it: "
-                        'Method({"transforms": ["one_hot"], "clusterer": …})'
+                        f'Method({{"transforms": {_steps(cells.ravel().tolist())}, "clusterer": …}})'
                     ) from None
         raise
+
+
+def _steps(cells: list[Any]) -> str:
+    """Return the transforms that turn these cells, some of which are words, into numbers of one scale."""
+    gaps = ["impute_missing"] if any(map(_absent, cells)) else []
+    numbers = any(isinstance(v, (int, float, np.number)) and v == v for v in cells)
+    return json.dumps([*gaps, "one_hot", *(["z_score"] if numbers else [])])
 
 
 def _is_number(text: str) -> bool:
