@@ -75,25 +75,27 @@ impl NotNumbers {
     pub fn error(&self) -> Error {
         let (all, ways): (Vec<&Way>, Vec<&Way>) =
             self.ways.iter().partition(|way| matches!(way, Way::All(_)));
-        let told = self.told();
         let ways: Vec<&str> = ways.into_iter().map(Way::text).collect();
         let ways = ways.join("; ");
         let message = match all.first() {
             Some(all) => format!(
-                "add\n  {}\nto fill in missing values and turn words into columns of 0 and 1.\n{told}\n\
+                "add\n  {}\nto fill in missing values and turn words into columns of 0 and 1.\n{}\n\
                  Alternatives: {ways}",
-                all.text()
+                all.text(),
+                self.parts().join("\n")
             ),
-            None => format!("{told}; {ways}"),
+            None => format!("{}; {ways}", self.told()),
         };
         bad(&self.place, message)
     }
 
     /// The missing values and the cells that are not numbers, as text.
     pub fn told(&self) -> String {
-        let told: Vec<&str> =
-            [&self.missing, &self.words].into_iter().flatten().map(String::as_str).collect();
-        told.join("; ")
+        self.parts().join("; ")
+    }
+
+    fn parts(&self) -> Vec<&str> {
+        [&self.missing, &self.words].into_iter().flatten().map(String::as_str).collect()
     }
 
     /// Refuses cells that no transform of words and gaps should be given.
