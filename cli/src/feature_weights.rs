@@ -1,11 +1,16 @@
 //! Learned weights of features, and the error for methods that learn none.
 
+use mustlink::roles::Transform;
+
 use crate::failure::Failure;
 use crate::job::Job;
 
-/// Refuses before the work a method that learns no weights. A transform that reads constraints may learn a metric.
+/// Refuses before the work a method without weights. A transform that reads constraints may learn a metric, and `gower`
+/// weighs columns.
 pub(crate) fn check(job: &Job) -> Result<(), Failure> {
-    let metric = job.method.transforms.iter().any(|t| t.properties().reads_constraints);
+    let weighs =
+        |t: &dyn Transform| t.properties().reads_constraints || t.typetag_name() == "gower";
+    let metric = job.method.transforms.iter().any(|t| weighs(&**t));
     let learns = job.method.clusterer.as_ref().is_some_and(|c| c.properties().learns_weights);
     if metric || learns { Ok(()) } else { Err(none(job, None)) }
 }
@@ -19,7 +24,7 @@ pub(crate) fn none(job: &Job, labels: Option<&str>) -> Failure {
     };
     Failure::usage(format!(
         "--weights: {} {learns} no feature weights{saved}; lac, clac, mpck_means and hmrf_kmeans do, and \
-         the transforms itml, mmc and rca from constraints",
+         the transforms gower and, from constraints, itml, mmc and rca",
         job.clusterer()
     ))
 }

@@ -59,10 +59,11 @@ pub(crate) fn within(limit: Option<u64>, needed: u64, place: &str) -> Result<()>
 }
 
 impl OpenOptions {
-    /// The columns that the transform `one_hot` of a method declares to be categories.
+    /// The columns that the transforms `one_hot` and `gower` of a method declare to be categories.
     pub fn declared_categories(transforms: &Value) -> Vec<String> {
         let steps = transforms.as_array().map(Vec::as_slice).unwrap_or_default();
-        let declared = steps.iter().filter(|step| step["type"] == "one_hot");
+        let declared =
+            steps.iter().filter(|step| ["one_hot", "gower"].iter().any(|t| step["type"] == *t));
         let names = declared.filter_map(|step| step["columns"].as_array()).flatten();
         names.filter_map(Value::as_str).map(String::from).collect()
     }

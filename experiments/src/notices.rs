@@ -37,7 +37,7 @@ pub fn unread(method: &Method, given: usize) -> Option<String> {
 }
 
 /// Steps that bring all features to one scale.
-const SCALING: [&str; 2] = ["min_max", "z_score"];
+const SCALING: [&str; 3] = ["gower", "min_max", "z_score"];
 
 /// Steps that leave the scales and the number of the features as they are, or nearly.
 const KEEPING: [&str; 5] = ["deduplicate", "drop_constant", "impute_missing", "l2_rows", "one_hot"];

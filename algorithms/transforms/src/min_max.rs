@@ -22,16 +22,7 @@ pub struct MinMax {}
 #[plugin("min_max")]
 impl Transform for MinMax {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
-        let ranges = ranges(&problem.data);
-        for (feature, &(low, high)) in ranges.iter().enumerate() {
-            if !(high - low).is_finite() {
-                let message = format!(
-                    "no number is as large as the range from {low:e} to {high:e}; make the values smaller, or \
-                     leave the column out (--ignore)"
-                );
-                return Err(Error::Feature { feature, message });
-            }
-        }
+        let ranges = finite_ranges(&problem.data)?;
         Ok(Box::new(Scale { ranges }))
     }
 
@@ -48,7 +39,7 @@ impl Transform for MinMax {
     }
 }
 
-/// Smallest and largest value of every feature of dense data.
+/// Smallest and largest known value of every feature of dense data or a table.
 pub(crate) fn ranges(data: &Data) -> Vec<(f64, f64)> {
     let empty = vec![(f64::INFINITY, f64::NEG_INFINITY); data.d()];
     reduce::reduce(
@@ -67,6 +58,21 @@ pub(crate) fn ranges(data: &Data) -> Vec<(f64, f64)> {
         |a, b| a.iter().zip(&b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).collect(),
     )
     .unwrap_or_default()
+}
+
+/// The ranges, unless one exceeds the largest number.
+pub(crate) fn finite_ranges(data: &Data) -> Result<Vec<(f64, f64)>> {
+    let ranges = ranges(data);
+    for (feature, &(low, high)) in ranges.iter().enumerate() {
+        if high > low && !(high - low).is_finite() {
+            let message = format!(
+                "no number is as large as the range from {low:e} to {high:e}; make the values smaller, or \
+                 leave the column out (--ignore)"
+            );
+            return Err(Error::Feature { feature, message });
+        }
+    }
+    Ok(ranges)
 }
 
 /// True if a feature of this range is constant: its values differ by less than what rounding leaves of a sum.

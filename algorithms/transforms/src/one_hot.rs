@@ -37,7 +37,31 @@ pub struct OneHot {
 #[plugin("one_hot")]
 impl Transform for OneHot {
     fn fit(&self, problem: &Problem, _: &Context) -> Result<Box<dyn Fitted>> {
-        let data = &problem.data;
+        Ok(Box::new(self.encoding(&problem.data)?))
+    }
+
+    fn properties(&self) -> TransformProperties {
+        TransformProperties {
+            accepts: vec![DataKind::Table, DataKind::Dense],
+            ..TransformProperties::default()
+        }
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        8 * shape.n as u64 * shape.d as u64 * (self.max_words.min(shape.n) as u64 + 1)
+    }
+
+    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
+        restored::<Encoded>("one_hot", saved)
+    }
+}
+
+impl OneHot {
+    /// The columns that the words of `data` become.
+    ///
+    /// # Errors
+    /// Returns the errors of the transform.
+    pub(crate) fn encoding(&self, data: &Data) -> Result<Encoded> {
         let words: Vec<Option<Words>> = (0..data.d()).map(|s| data.words(s).cloned()).collect();
         // The reader of the file has already turned declared columns into words.
         if words.iter().flatten().count() < self.columns.len() {
@@ -60,29 +84,14 @@ impl Transform for OneHot {
             });
         }
         let words = words.into_iter().map(|list| list.map(|list| list.to_vec())).collect();
-        Ok(Box::new(Encoded { words }))
-    }
-
-    fn properties(&self) -> TransformProperties {
-        TransformProperties {
-            accepts: vec![DataKind::Table, DataKind::Dense],
-            ..TransformProperties::default()
-        }
-    }
-
-    fn memory(&self, shape: &Shape) -> u64 {
-        8 * shape.n as u64 * shape.d as u64 * (self.max_words.min(shape.n) as u64 + 1)
-    }
-
-    fn restore(&self, saved: &Value) -> Result<Box<dyn Fitted>> {
-        restored::<Encoded>("one_hot", saved)
+        Ok(Encoded { words })
     }
 }
 
 #[derive(Serialize, Deserialize)]
-struct Encoded {
+pub(crate) struct Encoded {
     /// Per column its words, if it holds words.
-    words: Vec<Option<Vec<String>>>,
+    pub words: Vec<Option<Vec<String>>>,
 }
 
 impl Encoded {
@@ -95,17 +104,16 @@ impl Encoded {
         }
         (starts, next)
     }
-}
 
-impl Fitted for Encoded {
-    fn apply(&self, data: &Data) -> Result<Data> {
+    /// The columns, 1 where a row has the word; errors are those of the transform `tag`.
+    pub fn columns(&self, data: &Data, tag: &str) -> Result<Array2<f64>> {
         let d = self.words.len();
         let other_kind = |s| {
             let message = format!("feature {s} contains words in only one of the two data sets");
-            Err(Error::Plugin { tag: "one_hot".into(), message })
+            Err(Error::Plugin { tag: tag.into(), message })
         };
         if data.d() != d {
-            return Err(misfit("one_hot", format_args!("{d} features"), data.d()));
+            return Err(misfit(tag, format_args!("{d} features"), data.d()));
         }
         let (starts, columns) = self.places();
         let x = data.to_dense();
@@ -136,7 +144,15 @@ impl Fitted for Encoded {
                 (None, Some(_)) => return other_kind(s),
             }
         }
-        Data::table(out, vec![None; columns])
+        Ok(out)
+    }
+}
+
+impl Fitted for Encoded {
+    fn apply(&self, data: &Data) -> Result<Data> {
+        let made = self.columns(data, "one_hot")?;
+        let columns = made.ncols();
+        Data::table(made, vec![None; columns])
     }
 
     fn of_other_kind(&self, data: &Data) -> Vec<usize> {

@@ -146,10 +146,10 @@ def checked(
 
 
 def with_categories(X: Any, transforms: Any) -> Any:
-    """Return a pandas frame with the columns as categories that ``one_hot`` among ``transforms`` declares as such."""
+    """Return a pandas frame with the columns as categories that ``one_hot`` or ``gower`` in ``transforms`` declares as such."""
     if not (hasattr(X, "iloc") and X.ndim == 2):
         return X
-    steps = [step for step in transforms or () if isinstance(step, dict) and step.get("type") == "one_hot"]
+    steps = [step for step in transforms or () if isinstance(step, dict) and step.get("type") in ("one_hot", "gower")]
     lists = [step["columns"] for step in steps if isinstance(step.get("columns"), (list, tuple))]
     declared = {name: "category" for names in lists for name in names}
     return X.astype(declared) if declared else X

@@ -78,6 +78,22 @@ fn codes_are_words_beside_words_or_by_declaration() {
     assert!(weights(r#"["one_hot"]"#).ends_with(&format!("x,{children},soil")));
     let both = weights(r#"[{type="one_hot",columns=["soil"]}]"#);
     assert!(both.ends_with(&format!("x,{children},soil_1,soil_2,soil_3")), "{both}");
+    // The weights of the columns themselves, which count equally.
+    let line = r#"cluster --data d.csv --features all --k 2 --clusterer kmeans --weights g.csv --set transforms="#;
+    let done = bench.run(&format!(r#"{line}[{{type="gower",columns=["soil"]}}]"#));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let third = 1.0 / 3.0;
+    assert_eq!(
+        bench.read("g.csv"),
+        format!("cluster,x,children,soil\nall,{third},{third},{third}\n")
+    );
+    let line = line.replace("kmeans", "k_prototypes");
+    let done = bench.run(&format!(r#"{line}["one_hot"]"#));
+    assert_eq!(done.status, 0, "{}", done.err);
+    // Numbers count as they are. Of two different words, the weights of both columns count.
+    let text = bench.read("g.csv");
+    let weights: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!((weights[1], weights[6], weights[2] == weights[5]), ("1", "1", true), "{text}");
 }
 
 #[test]
