@@ -54,8 +54,8 @@ pub(crate) struct Args {
     out: Option<String>,
     /// CSV of feature weights that the method learned
     ///
-    /// One row per cluster, or one for all; one column per feature. For lac, clac, mpck_means, hmrf_kmeans
-    /// and the transforms itml, mmc, rca. For auto, the weights of the best such method in the result.
+    /// One row per cluster, or one for all; one column per feature. For lac, clac, mpck_means, hmrf_kmeans,
+    /// k_prototypes and the transforms gower, itml, mmc, rca. For auto, the weights of the best such method in the result.
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
     /// CSV of each constraint that is violated or overruled, with its source

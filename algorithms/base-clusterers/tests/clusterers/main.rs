@@ -4,6 +4,7 @@ mod cop_kmeans;
 mod gpk_means;
 mod hard_promises;
 mod hdbscan;
+mod k_prototypes;
 mod mpck_means;
 mod object_weights;
 mod proved_optimum;
