@@ -164,6 +164,7 @@ OTHER_PAIRS = {
 OTHER_ROWS = {
     "count_words": '[["red ball"], ["blue, blue sky"]]',
     "drop_constant": "[[0, 5], [1, 5], [2, 5]]",
+    "gower": '[["red"], ["blue"], ["red"]]',
     "impute_missing": '[[1.0], [float("nan")], [3.0]]',
     "l2_rows": "[[3, 4], [0, 2]]",
     "one_hot": '[["red"], ["blue"], ["red"]]',

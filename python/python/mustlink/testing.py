@@ -16,7 +16,15 @@ _WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weigh
 EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     **{
         name: dict.fromkeys(_WEIGHTS, _OTHER_STARTS)
-        for name in ("COPKMeans", "ConstrainedKMeans", "KMeans", "PCKMeans", "SeededKMeans", "SizeConstrainedKMeans")
+        for name in (
+            "COPKMeans",
+            "ConstrainedKMeans",
+            "KMeans",
+            "KPrototypes",
+            "PCKMeans",
+            "SeededKMeans",
+            "SizeConstrainedKMeans",
+        )
     },
     "CorrelationClustering": {
         "check_clustering": "it uses only constraints, and this check gives none"
