@@ -1,10 +1,13 @@
 //! The result of the method with the answers so far.
 //!
 //! The method runs next to the session whenever answers have changed, on a thread of its own, so the annotator
-//! never waits. It shows its guess about the next pair and its clusters, and changes no result.
+//! never waits. It shows its guess about the next pair and its clusters, and changes no result. It clusters as the
+//! labels at the end are made, so what is shown for all answers is what a file of labels contains.
 
+use mustlink_core::Result;
 use mustlink_core::roles::Reply;
-use mustlink_core::{Clustering, Constraint, Constraints, Problem, Result};
+use mustlink_core::run::Transformed;
+use mustlink_core::selection::Selection;
 use mustlink_experiments::{Single, thread_pool};
 
 use crate::found::Found;
@@ -12,7 +15,7 @@ use crate::sorting;
 use crate::state::{Shared, State};
 
 /// Runs the method whenever answers have changed, until the session closes.
-pub(crate) fn follow(shared: &Shared, single: &Single, seen: &Problem) {
+pub(crate) fn follow(shared: &Shared, single: &Single, seen: &Transformed) {
     let mut told = None;
     // The next question comes first: one thread is enough for this.
     let alone = thread_pool(Some(1));
@@ -26,12 +29,12 @@ pub(crate) fn follow(shared: &Shared, single: &Single, seen: &Problem) {
             return;
         }
         let answers = said(&state);
-        let own = state.clustering.take();
+        let selection = state.selection.take();
         drop(state);
         // A method that cannot say anything yet may with the next answer.
         let made = match &alone {
-            Ok(pool) => pool.install(|| found(single, seen, &answers, own)),
-            Err(_) => found(single, seen, &answers, own),
+            Ok(pool) => pool.install(|| found(single, seen, answers.len(), selection)),
+            Err(_) => found(single, seen, answers.len(), selection),
         };
         if let Ok(Some(found)) = made {
             shared.found(found);
@@ -48,22 +51,14 @@ fn said(state: &State) -> Vec<Said> {
     entries.map(|e| (sorting::pair(e.subject, e.reference), e.reply)).collect()
 }
 
-/// The result of the clusterer, otherwise the selector's `own` clustering.
+/// The result of the method for `selection`, which rests on this number of answers.
 fn found(
     single: &Single,
-    seen: &Problem,
-    answers: &[Said],
-    own: Option<Clustering>,
+    seen: &Transformed,
+    answers: usize,
+    selection: Option<Selection>,
 ) -> Result<Option<Found>> {
-    let clustering = if single.method.clusterer.is_some() {
-        let pair = |&((i, j), reply): &Said| {
-            reply.kind().map(|kind| Constraint::new(i as usize, j as usize, kind))
-        };
-        let so_far = Constraints::new(seen.n(), answers.iter().filter_map(pair))?;
-        single.method.between_questions(seen, &so_far, single.steps, single.context())?
-    } else {
-        let Some(own) = own else { return Ok(None) };
-        own
-    };
-    Ok(Some(Found::new(&seen.data, clustering.shown().labels, answers.len())))
+    let Some(selection) = selection else { return Ok(None) };
+    let clustered = single.cluster(seen, Some(&selection))?;
+    Ok(Some(Found::new(&seen.problem.data, clustered.run.clustering.labels, answers)))
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use mustlink_core::Context;
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::{Constraint, Constraints};
 use mustlink_core::knowledge::ENTAILED;
 use mustlink_core::roles::{Answer, QueryId, Question, Reply};
-use mustlink_core::selection::Recorded;
-use mustlink_core::{Clustering, Context};
+use mustlink_core::selection::{Recorded, Selection};
 
 use crate::chain::Statements;
 use crate::found::Found;
@@ -74,8 +74,8 @@ pub(crate) struct State {
     pub busy: bool,
     /// The command of this turn, until the work takes it.
     pub command: Option<Command>,
-    /// The clustering so far of a selector that clusters by itself.
-    pub clustering: Option<Clustering>,
+    /// The selection so far, until the method reads it.
+    pub selection: Option<Selection>,
     /// The result of the method with the answers so far.
     pub found: Option<Found>,
     similarity: Option<f64>,
@@ -225,12 +225,12 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    pub fn open(&self, open: Open, clustering: Option<Clustering>) {
+    pub fn open(&self, open: Open, selection: Option<Selection>) {
         self.change(|state| {
             state.view.open = Some(open);
             state.opened = Some(Instant::now());
             state.guess_is_seen = state.shows_guess;
-            state.clustering = clustering;
+            state.selection = selection;
         });
     }
 
@@ -270,11 +270,11 @@ impl Shared {
         state.known = known;
     }
 
-    pub fn ended(&self, why: String, clustering: Option<Clustering>) {
+    pub fn ended(&self, why: String, selection: Option<Selection>) {
         self.change(|state| {
             state.view.open = None;
             state.view.ended = Some(why);
-            state.clustering = clustering;
+            state.selection = selection;
             // The page now shows the clusters: an answer that is given once more is not blind.
             let asked = state.view.entries.iter().map(|e| pair(e.subject, e.reference));
             state.revealed.extend(asked);

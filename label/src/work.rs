@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::knowledge::ENTAILED;
 use mustlink_core::roles::{Answer, QueryId, Question};
+use mustlink_core::run::Transformed;
 use mustlink_core::selection::{Record, Recorded, Selection};
 use mustlink_core::{Context, Error, Problem, Result};
 use mustlink_experiments::{LedgerDriver, Single};
@@ -67,7 +68,12 @@ impl Work {
     ///
     /// # Errors
     /// Returns the errors of the selector and of the ledger.
-    pub fn run(self, single: &Single, seen: &Problem, driver: LedgerDriver) -> Result<Selection> {
+    pub fn run(
+        self,
+        single: &Single,
+        seen: &Transformed,
+        driver: LedgerDriver,
+    ) -> Result<Selection> {
         // Whoever quits waits for no clustering.
         let stop = Arc::new(AtomicBool::new(false));
         let limit = single.context().memory_limit();
@@ -78,7 +84,7 @@ impl Work {
         let done = std::thread::scope(|scope| {
             let _closes = Closes { shared: &shared, stop: &stop };
             scope.spawn(|| follow(&shared, &beside, seen));
-            Running { shared: &shared, single, driver }.carry_out(&seen.constraints)
+            Running { shared: &shared, single, driver }.carry_out(&seen.problem.constraints)
         });
         if let Err(e) = &done {
             self.shared.ended(e.render(&|i| single.called(i)), None);
@@ -150,16 +156,15 @@ impl Running<'_> {
 
     /// Shows the question, or the reason for the end.
     fn show(&self, question: Option<&Question>) {
-        let by_itself = self.single.method.clusterer.is_none();
-        let clustering = by_itself.then(|| self.driver.clustering()).flatten();
+        let selection = Some(self.driver.selection());
         match question {
             Some(&Question { id, subject, reference, purpose, .. }) => {
-                self.shared.open(Open { id, subject, reference, purpose }, clustering);
+                self.shared.open(Open { id, subject, reference, purpose }, selection);
             }
             None => {
                 let is_spent = self.driver.closed().is_some();
                 let why = if is_spent { "the budget is spent" } else { "nothing is left to ask" };
-                self.shared.ended(why.into(), clustering);
+                self.shared.ended(why.into(), selection);
             }
         }
     }

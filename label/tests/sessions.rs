@@ -84,9 +84,9 @@ fn session_of(
     budget: Option<usize>,
     person: impl FnOnce(&Session),
 ) -> Selection {
-    let seen = single.seen().unwrap().problem;
-    let driver = open_driver(single, &seen, path, &[]).unwrap();
-    let (session, work) = Session::new(&seen, budget);
+    let seen = single.seen().unwrap();
+    let driver = open_driver(single, &seen.problem, path, &[]).unwrap();
+    let (session, work) = Session::new(&seen.problem, budget);
     std::thread::scope(|scope| {
         // Dropped where the person fails, which ends the work that is waited for.
         let session = session;
@@ -484,4 +484,36 @@ fn the_method_says_what_it_would_answer() {
             assert!(said.entries.len() > 12);
         });
     }
+}
+
+/// The person finds other groups than the method, and is not sure of some pairs.
+#[test]
+fn the_clusters_at_the_end_are_those_of_the_labels() {
+    let single = single(registry::build_default("explore_consolidate").unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let mut shown = Vec::new();
+    let selection = session(&single, &dir.path().join("l"), |s| {
+        for at in 0..BUDGET {
+            let open = standing(s).open.unwrap();
+            let reply = match at {
+                4 | 9 => Reply::DontKnow,
+                _ if open.subject % 3 == open.reference % 3 => Reply::MustLink,
+                _ => Reply::CannotLink,
+            };
+            act(s, Act::Reply { reply, note: None });
+        }
+        settled(s, BUDGET);
+        shown = s.clusters().unwrap().clusters;
+    });
+    let seen = single.seen().unwrap();
+    let labels = single.cluster(&seen, Some(&selection)).unwrap().run.clustering.labels;
+    let of = |label: u32| (0..150).filter(|&o| labels[o as usize] == label).collect::<Vec<u32>>();
+    assert_eq!(shown.len(), 3);
+    shown.iter().for_each(|c| assert_eq!(c.members, of(labels[c.medoid as usize])));
+    // The answers without what the selector concludes from them give other clusters.
+    let answers = selection.answered(selection.asked()).into_values();
+    let answers = Constraints::new(150, answers).unwrap();
+    let (steps, ctx) = (single.steps, single.context());
+    let alone = single.method.between_questions(&seen.problem, &answers, steps, ctx).unwrap();
+    assert_ne!(alone.labels, labels);
 }

@@ -11,7 +11,7 @@ use mustlink::roles::{Answer, Event, Reply};
 use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
-use mustlink::{Error, Kind, Problem};
+use mustlink::{Error, Kind};
 use mustlink_datasets::{FileAnswer, shell_word};
 use mustlink_experiments::{LedgerDriver, Single, io};
 use mustlink_label::{
@@ -204,7 +204,7 @@ fn carry_out(
     args: &Args,
     parts: &[Part<'_>],
     works: Vec<(Work, LedgerDriver)>,
-    seen: &Problem,
+    seen: &Transformed,
 ) -> mustlink::Result<Vec<Selection>> {
     let one = |(single, _): &Part<'_>, (work, driver): (Work, LedgerDriver)| {
         let done = in_pool(args.job.threads, || work.run(single, seen, driver)).flatten();
@@ -274,7 +274,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     };
     let run = |drivers: Vec<LedgerDriver>| {
         let works = works.into_iter().zip(drivers).collect();
-        let done = carry_out(args, &parts, works, &seen.problem);
+        let done = carry_out(args, &parts, works, &seen);
         done.map_err(|e| job.about_features(&seen, e))
     };
     let finish = |selections: Vec<Selection>| -> mustlink::Result<Ended> {

@@ -83,11 +83,11 @@ impl Page {
             let ctx = Single::context_of(&set, 7).build();
             let single = Single::new(set, method, Some(3), Constraints::default(), ctx);
             let single = single.expect("a method that fits");
-            let seen = single.seen().expect("data").problem;
+            let seen = single.seen().expect("data");
             let folder = tempfile::tempdir().expect("a folder");
             let ledger = folder.path().join("answers.jsonl");
-            let driver = open_driver(&single, &seen, &ledger, &[]).expect("a new ledger");
-            let (session, work) = Session::new(&seen, Some(400));
+            let driver = open_driver(&single, &seen.problem, &ledger, &[]).expect("a new ledger");
+            let (session, work) = Session::new(&seen.problem, Some(400));
             let server = Server::bind(0, Keys::default(), &[]).expect("a port");
             let shown = |o: u32| Shown { id: format!("o{o}"), ..Shown::default() };
             let find = |id: &str| id.strip_prefix('o')?.parse().ok().filter(|o: &u32| *o < 150);
