@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use mustlink_core::constraints::{Constraints, Kind};
 use mustlink_core::knowledge::Knowledge;
 use mustlink_core::roles::QueryId;
+use mustlink_core::selection::Recorded;
 use serde::Serialize;
 
 /// One statement of a chain.
@@ -119,6 +120,21 @@ impl Statements {
         let grouped = others.map(move |&j| Link { i: object, j, kind, answer: None });
         listed.filter(move |link| apart || link.kind == Kind::MustLink).chain(grouped)
     }
+}
+
+/// The given constraints and answers, as statements.
+pub(crate) fn statements<'a>(
+    n: usize,
+    given: &Constraints,
+    answers: impl IntoIterator<Item = &'a Recorded>,
+) -> Statements {
+    let mut all = Statements::new(n, given);
+    for r in answers {
+        if let Some(kind) = r.answer.reply.kind() {
+            all.add(r.subject, r.reference, kind, Some(r.id));
+        }
+    }
+    all
 }
 
 #[cfg(test)]

@@ -34,5 +34,5 @@ pub use show::{Objects, Shown};
 pub use sorting::Statement;
 pub use state::{annotator, is_later, is_own};
 pub use terminal::{converse, is_there};
-pub use view::{Clusters, Counts, Entry, Open, Standing, View, Written};
+pub use view::{Clusters, Counts, Entry, Freshness, Open, Standing, View, Written};
 pub use work::{Imported, Work, open_driver};

@@ -10,7 +10,7 @@ use mustlink_core::nearest::{around, nearest};
 use mustlink_core::roles::{QueryId, Reply};
 
 use crate::chain::{Link, Statements};
-use crate::found::Cluster;
+use crate::found::{Cluster, Found};
 use crate::sorting::{self, Statement};
 use crate::state::{Change, Command, Judgement, Shared, State};
 use crate::view::{Clusters, Open, View, Written};
@@ -151,6 +151,13 @@ impl Session {
     /// Shows the guess of the method before each answer, or hides it. Agreement is counted only if it is hidden.
     pub fn show_guess(&self, shows_guess: bool) {
         self.shared.lock().shows_guess = shows_guess;
+    }
+
+    /// Shows the clusters of the final labels.
+    pub fn labelled(&self, labels: Vec<u32>) {
+        let answers = self.shared.lock().view.said();
+        let found = Found::new(&self.data, labels, answers.len());
+        self.shared.found(answers, Some(found));
     }
 
     /// Shows which files were written.

@@ -12,10 +12,10 @@ use mustlink_core::knowledge::ENTAILED;
 use mustlink_core::roles::{Answer, QueryId, Question, Reply};
 use mustlink_core::selection::{Recorded, Selection};
 
-use crate::chain::Statements;
+use crate::chain::{Statements, statements};
 use crate::found::Found;
 use crate::sorting::{Statement, pair};
-use crate::view::{Counts, Entry, Open, Standing, View, Written};
+use crate::view::{Counts, Entry, Freshness, Open, Said, Standing, View, Written};
 
 /// The annotator of questions that were set aside.
 pub(crate) const LATER: &str = "later";
@@ -78,6 +78,8 @@ pub(crate) struct State {
     pub selection: Option<Selection>,
     /// The result of the method with the answers so far.
     pub found: Option<Found>,
+    /// The answers that the method read last, and whether it found clusters with them.
+    pub read: Option<(Vec<Said>, bool)>,
     similarity: Option<f64>,
     moved: Option<(usize, usize)>,
     /// The guess of the method is shown before each answer.
@@ -160,6 +162,29 @@ impl State {
             answered,
             free: self.view.counts.free,
             pace_ms: times.get(times.len() / 2).copied(),
+        };
+    }
+
+    /// Replaces the result of the method.
+    fn take(&mut self, found: Found) {
+        let compared = self.found.as_ref().map(|before| (before.answers, before.compared(&found)));
+        self.similarity = compared.as_ref().map(|(_, both)| both.adjusted_rand());
+        self.moved = compared.and_then(|(before, both)| {
+            let more = found.answers.checked_sub(before).filter(|&more| more > 0)?;
+            Some(((both.n() - both.matching()) as usize, more))
+        });
+        self.found = Some(found);
+        self.judge();
+    }
+
+    /// Updates whether the clusters rest on all answers.
+    fn compare(&mut self) {
+        let said = self.view.said();
+        self.view.freshness = match &self.read {
+            Some((read, true)) if *read == said => Freshness::Current,
+            Some((read, false)) if *read == said => Freshness::Missing,
+            _ if self.closed => Freshness::Missing,
+            _ => Freshness::Computing,
         };
     }
 
@@ -267,6 +292,7 @@ impl Shared {
         state.view.entries = own.into_iter().map(|r| state.entry(r)).collect();
         state.view.counts.free = free;
         state.count();
+        state.compare();
         state.known = known;
     }
 
@@ -281,17 +307,14 @@ impl Shared {
         });
     }
 
-    /// The method was run.
-    pub fn found(&self, found: Found) {
+    /// The method was run with these answers.
+    pub fn found(&self, answers: Vec<Said>, found: Option<Found>) {
         let mut state = self.lock();
-        let compared = state.found.as_ref().map(|before| (before.answers, before.compared(&found)));
-        state.similarity = compared.as_ref().map(|(_, both)| both.adjusted_rand());
-        state.moved = compared.and_then(|(before, both)| {
-            let more = found.answers.checked_sub(before).filter(|&more| more > 0)?;
-            Some(((both.n() - both.matching()) as usize, more))
-        });
-        state.found = Some(found);
-        state.judge();
+        state.read = Some((answers, found.is_some()));
+        if let Some(found) = found {
+            state.take(found);
+        }
+        state.compare();
         state.view.beat += 1;
         self.changed.notify_all();
     }
@@ -305,7 +328,10 @@ impl Shared {
 
     /// The work has ended.
     pub fn close(&self) {
-        self.lock().closed = true;
+        let mut state = self.lock();
+        state.closed = true;
+        state.compare();
+        state.view.beat += 1;
         self.changed.notify_all();
     }
 
@@ -314,21 +340,6 @@ impl Shared {
         self.lock().is_left = true;
         self.changed.notify_all();
     }
-}
-
-/// The given constraints and answers, as statements.
-pub(crate) fn statements<'a>(
-    n: usize,
-    given: &Constraints,
-    answers: impl IntoIterator<Item = &'a Recorded>,
-) -> Statements {
-    let mut all = Statements::new(n, given);
-    for r in answers {
-        if let Some(kind) = r.answer.reply.kind() {
-            all.add(r.subject, r.reference, kind, Some(r.id));
-        }
-    }
-    all
 }
 
 /// Number of pairs that follow and were neither given nor answered.
@@ -384,7 +395,7 @@ mod tests {
     fn answering(shared: &Shared) -> impl Fn(QueryId, (u32, u32), Reply) -> Agreed {
         let data = Data::dense(mustlink::ndarray::Array2::zeros((4, 1))).unwrap();
         shared.lock().n = 4;
-        shared.found(Found::new(&data, vec![0, 0, 1, 1], 0));
+        shared.found(Vec::new(), Some(Found::new(&data, vec![0, 0, 1, 1], 0)));
         let answers = RefCell::new(Vec::new());
         move |id, (subject, reference), reply| {
             let (answer, retracted, with, line) = (Answer::of(reply), false, None, id as usize);
@@ -470,7 +481,7 @@ mod tests {
         let answer = answering(&shared);
         let data = Data::dense(mustlink::ndarray::Array2::zeros((4, 1))).unwrap();
         let moved = |labels: [u32; 4], answers| {
-            shared.found(Found::new(&data, labels.to_vec(), answers));
+            shared.found(Vec::new(), Some(Found::new(&data, labels.to_vec(), answers)));
             shared.lock().view.standing.as_ref().unwrap().moved
         };
         answer(0, (0, 1), Reply::MustLink);

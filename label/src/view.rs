@@ -4,6 +4,7 @@ use mustlink_core::roles::{QueryId, Reply};
 use serde::Serialize;
 
 use crate::found::Cluster;
+use crate::sorting::pair;
 
 /// The open question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -87,6 +88,22 @@ pub struct Standing {
     pub advice: Option<String>,
 }
 
+/// The state of the clusters that rest on all answers so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Freshness {
+    /// The method runs, or will run when the next question is shown.
+    #[default]
+    Computing,
+    /// They are the clusters that are shown.
+    Current,
+    /// The method found no clusters, or the session ended before it did.
+    Missing,
+}
+
+/// One answer: its pair, the smaller object first, and the reply.
+pub(crate) type Said = ((u32, u32), Reply);
+
 /// A session as it stands.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct View {
@@ -104,10 +121,19 @@ pub struct View {
     pub seconds: u64,
     /// The result of the method, once it was run.
     pub standing: Option<Standing>,
+    /// Tells whether the clusters that are shown rest on all answers.
+    pub freshness: Freshness,
     /// Answers without those taken back, the last one last.
     pub entries: Vec<Entry>,
     /// The files of the session, once all are written.
     pub written: Option<Written>,
+}
+
+impl View {
+    /// The content of the answers: only these can change the clusters.
+    pub(crate) fn said(&self) -> Vec<Said> {
+        self.entries.iter().map(|e| (pair(e.subject, e.reference), e.reply)).collect()
+    }
 }
 
 /// The files of a session.

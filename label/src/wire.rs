@@ -10,7 +10,7 @@ use crate::found::Cluster;
 use crate::session::{Act, Session, Trouble};
 use crate::show::{Objects, Shown};
 use crate::sorting::{MOST, Statement};
-use crate::view::View;
+use crate::view::{Clusters, Freshness, View};
 
 /// Objects nearest to one that are shown.
 const NEIGHBOURS: usize = 5;
@@ -91,10 +91,9 @@ impl Numbered {
     }
 }
 
-/// The clusters as they stand, each with a few objects.
-fn clusters(session: &Session, objects: &Objects<'_>) -> Value {
+/// The clusters, each with a few objects.
+fn clusters(found: &Clusters, objects: &Objects<'_>) -> Value {
     let all = |list: &[u32]| list.iter().map(|&o| Numbered::new(o, objects)).collect::<Vec<_>>();
-    let found = session.clusters().unwrap_or_default();
     let cluster = |c: &Cluster| {
         json!({
             "size": c.members.len(),
@@ -115,7 +114,7 @@ impl Look {
             |list: &[u32]| list.iter().map(|&o| Numbered::new(o, objects)).collect::<Vec<_>>();
         match self {
             Look::Sort => Some(json!({ "objects": all(&session.around(MOST)) })),
-            Look::Clusters => Some(clusters(session, objects)),
+            Look::Clusters => Some(clusters(&session.clusters().unwrap_or_default(), objects)),
             Look::Neighbours { object } if object < session.n() => {
                 let near = session.neighbours(object, NEIGHBOURS);
                 Some(json!({ "of": objects.name(object), "objects": all(&near) }))
@@ -151,7 +150,7 @@ struct Scene {
     reference: Option<Numbered>,
     /// The names of both objects of each entry.
     names: Vec<(String, String)>,
-    /// The clusters, at the end.
+    /// The clusters of all answers, at the end; empty until they have been computed.
     found: Option<Value>,
 }
 
@@ -163,7 +162,9 @@ pub(crate) fn scene(mut view: View, session: &Session, objects: &Objects<'_>) ->
     let subject = view.open.as_ref().map(|q| shown(q.subject));
     let reference = view.open.as_ref().map(|q| shown(q.reference));
     let names = view.entries.iter().map(|e| (name(e.subject), name(e.reference))).collect();
-    let found = view.ended.as_ref().map(|_| clusters(session, objects));
+    let is_current = view.freshness == Freshness::Current;
+    let current = || session.clusters().filter(|_| is_current).unwrap_or_default();
+    let found = view.ended.as_ref().map(|_| clusters(&current(), objects));
     json!(Scene { view, earlier, subject, reference, names, found })
 }
 

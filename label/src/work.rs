@@ -15,12 +15,10 @@ use mustlink_core::{Context, Error, Problem, Result};
 use mustlink_experiments::{LedgerDriver, Single};
 use mustlink_ledger::{Ledger, utc};
 
-use crate::chain::Link;
+use crate::chain::{Link, statements};
 use crate::sorting::{self, Statement, pair};
 use crate::standing::follow;
-use crate::state::{
-    Change, Command, Judgement, LATER, Shared, is_later, is_own, standing, statements,
-};
+use crate::state::{Change, Command, Judgement, LATER, Shared, is_later, is_own, standing};
 use crate::view::Open;
 
 /// The other end of a session: what runs the selector.

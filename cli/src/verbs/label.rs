@@ -280,10 +280,10 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
     let finish = |selections: Vec<Selection>| -> mustlink::Result<Ended> {
         // Ctrl-C ends the session like "save and quit". It must not also stop the writing of the labels.
         let is_stopped = interrupt::flag().swap(false, Ordering::Relaxed);
-        let is_written = write(args, job, &seen, &selections[0])?;
+        let labels = write(args, job, &seen, &selections[0])?;
         let is_pending = |selection: &Selection| selection.closed == Some("pending");
         let is_complete = !(is_stopped && selections.iter().any(is_pending));
-        Ok(Ended { selections, is_complete, is_written })
+        Ok(Ended { selections, is_complete, labels })
     };
     let (ended, written) = if args.web {
         let server = Server::bind(args.port, keys, &args.annotators)?;
@@ -296,9 +296,12 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
                 term::tell(&format!("answer at {address}{name} (Ctrl-C ends; nothing is lost)"));
             }
             let done = run(drivers).and_then(finish).map(|ended| {
-                let mut written = written(args, &parts, ended.is_written);
+                let mut written = written(args, &parts, ended.labels.is_some());
                 if ended.is_complete {
                     written.agreement = agreements(&args.annotators, &sessions);
+                }
+                if let Some(labels) = &ended.labels {
+                    sessions[0].labelled(labels.clone());
                 }
                 server.tell(&sessions, &written);
                 (ended, written)
@@ -318,14 +321,14 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
             face.join().unwrap_or(Ok(())).and(done)
         });
         let ended = ended.and_then(finish)?;
-        let written = written(args, &parts, ended.is_written);
+        let written = written(args, &parts, ended.labels.is_some());
         (ended, written)
     };
     let line = |((_, path), selection): (&Part<'_>, &Selection)| {
         format!("{} in {}", count(answers(selection).count(), "answer"), path.display())
     };
     let mut lines: Vec<String> = parts.iter().zip(&ended.selections).map(line).collect();
-    if let (Some(out), false) = (&args.out, ended.is_written) {
+    if let (Some(out), None) = (&args.out, &ended.labels) {
         lines.push(format!("{out} was not changed, because no pair was answered"));
     }
     if args.annotators.is_empty() {
@@ -346,8 +349,8 @@ struct Ended {
     selections: Vec<Selection>,
     /// False if Ctrl-C ended a session that had a question left.
     is_complete: bool,
-    /// The labels were written.
-    is_written: bool,
+    /// The labels of the objects, if they were written.
+    labels: Option<Vec<u32>>,
 }
 
 /// The annotator's answers, without answers that follow from others.
@@ -358,16 +361,16 @@ fn answers(selection: &Selection) -> impl Iterator<Item = Reply> {
     })
 }
 
-/// Writes the labels. Returns false, and keeps an existing file, if no answer says more than "don't know".
+/// Writes the labels and returns those of the objects. Keeps an existing file if no answer says more than "don't know".
 fn write(
     args: &Args,
     job: &Job,
     seen: &Transformed,
     selection: &Selection,
-) -> mustlink::Result<bool> {
-    let Some(out) = &args.out else { return Ok(false) };
+) -> mustlink::Result<Option<Vec<u32>>> {
+    let Some(out) = &args.out else { return Ok(None) };
     if answers(selection).all(|reply| reply == Reply::DontKnow) && Path::new(out).exists() {
-        return Ok(false);
+        return Ok(None);
     }
     let given = &seen.problem.constraints;
     let clustered = job.cluster(seen, Some(selection))?;
@@ -386,8 +389,9 @@ fn write(
             count(clustered.constraints.len(), "constraint")
         ));
     }
-    let labels = job.labels_and_noise(&clustered.run.clustering.labels);
-    mustlink_datasets::write_labels(out, &job.original, &labels).map(|()| true)
+    let labels = clustered.run.clustering.labels;
+    mustlink_datasets::write_labels(out, &job.original, &job.labels_and_noise(&labels))?;
+    Ok(Some(labels))
 }
 
 /// The files that the session has written, and a command that uses the answers.

@@ -246,7 +246,12 @@ function result() {
   const add = (tag, text) => all.push(made(tag, text));
   add("p", "You answered " + count(c.answered, "question") + ". " + count(c.free, "more pair") + (c.free === 1 ? " follows" : " follow") + " from your answers. " + agreement());
   if (c.later && state.ended !== "saved") add("p", count(c.later, "question") + " set aside. To answer, choose “Answer questions set aside” in the menu.");
-  add("h2", clusters.length ? "The method finds " + count(clusters.length + more, "cluster") : "The method has not found clusters yet");
+  const isSaving = state.ended === "saved" && !state.written && !OWN;
+  if (clusters.length) add("h2", "The method finds " + count(clusters.length + more, "cluster"));
+  else if (!isSaving) {
+    add("h2", state.freshness === "computing" ? "Computing the clusters of all your answers …" : state.ended === "saved" ?
+      "The session ended before the clusters of all your answers were computed" : "The method has not found clusters yet");
+  }
   if (clusters.length) {
     const table = made("table"), head = table.createTHead().insertRow(), body = table.createTBody();
     for (const text of ["Size", "Typical members"]) {

@@ -9,7 +9,7 @@ use crate::keys::Keys;
 use crate::show::{Objects, Shown};
 use crate::terminal::mode::{Face, Mode, Typed};
 use crate::terminal::text::{Line, Style, beside, common, curve, lines, wrapped};
-use crate::view::{Clusters, Entry, View};
+use crate::view::{Clusters, Entry, Freshness, View};
 
 /// The lines of a screen of so many columns and rows.
 pub(crate) fn screen(
@@ -290,6 +290,9 @@ fn question(view: &View, objects: &Objects<'_>, columns: usize) -> Vec<Line> {
                 let mut text = format!("The end: {why}.");
                 if view.counts.later > 0 {
                     text += " \"Later\" asks what was set aside.";
+                }
+                if view.freshness == Freshness::Computing {
+                    text += " Computing the clusters of all answers …";
                 }
                 text + " Undo and changes are still possible."
             }
