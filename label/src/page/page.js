@@ -69,10 +69,12 @@ function picture(o) {
 }
 
 // How far apart two cells of a column are, from 0 to 1. For numbers also where both lie in the range of the column.
+// A missing value differs from nothing.
 function difference(at, a, b) {
+  if (a === "" || b === "") return { size: 0, isMissing: true };
   if (a === b) return { size: 0 };
   const range = RANGES[at];
-  if (!range || a === "" || b === "") return { size: 1 };
+  if (!range) return { size: 1 };
   const place = (v) => Math.min(1, Math.max(0, (Number(v) - range[0]) / (range[1] - range[0])));
   return { size: Math.abs(place(a) - place(b)), places: [place(a), place(b)].sort((x, y) => x - y) };
 }
@@ -80,8 +82,9 @@ function difference(at, a, b) {
 const strength = (size) => (size >= 0.5 ? "far" : size >= 0.2 ? "some" : size > 0 ? "" : "equal");
 
 // A table cell that shows how far apart two values are. For numbers, a bar joins them on the range of the column.
-function bar({ size, places }) {
+function bar({ size, places, isMissing }) {
   const cell = made("td");
+  if (isMissing) return cell;
   if (!places) {
     cell.append(made("span", size ? "different" : "equal", size ? "" : "equal"));
     return cell;
@@ -94,6 +97,9 @@ function bar({ size, places }) {
     drawn("rect", { x: low - 1, y: 5, width: high - low + 2, height: 10, rx: 1 })));
   return cell;
 }
+
+// A table cell with a value.
+const valued = (value, name) => (value === "" ? made("td", "missing", "quiet") : made("td", value, name));
 
 function row(name, ...cells) {
   // A long name may break after an underscore.
@@ -112,8 +118,8 @@ function compared(a, b) {
   }
   a.shown.cells.forEach(([name, value], at) => {
     const other = (b.shown.cells[at] || ["", ""])[1], differs = difference(at, value, other);
-    const name_ = strength(differs.size);
-    body.append(row(name, made("td", value, name_), made("td", other, name_), bar(differs)));
+    const name_ = differs.isMissing ? "" : strength(differs.size);
+    body.append(row(name, valued(value, name_), valued(other, name_), bar(differs)));
   });
   return table;
 }
@@ -139,7 +145,7 @@ function card(o, other, heading) {
   const table = made("table");
   o.shown.cells.forEach(([name, value], at) => {
     const differs = other && other.shown.cells[at] ? difference(at, value, other.shown.cells[at][1]).size : 0;
-    table.append(row(name, made("td", value, differs ? strength(differs) : "")));
+    table.append(row(name, valued(value, differs ? strength(differs) : "")));
   });
   it.append(table);
   return it;

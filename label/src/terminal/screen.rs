@@ -320,9 +320,14 @@ fn card(shown: &Shown, other: Option<&Shown>, columns: usize) -> Vec<Line> {
         }
     }
     for (at, (name, value)) in shown.cells.iter().enumerate() {
-        let differs = other.and_then(|o| o.cells.get(at)).is_some_and(|(_, v)| v != value);
+        // A missing value differs from nothing.
+        let theirs = other.and_then(|o| o.cells.get(at)).filter(|(_, v)| !v.is_empty());
+        let differs = theirs.is_some_and(|(_, v)| v != value) && !value.is_empty();
         let style = if differs { Style::Reverse } else { Style::Plain };
-        let value = value.replace(['\n', '\t'], " ");
+        let value = match value.as_str() {
+            "" => "missing".into(),
+            value => value.replace(['\n', '\t'], " "),
+        };
         all.push(Line(vec![(Style::Plain, format!("{name}: ")), (style, value)]));
     }
     all
@@ -388,4 +393,22 @@ fn help(keys: &Keys) -> Vec<Line> {
     let ends = "Every answer is on disk before the next question comes. Pairs that follow from earlier answers \
                 are not asked. Enter never means yes.";
     rows.chain([Line::default(), Line::from(ends)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_value_is_not_marked_as_a_difference() {
+        let shown =
+            |cell: &str| Shown { cells: vec![("size".into(), cell.into())], ..Shown::default() };
+        let value = |own: &str, other: &str| {
+            let line = card(&shown(own), Some(&shown(other)), 80).remove(1);
+            line.0[1].clone()
+        };
+        assert_eq!(value("5", "7"), (Style::Reverse, "5".into()));
+        assert_eq!(value("5", ""), (Style::Plain, "5".into()));
+        assert_eq!(value("", "5"), (Style::Plain, "missing".into()));
+    }
 }

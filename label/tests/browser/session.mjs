@@ -235,6 +235,10 @@ async function byKeyboard(browser, colorScheme) {
   await enter();
   assert.equal(await s.count(), 0);
   await s.checked("question");
+  const compared = (a, b) => page.evaluate(`[...compared(...${JSON.stringify([a, b])}.map((cell) => ({ name: "x", shown: ` +
+    '{ text: null, cells: [["size", cell]] } }))).querySelectorAll("td")].map((td) => [td.textContent, td.className])');
+  assert.deepEqual(await compared("4.3", "7.9"), [["4.3", "far"], ["7.9", "far"], ["", ""]]);
+  assert.deepEqual(await compared("", "7.9"), [["missing", "quiet"], ["7.9", ""], ["", ""]]);
   await s.answer(press, 10);
   // Question and last answer are announced, and announced once.
   const live = await page.evaluate("['ask', 'said', 'advice'].map((id) => $(id).role)");
