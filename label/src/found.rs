@@ -14,6 +14,8 @@ const TYPICAL: usize = 4;
 /// One cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cluster {
+    /// Its number in the labels.
+    pub number: u32,
     /// Its objects, ascending.
     pub members: Vec<u32>,
     /// The object nearest to its mean.
@@ -59,14 +61,14 @@ impl Found {
 /// The clusters of a partition, the largest first.
 fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
     let k = labels.iter().filter(|&&l| l != NONE).max().map_or(0, |&l| l as usize + 1);
-    let mut members = vec![Vec::new(); k];
+    let mut members: Vec<(u32, Vec<u32>)> = (0..k as u32).map(|k| (k, Vec::new())).collect();
     for (i, &label) in labels.iter().enumerate().filter(|(_, l)| **l != NONE) {
-        members[label as usize].push(i as u32);
+        members[label as usize].1.push(i as u32);
     }
-    members.retain(|m| !m.is_empty());
-    members.sort_by_key(|m| (std::cmp::Reverse(m.len()), m[0]));
-    let means: Vec<Mean> = members.iter().map(|m| Mean::of(data, m)).collect();
-    let of = |(own, members): (usize, Vec<u32>)| {
+    members.retain(|(_, m)| !m.is_empty());
+    members.sort_by_key(|(_, m)| (std::cmp::Reverse(m.len()), m[0]));
+    let means: Vec<Mean> = members.iter().map(|(_, m)| Mean::of(data, m)).collect();
+    let of = |(own, (number, members)): (usize, (u32, Vec<u32>))| {
         let to = |o: u32, at: usize| means[at].squared_distance(data, o as usize);
         let mut near: Vec<(f64, u32)> = members.iter().map(|&o| (to(o, own), o)).collect();
         order::sort_objects(&mut near);
@@ -80,7 +82,7 @@ fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
             members.iter().filter(|&&o| o != medoid).map(|&o| (margin(o), o)).collect();
         order::sort_objects(&mut doubtful);
         let border = doubtful.into_iter().take(BORDER).map(|(_, o)| o).collect();
-        Cluster { members, medoid, typical, border }
+        Cluster { number, members, medoid, typical, border }
     };
     members.into_iter().enumerate().map(of).collect()
 }
@@ -120,6 +122,9 @@ mod tests {
         let both = one.compared(&other);
         assert_eq!((one.noise(), one.clusters.len(), both.adjusted_rand()), (50, 2, 1.0));
         assert_eq!(both.n() - both.matching(), 0);
+        // The largest comes first, with its number in the labels.
+        let numbers: Vec<u32> = of([0, 1, 1]).clusters.iter().map(|c| c.number).collect();
+        assert_eq!(numbers, [1, 0]);
         assert_eq!((one.says(0, 1), one.says(0, 149)), (Some(true), None));
     }
 }

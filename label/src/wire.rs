@@ -96,6 +96,7 @@ fn clusters(found: &Clusters, objects: &Objects<'_>) -> Value {
     let all = |list: &[u32]| list.iter().map(|&o| Numbered::new(o, objects)).collect::<Vec<_>>();
     let cluster = |c: &Cluster| {
         json!({
+            "number": c.number,
             "size": c.members.len(),
             "medoid": Numbered::new(c.medoid, objects),
             "typical": all(&c.typical),

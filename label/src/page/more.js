@@ -133,7 +133,7 @@ const panels = {
     if (!clusters.length) { $("found").replaceChildren(made("p", "The method has not been run yet.")); return; }
     const shown = clusters.map((c, at) => {
       const it = made("article"), line = made("div", undefined, "row"), many = made("div", undefined, "many");
-      it.append(made("h3", "Cluster " + (at + 1) + ": " + count(c.size, "object")));
+      it.append(made("h3", "Cluster " + c.number + ": " + count(c.size, "object")));
       it.setAttribute("aria-label", it.textContent);
       it.append(line, many);
       const button = (text, what) => {
@@ -144,9 +144,9 @@ const panels = {
       if (c.size > 1) line.append(button("All " + c.size + " belong together", () => ({ act: "pure", medoid: c.medoid.object, size: c.size })));
       if (clusters.length > 1) {
         const select = made("select");
-        select.setAttribute("aria-label", "Cluster to merge with cluster " + (at + 1));
+        select.setAttribute("aria-label", "Cluster to merge with cluster " + c.number);
         clusters.forEach((other, to) => {
-          if (to !== at) select.append(new Option("cluster " + (to + 1) + ": " + title(other.medoid), other.medoid.object));
+          if (to !== at) select.append(new Option("cluster " + other.number + ": " + title(other.medoid), other.medoid.object));
         });
         line.append(button("Merge with", () => ({ act: "merge", i: c.medoid.object, j: Number(select.value) })), select);
       }

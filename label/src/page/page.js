@@ -260,11 +260,11 @@ function result() {
   }
   if (clusters.length) {
     const table = made("table"), head = table.createTHead().insertRow(), body = table.createTBody();
-    for (const text of ["Size", "Typical members"]) {
+    for (const text of ["Cluster", "Size", "Typical members"]) {
       head.append(made("th", text));
       head.lastChild.scope = "col";
     }
-    for (const { size, typical } of clusters) {
+    for (const { number, size, typical } of clusters) {
       const members = made("td"), line = made("div", undefined, "thumbs"), cells = body.insertRow();
       for (const o of typical) {
         const it = made("figure");
@@ -276,7 +276,7 @@ function result() {
         line.append(it);
       }
       members.append(line);
-      cells.append(made("td", count(size, "object")), members);
+      cells.append(made("td", number), made("td", count(size, "object")), members);
     }
     all.push(table);
   }

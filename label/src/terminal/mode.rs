@@ -65,7 +65,7 @@ pub(crate) enum Typed {
     Why {
         first: Option<String>,
     },
-    /// The number of a cluster to merge with that of this medoid, of those that were shown.
+    /// The number in the labels of a cluster to merge with that of this medoid, of those that were shown.
     Merge {
         medoid: u32,
         found: Clusters,
@@ -291,8 +291,7 @@ impl Face {
         session: &Session,
         objects: &Objects<'_>,
     ) {
-        let number =
-            text.parse::<usize>().ok().filter(|&number| number > 0).map(|number| number - 1);
+        let number = text.parse::<u32>().ok();
         match what {
             Typed::Note => self.note = (!text.is_empty()).then_some(text),
             Typed::Why { first: None } => {
@@ -315,7 +314,8 @@ impl Face {
                 self.show(Mode::Chain { says, links, at: 0 });
             }
             Typed::Merge { medoid, found } => {
-                match number.and_then(|at| found.clusters.get(at)).map(|c| c.medoid) {
+                let named = found.clusters.iter().find(|c| Some(c.number) == number);
+                match named.map(|c| c.medoid) {
                     Some(j) if j != medoid => {
                         let said = vec![Statement { i: medoid, j, reply: Reply::MustLink }];
                         self.act(view, session, Act::State { purpose: "merge", said });
@@ -325,7 +325,9 @@ impl Face {
             }
             Typed::Split { medoid, found } => {
                 let cluster = found.clusters.iter().find(|c| c.medoid == medoid);
-                match number.and_then(|at| cluster?.border.get(at)) {
+                // Objects at the border are counted from 1.
+                let at = number.and_then(|number| number.checked_sub(1));
+                match at.and_then(|at| cluster?.border.get(at as usize)) {
                     Some(&j) => {
                         let said = vec![Statement { i: medoid, j, reply: Reply::CannotLink }];
                         self.act(view, session, Act::State { purpose: "split", said });
@@ -417,11 +419,12 @@ mod tests {
         let (session, work) = Session::new(&seen, None);
         work.shared.ended("nothing is left to ask".into(), None);
         let view = session.view(None, Duration::ZERO);
-        let cluster = |members: [u32; 3]| {
+        let cluster = |number, members: [u32; 3]| {
             let (medoid, typical, border) = (members[0], vec![members[0]], vec![members[2]]);
-            Cluster { members: members.to_vec(), medoid, typical, border }
+            Cluster { number, members: members.to_vec(), medoid, typical, border }
         };
-        let found = Clusters { clusters: vec![cluster([0, 1, 2]), cluster([3, 4, 5])], noise: 0 };
+        let clusters = vec![cluster(2, [0, 1, 2]), cluster(0, [3, 4, 5])];
+        let found = Clusters { clusters, noise: 0 };
         let objects = Objects {
             id: &|object| object.to_string(),
             find: &|_| None,
@@ -429,7 +432,7 @@ mod tests {
             folder: Path::new("."),
         };
         let mut face = Face { mode: Mode::Clusters { found, at: 0 }, ..Face::default() };
-        for code in [KeyCode::Char('j'), KeyCode::Char('2'), KeyCode::Enter] {
+        for code in [KeyCode::Char('j'), KeyCode::Char('0'), KeyCode::Enter] {
             let key = KeyEvent::new(code, KeyModifiers::NONE);
             face.press(&key, &view, &session, &objects, &Keys::default());
         }

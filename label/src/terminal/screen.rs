@@ -268,7 +268,7 @@ fn clusters(
         if Some(place) == at {
             cursor = rows.len();
         }
-        let (number, size) = (place + 1, count(c.members.len(), "object"));
+        let (number, size) = (c.number, count(c.members.len(), "object"));
         let middle = objects.name(c.medoid);
         let middle = Line::of(style, format!(" {number}  {size}, in the middle {middle}"));
         rows.extend(middle.wrapped(columns));
