@@ -141,6 +141,8 @@ impl View {
 pub struct Written {
     /// The content and the path of each.
     pub files: Vec<(String, String)>,
+    /// How to go on, as a clause.
+    pub again: String,
     /// A command that uses the answers.
     pub next: String,
     /// A sentence about how well each two annotators agree, if there are several.

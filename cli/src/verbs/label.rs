@@ -296,7 +296,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
                 term::tell(&format!("answer at {address}{name} (Ctrl-C ends; nothing is lost)"));
             }
             let done = run(drivers).and_then(finish).map(|ended| {
-                let mut written = written(args, &parts, ended.labels.is_some());
+                let mut written = written(args, &parts, &ended);
                 if ended.is_complete {
                     written.agreement = agreements(&args.annotators, &sessions);
                 }
@@ -321,7 +321,7 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
             face.join().unwrap_or(Ok(())).and(done)
         });
         let ended = ended.and_then(finish)?;
-        let written = written(args, &parts, ended.labels.is_some());
+        let written = written(args, &parts, &ended);
         (ended, written)
     };
     let line = |((_, path), selection): (&Part<'_>, &Selection)| {
@@ -332,13 +332,13 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         lines.push(format!("{out} was not changed, because no pair was answered"));
     }
     if args.annotators.is_empty() {
-        lines[0] += "; run the same command again to continue";
+        lines[0] += &format!("; {}", written.again);
     } else {
         if written.agreement.is_empty() {
             lines.push("agreement is shown when all have finished".into());
         }
         lines.extend(written.agreement);
-        lines.push(format!("run the same command again to continue, or {}", written.next));
+        lines.push(format!("{}, or {}", written.again, written.next));
     }
     Ok(lines)
 }
@@ -351,6 +351,16 @@ struct Ended {
     is_complete: bool,
     /// The labels of the objects, if they were written.
     labels: Option<Vec<u32>>,
+}
+
+/// How to go on. A session in which nothing was left to ask would end at once.
+fn again(selections: &[Selection]) -> &'static str {
+    let all = |reason| selections.iter().all(|selection| selection.closed == reason);
+    match (all(Some("budget")), all(None)) {
+        (true, _) => "run the same command again with a larger --budget to continue",
+        (_, true) => "run the same command again to change answers",
+        _ => "run the same command again to continue",
+    }
 }
 
 /// The annotator's answers, without answers that follow from others.
@@ -395,7 +405,7 @@ fn write(
 }
 
 /// The files that the session has written, and a command that uses the answers.
-fn written(args: &Args, parts: &[Part<'_>], has_labels: bool) -> Written {
+fn written(args: &Args, parts: &[Part<'_>], ended: &Ended) -> Written {
     let file = |what: &str, path: &str| (what.to_string(), path.to_string());
     let (mut files, mut ledgers) = (Vec::new(), String::new());
     for (at, (_, path)) in parts.iter().enumerate() {
@@ -404,12 +414,13 @@ fn written(args: &Args, parts: &[Part<'_>], has_labels: bool) -> Written {
         ledgers += &format!(" {}", shell_word(&path));
         files.push((name.unwrap_or_else(|| "Answers".into()), path));
     }
-    if has_labels {
+    if ended.labels.is_some() {
         files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
         files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
     }
     let next = format!("mustlink ledger merge{ledgers}{} --out pairs.csv", program::about_data());
-    Written { files, next, ..Written::default() }
+    let again = again(&ended.selections).to_string();
+    Written { files, again, next, ..Written::default() }
 }
 
 /// The answers of a file, about objects as they stand after the first transforms.

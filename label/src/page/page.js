@@ -298,7 +298,8 @@ function result() {
     for (const [what, path] of state.written.files) files.append(made("dt", what), made("dd", path));
     all.push(files);
     add("h2", "Next");
-    add("p", "Run the same command again to continue. To use the answers with other methods:");
+    const { again } = state.written;
+    add("p", again[0].toUpperCase() + again.slice(1) + ". To use the answers with other methods:");
     // Lines end between words, not at the hyphens of options.
     const command = made("code");
     state.written.next.split(" ").forEach((word, k) => command.append(k ? " " : "", made("span", word)));

@@ -134,7 +134,7 @@ fn annotators_share_the_questions_and_see_their_agreement_at_the_end() {
     let (status, said) = label.ended();
     let lines = format!(
         "20 answers in l-anna.jsonl\n20 answers in l-ben.jsonl\nanna and ben {AGREEMENT}\n\
-         run the same command again to continue, or mustlink {merge}\n"
+         run the same command again to change answers, or mustlink {merge}\n"
     );
     assert!(status == 0 && said.ends_with(&lines), "{said}");
     let merged = bench.run(merge);

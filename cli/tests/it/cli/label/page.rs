@@ -149,35 +149,50 @@ fn the_guess_is_sent_after_the_answer() {
 #[test]
 fn the_page_ends_with_clusters_and_files() {
     let bench = Bench::with("m.toml", method());
-    let label = Label::start(&bench, &SESSION);
+    let label = Label::start(&bench, &[&SESSION[..9], &["2"]].concat());
     let (host, path) = parts(&label.address);
     let state = |since: &Value| {
         let since = if since.is_null() { String::new() } else { format!("?since={since}") };
         send(host, "GET", &format!("{path}state{since}"), &[], "").json()
     };
     let mut now = state(&json!(null));
-    while now["open"].is_null() || now["standing"].is_null() {
-        now = state(&now["beat"]);
-    }
     let own = format!("http://{host}");
-    let quit = json!({ "act": "quit", "turn": now["turn"] }).to_string();
-    send(host, "POST", &format!("{path}act"), &[("Origin", own.as_str())], &quit);
+    for act in [
+        json!({ "act": "reply", "reply": "cannot_link" }),
+        json!({ "act": "reply", "reply": "dont_know" }),
+        json!({ "act": "quit" }),
+    ] {
+        while now["open"].is_null() && now["ended"].is_null() {
+            now = state(&now["beat"]);
+        }
+        let mut act = act;
+        act["turn"] = now["turn"].clone();
+        let body = act.to_string();
+        now = send(host, "POST", &format!("{path}act"), &[("Origin", own.as_str())], &body).json();
+    }
+    // The method had no time to read the last answers, but the labels are those of all.
     while now["written"].is_null() {
         now = state(&now["beat"]);
     }
     let files = json!([["Answers", "l.jsonl"], ["Labels", "labels.csv"]]);
     assert_eq!(now["written"]["files"], files);
     assert_eq!(now["written"]["next"], "mustlink ledger merge l.jsonl --data iris --out pairs.csv");
-    assert_eq!(bench.read("labels.csv").lines().count(), 151);
+    let again = "run the same command again with a larger --budget to continue";
+    assert_eq!((&now["written"]["again"], &now["freshness"]), (&json!(again), &json!("current")));
+    let labels = bench.read("labels.csv");
+    assert_eq!(labels.lines().count(), 151);
     let clusters = now["found"]["clusters"].as_array().unwrap();
-    let sizes: u64 = clusters.iter().map(|c| c["size"].as_u64().unwrap()).sum();
-    assert_eq!((clusters.len(), sizes), (3, 150));
+    assert_eq!(clusters.len(), 3);
     for c in clusters {
+        let number = format!(",{}", c["number"]);
+        let size = labels.lines().filter(|line| line.ends_with(&number)).count();
+        assert_eq!(c["size"], size, "{c}");
         assert_eq!(c["typical"].as_array().unwrap().len(), 4);
         assert_eq!(c["typical"][0], c["medoid"]);
         assert!(c["medoid"]["name"].as_str().unwrap().starts_with("row "), "{c}");
     }
-    assert_eq!(label.ended().0, 0);
+    let (status, said) = label.ended();
+    assert!(status == 0 && said.contains(&format!(" in l.jsonl; {again}\n")), "{said}");
 }
 
 #[test]
