@@ -325,7 +325,13 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
         (ended, written)
     };
     let line = |((_, path), selection): (&Part<'_>, &Selection)| {
-        format!("{} in {}", count(answers(selection).count(), "answer"), path.display())
+        let (unsure, sure): (Vec<Reply>, Vec<Reply>) =
+            answers(selection).partition(|reply| *reply == Reply::DontKnow);
+        let unsure = match unsure.len() {
+            0 => String::new(),
+            unsure => format!(" and {unsure} \"don't know\""),
+        };
+        format!("{}{unsure} in {}", count(sure.len(), "answer"), path.display())
     };
     let mut lines: Vec<String> = parts.iter().zip(&ended.selections).map(line).collect();
     if let (Some(out), None) = (&args.out, &ended.labels) {

@@ -250,7 +250,8 @@ const thumbs = new Map();
 function result() {
   const c = state.counts, { clusters, noise, more } = state.found, all = [];
   const add = (tag, text) => all.push(made(tag, text));
-  add("p", "You answered " + count(c.answered, "question") + ". " + count(c.free, "more pair") + (c.free === 1 ? " follows" : " follow") + " from your answers. " + agreement());
+  const unsure = c.unsure ? " and " + c.unsure + " “don’t know”" : "";
+  add("p", "You gave " + count(c.same + c.different, "answer") + unsure + ". " + count(c.free, "more pair") + (c.free === 1 ? " follows" : " follow") + " from your answers. " + agreement());
   if (c.later && state.ended !== "saved") add("p", count(c.later, "question") + " set aside. To answer, choose “Answer questions set aside” in the menu.");
   const isSaving = state.ended === "saved" && !state.written && !OWN;
   if (clusters.length) add("h2", "The method finds " + count(clusters.length + more, "cluster"));

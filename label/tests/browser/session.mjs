@@ -142,7 +142,9 @@ class Session {
     assert(!(await this.page.isVisible("#keys")), "buttons on paper");
     await this.page.emulateMedia({ media: null });
     const text = await this.page.innerText("#end");
-    for (const part of [`You answered ${BUDGET} questions`, "The method finds 3 clusters", "hidden guess agreed with", "Typical members"]) {
+    const unsure = await this.page.evaluate("state.counts.unsure");
+    const answers = unsure ? `${BUDGET - unsure} answers and ${unsure} “don’t know”.` : `${BUDGET} answers.`;
+    for (const part of ["You gave " + answers, "The method finds 3 clusters", "hidden guess agreed with", "Typical members"]) {
       assert(text.includes(part), `${this.name}: "${part}" is not in\n${text}`);
     }
     assert.equal(await this.page.locator("#end tbody tr").count(), 3);

@@ -451,6 +451,6 @@ fn ctrl_c_saves_and_quits() {
     bench.write("l.jsonl", format!("{ledger}{{\"v\":1,\"type\":\"retracted\",\"id\":{id}}}\n"));
     let done = session("unsure.csv");
     assert!(done.status == 0 && done.err.contains(kept.trim_start()), "{}", done.err);
-    assert!(done.err.contains("1 answer in l.jsonl"), "{}", done.err);
+    assert!(done.err.contains("0 answers and 1 \"don't know\" in l.jsonl"), "{}", done.err);
     assert_eq!(bench.read("labels.csv"), "of another session");
 }

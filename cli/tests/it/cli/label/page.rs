@@ -192,7 +192,8 @@ fn the_page_ends_with_clusters_and_files() {
         assert!(c["medoid"]["name"].as_str().unwrap().starts_with("row "), "{c}");
     }
     let (status, said) = label.ended();
-    assert!(status == 0 && said.contains(&format!(" in l.jsonl; {again}\n")), "{said}");
+    let end = format!("\n1 answer and 1 \"don't know\" in l.jsonl; {again}\n");
+    assert!(status == 0 && said.contains(&end), "{said}");
 }
 
 #[test]
