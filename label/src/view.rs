@@ -143,8 +143,8 @@ pub struct Written {
     pub files: Vec<(String, String)>,
     /// How to go on, as a clause.
     pub again: String,
-    /// A command that uses the answers.
-    pub next: String,
+    /// Commands that use the answers with other methods.
+    pub next: Vec<String>,
     /// A sentence about how well each two annotators agree, if there are several.
     pub agreement: Vec<String>,
 }

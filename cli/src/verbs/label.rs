@@ -1,5 +1,7 @@
 //! The command `label`: an annotator answers in the terminal or on a local page.
 
+mod next;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use mustlink::run::Transformed;
 use mustlink::selection::{Recorded, Selection};
 use mustlink::text::count;
 use mustlink::{Error, Kind};
-use mustlink_datasets::{FileAnswer, shell_word};
+use mustlink_datasets::FileAnswer;
 use mustlink_experiments::{LedgerDriver, Single, io};
 use mustlink_label::{
     Entry, Imported, Keys, Looks, Objects, Server, Session, Share, Statement, Work, Written,
@@ -25,7 +27,7 @@ use crate::files::check_outputs;
 use crate::job::{Job, JobArgs};
 use crate::options::in_pool;
 use crate::verbs::ledger::agreement;
-use crate::{interrupt, program, term};
+use crate::{interrupt, term};
 
 /// Answer "same or different?" in the terminal, or on a local page with --web
 ///
@@ -344,7 +346,11 @@ fn answered(args: &Args, job: &Job, path: &Path, keys: Keys) -> mustlink::Result
             lines.push("agreement is shown when all have finished".into());
         }
         lines.extend(written.agreement);
-        lines.push(format!("{}, or {}", written.again, written.next));
+        lines.push(written.again);
+    }
+    if !written.next.is_empty() {
+        lines.push("to use the answers with other methods:".into());
+        lines.extend(written.next.iter().map(|command| format!("  {command}")));
     }
     Ok(lines)
 }
@@ -410,21 +416,21 @@ fn write(
     Ok(Some(labels))
 }
 
-/// The files that the session has written, and a command that uses the answers.
+/// The files that the session has written, and commands that use the answers.
 fn written(args: &Args, parts: &[Part<'_>], ended: &Ended) -> Written {
     let file = |what: &str, path: &str| (what.to_string(), path.to_string());
-    let (mut files, mut ledgers) = (Vec::new(), String::new());
+    let mut files = Vec::new();
     for (at, (_, path)) in parts.iter().enumerate() {
         let name = args.annotators.get(at).map(|name| format!("Answers of {name}"));
         let path = path.display().to_string();
-        ledgers += &format!(" {}", shell_word(&path));
         files.push((name.unwrap_or_else(|| "Answers".into()), path));
     }
     if ended.labels.is_some() {
         files.extend(args.out.iter().filter(|out| *out != "-").map(|out| file("Labels", out)));
         files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
     }
-    let next = format!("mustlink ledger merge{ledgers}{} --out pairs.csv", program::about_data());
+    let has_answers = ended.selections.iter().flat_map(answers).any(|r| r != Reply::DontKnow);
+    let next = if has_answers { next::commands(args, parts) } else { Vec::new() };
     let again = again(&ended.selections).to_string();
     Written { files, again, next, ..Written::default() }
 }

@@ -300,11 +300,17 @@ function result() {
     all.push(files);
     add("h2", "Next");
     const { again } = state.written;
-    add("p", again[0].toUpperCase() + again.slice(1) + ". To use the answers with other methods:");
-    // Lines end between words, not at the hyphens of options.
-    const command = made("code");
-    state.written.next.split(" ").forEach((word, k) => command.append(k ? " " : "", made("span", word)));
-    all.push(command);
+    const { next } = state.written;
+    add("p", again[0].toUpperCase() + again.slice(1) + "." + (next.length ? " To use the answers with other methods:" : ""));
+    for (const line of next) {
+      // Lines end between words, not at the hyphens of options.
+      const command = made("code");
+      line.split(" ").forEach((word, k) => command.append(k ? " " : "", made("span", word)));
+      all.push(command);
+    }
+    if (next.length > 1 && state.written.files.some(([what]) => what === "Labels")) {
+      add("p", "These commands use your answers alone. The labels also rest on what the selector concluded, so the clusters can differ.");
+    }
   } else {
     add("p", state.gone ? "The program has ended. The terminal lists the files that it wrote." : !OWN ? "Writing the files …" :
       "How well you agree is shown when all have finished: you and " + OTHERS.join(", ") + ". You can leave this page open until then.");

@@ -154,7 +154,8 @@ class Session {
     await this.until("state.written");
     await this.checked("saved");
     const text = await this.page.innerText("#end");
-    for (const part of ["l.jsonl", "labels.csv", "mustlink ledger merge l.jsonl --data iris --out pairs.csv"]) {
+    for (const part of ["l.jsonl", "labels.csv", "mustlink ledger merge l.jsonl --data iris --out pairs.csv",
+      "mustlink cluster --data iris --method m.toml --oracle none --constraints pairs.csv --out clusters.csv"]) {
       assert(text.includes(part), `${this.name}: "${part}" is not in\n${text}`);
     }
     const broken = await this.page.evaluate("[...document.querySelectorAll('#end code span')].filter((word) => " +

@@ -123,23 +123,26 @@ fn annotators_share_the_questions_and_see_their_agreement_at_the_end() {
         [of_anna, of_ben]
     });
     let merge = "ledger merge l-anna.jsonl l-ben.jsonl --data iris --out pairs.csv";
+    let cluster = "cluster --data iris --method m.toml --oracle none --constraints pairs.csv --out clusters.csv";
     for written in told {
         assert_eq!(written["agreement"], json!([format!("anna and ben {AGREEMENT}")]));
         let files = json!([["Answers of anna", "l-anna.jsonl"], ["Answers of ben", "l-ben.jsonl"]]);
         assert_eq!(
             (&written["files"], &written["next"]),
-            (&files, &json!(format!("mustlink {merge}")))
+            (&files, &json!([format!("mustlink {merge}"), format!("mustlink {cluster}")]))
         );
     }
     let (status, said) = label.ended();
     let lines = format!(
         "20 answers in l-anna.jsonl\n20 answers in l-ben.jsonl\nanna and ben {AGREEMENT}\n\
-         run the same command again to change answers, or mustlink {merge}\n"
+         run the same command again to change answers\n\
+         to use the answers with other methods:\n  mustlink {merge}\n  mustlink {cluster}\n"
     );
     assert!(status == 0 && said.ends_with(&lines), "{said}");
     let merged = bench.run(merge);
     assert_eq!(merged.status, 0, "{}", merged.err);
     assert!(merged.err.contains(&format!("\nl-anna and l-ben {AGREEMENT}\n")), "{}", merged.err);
+    assert_eq!(bench.run(cluster).status, 0);
     // The pair on which they differ is left out.
     assert_eq!(bench.read("pairs.csv").lines().count(), PAIRS as usize);
 }

@@ -176,7 +176,11 @@ fn the_page_ends_with_clusters_and_files() {
     }
     let files = json!([["Answers", "l.jsonl"], ["Labels", "labels.csv"]]);
     assert_eq!(now["written"]["files"], files);
-    assert_eq!(now["written"]["next"], "mustlink ledger merge l.jsonl --data iris --out pairs.csv");
+    let next = [
+        "mustlink ledger merge l.jsonl --data iris --out pairs.csv",
+        "mustlink cluster --data iris --method m.toml --oracle none --constraints pairs.csv --out clusters.csv",
+    ];
+    assert_eq!(now["written"]["next"], json!(next));
     let again = "run the same command again with a larger --budget to continue";
     assert_eq!((&now["written"]["again"], &now["freshness"]), (&json!(again), &json!("current")));
     let labels = bench.read("labels.csv");
@@ -192,7 +196,10 @@ fn the_page_ends_with_clusters_and_files() {
         assert!(c["medoid"]["name"].as_str().unwrap().starts_with("row "), "{c}");
     }
     let (status, said) = label.ended();
-    let end = format!("\n1 answer and 1 \"don't know\" in l.jsonl; {again}\n");
+    let end = format!(
+        "\n1 answer and 1 \"don't know\" in l.jsonl; {again}\nto use the answers with other methods:\n  {}\n  {}\n",
+        next[0], next[1]
+    );
     assert!(status == 0 && said.contains(&end), "{said}");
 }
 

@@ -247,6 +247,8 @@ fn answers_of_a_spreadsheet_are_taken() {
     let done = bench.run(&format!("{label} answers.csv"));
     assert_eq!(done.status, 0, "{}", done.err);
     assert!(done.err.contains("10 answers in l.jsonl"), "{}", done.err);
+    let next = "\n  mustlink cluster --data iris --clusterer pck_means --k 3 --constraints pairs.csv --out clusters.csv\n";
+    assert!(done.err.ends_with(next), "{}", done.err);
     let ledger = bench.read("l.jsonl");
     assert_eq!(ledger.matches("\"type\":\"stated\"").count(), 10);
     // Once more changes nothing; a contradiction is named with its row, and nothing is taken.
