@@ -13,6 +13,7 @@ use crate::legend::{Key, Legend};
 use crate::marks::{At, Mark};
 use crate::palette::{COLOURS, Filling, Pen, colour};
 use crate::scale::{Scale, span, ticks};
+use mustlink_core::text::count;
 
 /// Room for one figure, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,7 +76,8 @@ impl Curves<'_> {
         let names: Vec<&str> = self.series.iter().map(|(_, c)| c.method.as_str()).collect();
         let description = format!(
             "Learning curves of {}: mean {} against the number of queries{}.",
-            names.join(", "),
+            // Small figures of a page have one legend, above all of them.
+            if room.alone { names.join(", ") } else { count(names.len(), "method") },
             self.y_name,
             match self.against {
                 Some(_) if room.alone => ", and below the confidence in differences",

@@ -85,9 +85,11 @@ impl Mark {
             }
             Mark::Cell { corners, fill, opacity, tip } => {
                 let [x, right, y, bottom] = frame.sides(corners);
+                let fill = if *opacity > 0.0 { fill.as_str() } else { "none" };
+                let is_faint = *opacity > 0.0 && *opacity < 1.0;
                 html! {
                     rect x=(px(x)) y=(px(y)) width=(px(right - x)) height=(px(bottom - y)) fill=(fill)
-                        fill-opacity=[(*opacity < 1.0).then(|| format!("{opacity:.3}"))]
+                        fill-opacity=[is_faint.then(|| format!("{opacity:.3}"))]
                         stroke="#e4e4e4" { (told(tip.as_deref())) }
                 }
             }
