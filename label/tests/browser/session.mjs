@@ -383,6 +383,10 @@ labels = { ari = "adjusted Rand index" }
 id = "iris"
 [[dataset]]
 id = "wdbc"
+[[dataset]]
+id = "wdbc-200"
+source = "wdbc"
+class_sizes = { benign = 100, malignant = 100 }
 [[method]]
 id = "kmeans"
 clusterer = "kmeans"
