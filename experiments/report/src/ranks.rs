@@ -260,6 +260,9 @@ pub(crate) fn matrix(found: &Significance) -> Figure {
          bold and a star: p is below .05 after Holm's adjustment over all pairs. Pale colour: only before the adjustment. No colour: the \
          difference may be chance.",
     );
+    if numbered {
+        caption += " After each name: the mean of the method.";
+    }
     if let Some(powerless) = powerless {
         caption += &format!(" Too few data sets: {powerless}.");
     }
