@@ -96,6 +96,23 @@ pub struct Extras {
     pub noise: Vec<bool>,
 }
 
+impl Extras {
+    /// The first part whose shape is not that of `n` objects in `k` clusters, in words.
+    pub(crate) fn misshapen(&self, n: usize, k: usize) -> Option<String> {
+        let centres = [("centres", &self.centers), ("weights", &self.weights)].into_iter();
+        let centres = centres.filter_map(|(name, x)| Some((name, x.as_ref()?.nrows(), k)));
+        let shares = [("memberships", &self.memberships), ("distances", &self.distances)];
+        let shares = shares.into_iter().filter_map(|(name, x)| Some((name, x.as_ref()?)));
+        let shares = shares.flat_map(|(name, x)| [(name, x.nrows(), n), (name, x.ncols(), k)]);
+        let metrics = self.metrics.iter().map(Vec::len).filter(|&count| count != 1);
+        let metrics = metrics.map(|count| ("metrics", count, k));
+        let mixing = self.mixing.iter().map(|all| ("shares of components", all.len(), k));
+        let mut all = centres.chain(shares).chain(metrics).chain(mixing);
+        let (name, given, needed) = all.find(|(_, given, needed)| given != needed)?;
+        Some(format!("{name} for {given} in place of {needed}"))
+    }
+}
+
 /// A method that was tried by one that chooses.
 #[derive(Debug, Clone)]
 pub struct Tried {

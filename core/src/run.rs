@@ -347,6 +347,9 @@ pub fn check_and_count(
     if n_of_marks > 0 && n_of_marks != n {
         return Err(broken(format!("{n_of_marks} marks of noise for {n} objects")));
     }
+    if let Some(wrong) = clustering.extras.misshapen(n, clustering.k) {
+        return Err(broken(wrong));
+    }
     let apart = clustering.apart();
     let violations = problem.constraints.violations(&apart);
     let violations_closed = if problem.constraints.is_empty() {
