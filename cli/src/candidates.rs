@@ -157,7 +157,9 @@ pub(crate) fn write(folder: &Path, tried: &[Tried], job: &Job, k: usize) -> Resu
         .iter()
         .enumerate()
         .filter_map(|(at, t)| Some((at, t.labels.as_ref().filter(|l| l.len() == job.set.n())?)));
-    let finished: Vec<(usize, &Vec<u32>)> = finished.collect();
+    let finished: Vec<(usize, Vec<u32>)> = finished
+        .map(|(at, labels)| (at, job.shown(Clustering::from_labels(labels.clone())).labels))
+        .collect();
     let head = finished.iter().map(|(at, _)| at.to_string());
     let head: Vec<String> = std::iter::once("id".to_string()).chain(head).collect();
     let row = |i: usize| -> Vec<String> {

@@ -225,7 +225,6 @@ fn lines(
 ) -> Vec<(&'static str, String)> {
     let mut sizes = vec![0; found.k];
     found.labels.iter().for_each(|&label| sizes[label as usize] += 1);
-    sizes.sort_unstable_by(|a, b| b.cmp(a));
     let mut lines = Vec::new();
     if is_one_of_several {
         lines.push(("threshold", found.threshold.to_string()));

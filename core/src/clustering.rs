@@ -187,9 +187,9 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// A clustering with labels alone; k is the largest label + 1.
+    /// A clustering with labels alone; k is the largest label + 1. An object without a label is in no cluster.
     pub fn from_labels(labels: Vec<u32>) -> Self {
-        let k = labels.iter().max().map_or(0, |&m| m as usize + 1);
+        let k = labels.iter().filter(|&&l| l != NONE).max().map_or(0, |&l| l as usize + 1);
         Clustering { labels, k, ..Clustering::default() }
     }
 
@@ -275,11 +275,11 @@ mod tests {
         let mut found = Clustering::from_labels(vec![0, 2, 1, 0, 1]);
         found.extras.noise = vec![true, false, false, true, false];
         assert_eq!(*found.apart(), [3, 2, 1, 6, 1]);
-        let shown = found.shown();
-        assert_eq!((&shown.labels[..], shown.k), (&[NONE, 0, 1, NONE, 1][..], 2));
-        assert_eq!(shown.sizes(), [1, 2]);
-        let without = Clustering::from_labels(vec![1, 1]);
-        assert_eq!((&*without.apart(), &without.clone().shown()), (&[1, 1][..], &without));
+        let shown = found.shown(None);
+        assert_eq!((&shown.labels[..], shown.k), (&[NONE, 1, 0, NONE, 0][..], 2));
+        assert_eq!(shown.sizes(), [2, 1]);
+        let without = Clustering::from_labels(vec![0, 0]);
+        assert_eq!((&*without.apart(), &without.clone().shown(None)), (&[0, 0][..], &without));
     }
 
     #[test]

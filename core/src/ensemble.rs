@@ -1,5 +1,6 @@
 //! Ensembles: many partitions of the same objects.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -132,24 +133,50 @@ impl Ensemble {
 }
 
 impl Clustering {
-    /// The clustering as people are shown it: an object of noise has no label ([`NONE`]), and noise is not counted
-    /// among the clusters.
+    /// The clustering as people are shown it. Clusters are numbered [`by_size`], where each object counts as many
+    /// `rows` of the user's data as it stands for, or once. An object of noise has no label ([`NONE`]), and noise is
+    /// not counted among the clusters.
     #[must_use]
-    pub fn shown(mut self) -> Self {
-        if self.extras.noise.contains(&true) {
+    pub fn shown(mut self, rows: Option<&[u32]>) -> Self {
+        let is_noisy = self.extras.noise.contains(&true);
+        if is_noisy {
             let marks = self.labels.iter_mut().zip(&self.extras.noise);
             marks.filter(|(_, is_noise)| **is_noise).for_each(|(label, _)| *label = NONE);
+        }
+        let mut order = by_size(&self.labels, self.k, rows);
+        if is_noisy {
+            let sizes = self.sizes();
+            order.retain(|&cluster| sizes[cluster] > 0);
+        }
+        if !order.iter().copied().eq(0..self.k) {
             let extras = std::mem::take(&mut self.extras);
-            self.extras = without_empty(extras, &self.labels, self.k);
-            (self.labels, self.k) = compact(&self.labels);
+            self.extras = in_order(extras, &self.labels, &order, self.k);
+            let mut numbers = vec![NONE; self.k];
+            order.iter().zip(0..).for_each(|(&cluster, number)| numbers[cluster] = number);
+            let labels = self.labels.iter_mut().filter(|label| **label != NONE);
+            labels.for_each(|label| *label = numbers[*label as usize]);
+            self.k = order.len();
         }
         self
     }
 }
 
+/// The clusters below `k`, the largest first, equal ones in the order of their first objects, empty ones last. Each
+/// object counts as often as `rows` says, or once.
+pub fn by_size(labels: &[u32], k: usize, rows: Option<&[u32]>) -> Vec<usize> {
+    let mut places = vec![(Reverse(0u64), labels.len()); k];
+    for (i, &label) in labels.iter().enumerate().filter(|(_, label)| **label != NONE) {
+        let (Reverse(size), first) = &mut places[label as usize];
+        *size += rows.map_or(1, |rows| u64::from(rows[i]));
+        *first = i.min(*first);
+    }
+    let mut order: Vec<usize> = (0..k).collect();
+    order.sort_by_key(|&cluster| places[cluster]);
+    order
+}
+
 /// Per-cluster extras of a clustering with the rows of empty clusters left out and the others in
-/// the order of [`compact`] labels. Shares of an object or a mixture in empty clusters are spread over the others
-/// in proportion, so that shares sum to 1. An object with all its shares in empty clusters is in its own cluster.
+/// the order of [`compact`] labels.
 pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
     let mut order: Vec<usize> = Vec::new();
     let mut seen = vec![false; k];
@@ -159,11 +186,20 @@ pub fn without_empty(extras: Extras, labels: &[u32], k: usize) -> Extras {
             order.push(l as usize);
         }
     }
-    let rows = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(0), &order);
-    let columns = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(1), &order);
-    let empty = |h: &usize| seen.get(*h) != Some(&true);
+    in_order(extras, labels, &order, k)
+}
+
+/// Per-cluster extras of the clusters in `order`; the others of the `k` are empty. Shares of an object or a mixture in
+/// those are spread over the clusters in `order` in proportion, so that shares sum to 1. An object with all its shares
+/// in empty clusters is in its own cluster.
+fn in_order(extras: Extras, labels: &[u32], order: &[usize], k: usize) -> Extras {
+    let mut is_kept = vec![false; k];
+    order.iter().for_each(|&h| is_kept[h] = true);
+    let rows = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(0), order);
+    let columns = |x: ndarray::Array2<f64>| x.select(ndarray::Axis(1), order);
+    let empty = |h: &usize| is_kept.get(*h) != Some(&true);
     let memberships = |x: ndarray::Array2<f64>| {
-        let mut kept = x.select(ndarray::Axis(1), &order);
+        let mut kept = x.select(ndarray::Axis(1), order);
         let gone: Vec<usize> = (0..x.ncols()).filter(empty).collect();
         for (i, mut row) in kept.rows_mut().into_iter().enumerate() {
             // Where nothing is lost the bits stay as they are.
@@ -228,6 +264,8 @@ impl EnsembleStore {
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Axis;
+
     use super::*;
 
     #[test]
@@ -242,6 +280,44 @@ mod tests {
         let extras = Extras { centers: Some(centers), ..Extras::default() };
         let out = without_empty(extras, &[2, 0, 2], 3);
         assert_eq!(out.centers.unwrap(), ndarray::array![[2.0], [0.0]]);
+    }
+
+    #[test]
+    fn clusters_are_shown_by_size_with_all_that_is_theirs() {
+        // The sizes are 2, 0, 3, 2; the last of two equal ones has the first object.
+        let of_rows = ndarray::array![[0.0], [1.0], [2.0], [3.0]];
+        let of_columns = ndarray::Array2::from_shape_fn((7, 4), |(i, h)| (10 * i + h) as f64);
+        let extras = Extras {
+            centers: Some(of_rows.clone()),
+            weights: Some(of_rows.clone()),
+            metrics: Some((0..4).map(|h| ndarray::array![[f64::from(h)]]).collect()),
+            mixing: Some(vec![0.125, 0.25, 0.5, 0.125]),
+            memberships: Some(of_columns.clone()),
+            distances: Some(of_columns.clone()),
+            ..Extras::default()
+        };
+        let found =
+            Clustering { extras, k: 4, ..Clustering::from_labels(vec![3, 2, 0, 2, 0, 2, 3]) };
+        let shown = found.clone().shown(None);
+        assert_eq!((&shown.labels[..], shown.k), (&[1, 0, 2, 0, 2, 0, 1][..], 4));
+        let order = [2, 3, 0, 1];
+        let (rows, columns) = (of_rows.select(Axis(0), &order), of_columns.select(Axis(1), &order));
+        assert_eq!(
+            (shown.extras.centers.as_ref(), shown.extras.weights.as_ref()),
+            (Some(&rows), Some(&rows))
+        );
+        assert_eq!(
+            shown.extras.metrics.as_ref().unwrap()[..2],
+            [ndarray::array![[2.0]], ndarray::array![[3.0]]]
+        );
+        assert_eq!(shown.extras.mixing.as_deref(), Some(&[0.5, 0.125, 0.125, 0.25][..]));
+        let shares = (shown.extras.memberships.as_ref(), shown.extras.distances.as_ref());
+        assert_eq!(shares, (Some(&columns), Some(&columns)));
+        // What is shown is shown as it is.
+        assert_eq!(shown.clone().shown(None), shown);
+        // The object of cluster 0 that stands for three rows makes it the largest.
+        let of_user = found.shown(Some(&[1, 1, 3, 1, 1, 1, 1]));
+        assert_eq!(of_user.labels, [2, 1, 0, 1, 0, 1, 2]);
     }
 
     #[test]

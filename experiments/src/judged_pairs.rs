@@ -7,7 +7,7 @@ use mustlink_core::constraints::{Strength, Violations};
 use mustlink_core::overruled::{self, Doubt, Overruled};
 use mustlink_core::selection::Recorded;
 use mustlink_core::text::count;
-use mustlink_core::{Constraint, Constraints, Context, Error, Kind, Result};
+use mustlink_core::{Clustering, Constraint, Constraints, Context, Error, Kind, Result};
 use mustlink_datasets::{
     Dataset, JudgedPairs, Verdict, column_names, read_known_answers, read_known_constraints,
 };
@@ -173,6 +173,7 @@ impl<'a> Evidence<'a> {
             Error::Named { message, source: Box::new(source) }
         })?;
         let Found { labels, k, violations, objective, bound, evidence } = found;
+        let Clustering { labels, .. } = Clustering::from_labels(labels).shown(None);
         let unsure = answers.unsure.clone();
         Ok(PairClusters {
             threshold,
@@ -218,7 +219,7 @@ fn logit(p: f64) -> f64 {
 pub struct PairClusters {
     /// The threshold.
     pub threshold: f64,
-    /// The cluster of each object, in order of their first objects.
+    /// The cluster of each object.
     pub labels: Vec<u32>,
     /// Number of clusters.
     pub k: usize,

@@ -236,7 +236,7 @@ fn support(
         agreement: distribution.agreement(),
         lifetime: clustering.extras.diagnostics.get("lifetime").copied(),
         cdf: distribution.cdf(),
-        labels: clustering.labels,
+        labels: clustering.shown(None).labels,
         ensemble: ensemble.clone(),
     })
 }

@@ -16,8 +16,8 @@ use mustlink_core::run::{self, Run, Steps, Transformed, guarded};
 use mustlink_core::selection::{self, Asking, Driver, Next, Record, Selection};
 use mustlink_core::text::count;
 use mustlink_core::{
-    AutoOr, Constraint, Constraints, Context, Data, DataKind, Error, Group, Problem, Result,
-    registry,
+    AutoOr, Clustering, Constraint, Constraints, Context, Data, DataKind, Error, Group, Problem,
+    Result, registry,
 };
 use mustlink_datasets::{Classes, Dataset, FeatureWeights, RowMap};
 use mustlink_kernels::distance::points::{Distortion, DistortionOption};
@@ -233,6 +233,16 @@ impl Single {
         Ok(Constraints::new(n, pairs)?.with_groups(n, groups)?.with_neighbourhoods(named))
     }
 
+    /// A clustering of the objects as people are shown it. Clusters are numbered by the rows that were read.
+    pub fn shown(&self, clustering: Clustering) -> Clustering {
+        let rows_of = |rows: &RowMap| {
+            let mut counts = vec![0; self.set.n()];
+            rows.map.iter().flatten().for_each(|&object| counts[object as usize] += 1);
+            counts
+        };
+        clustering.shown(self.rows.as_ref().map(rows_of).as_deref())
+    }
+
     /// The label of every row that was read, from those of the objects; `None` for rows that were dropped and
     /// objects without one.
     pub fn labels(&self, labels: &[u32]) -> Vec<Option<u32>> {
@@ -443,7 +453,7 @@ impl Single {
         self.asking(|| selection::run_with(&**selector, seen, respondent, asking, &ctx)).map(Some)
     }
 
-    /// Clusters under the given and the selected constraints; objects of noise come without a label.
+    /// Clusters under the given and the selected constraints; the clustering is as people are shown it.
     ///
     /// # Errors
     /// Returns the errors of the method.
@@ -461,7 +471,7 @@ impl Single {
             .method
             .clustering_at(&under, selection, asked, self.steps, &ctx)
             .map_err(|e| self.about_features(all, e))?;
-        run.clustering = run.clustering.shown();
+        run.clustering = self.shown(run.clustering);
         let lineage = lineage.then(&input.lineage);
         let names = &self.set.feature_names;
         let extras = &run.clustering.extras;

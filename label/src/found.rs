@@ -58,7 +58,7 @@ impl Found {
     }
 }
 
-/// The clusters of a partition, the largest first.
+/// The clusters of a partition, in the order of their numbers.
 fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
     let k = labels.iter().filter(|&&l| l != NONE).max().map_or(0, |&l| l as usize + 1);
     let mut members: Vec<(u32, Vec<u32>)> = (0..k as u32).map(|k| (k, Vec::new())).collect();
@@ -66,7 +66,6 @@ fn clusters(data: &Data, labels: &[u32]) -> Vec<Cluster> {
         members[label as usize].1.push(i as u32);
     }
     members.retain(|(_, m)| !m.is_empty());
-    members.sort_by_key(|(_, m)| (std::cmp::Reverse(m.len()), m[0]));
     let means: Vec<Mean> = members.iter().map(|(_, m)| Mean::of(data, m)).collect();
     let of = |(own, (number, members)): (usize, (u32, Vec<u32>))| {
         let to = |o: u32, at: usize| means[at].squared_distance(data, o as usize);

@@ -152,7 +152,7 @@ pub struct Written {
 /// The clusters as they stand.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Clusters {
-    /// The clusters, the largest first.
+    /// The clusters, in the order of their numbers: the largest first.
     pub clusters: Vec<Cluster>,
     /// Number of objects in none.
     pub noise: usize,

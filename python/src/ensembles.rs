@@ -293,8 +293,9 @@ fn combined(
     said.into_iter().for_each(|said| ctx.warn(said));
     // It names the place itself.
     check_needs(&ensemble, &*consensus)?;
-    let run = combine(&*consensus, &ensemble, &problem, &ctx.child("consensus"))
+    let mut run = combine(&*consensus, &ensemble, &problem, &ctx.child("consensus"))
         .map_err(|e| e.at("consensus"))?;
+    run.clustering = run.clustering.shown(None);
     warn_of_contradiction(&ensemble, &run.clustering, problem.k, &ctx)?;
     let broken = given.violated(&run.clustering.labels);
     let broken =

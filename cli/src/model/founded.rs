@@ -37,7 +37,7 @@ pub(super) fn found(
     }
     let dbscan = json!({ "type": "dbscan", "radius": radius.max(f64::MIN_POSITIVE) });
     let dbscan = <dyn BaseClusterer as RoleObject>::from_value(dbscan).map_err(Error::Usage)?;
-    let found = cluster(&*dbscan, &Problem::new(Data::dense(x)?), ctx)?.clustering.shown();
+    let found = cluster(&*dbscan, &Problem::new(Data::dense(x)?), ctx)?.clustering.shown(None);
     let clustered = outside.iter().zip(&found.labels).filter(|(_, label)| **label != NONE);
     clustered.for_each(|(&i, &label)| predicted.labels[i] = k as u32 + label);
     predicted.founded = found.k;

@@ -49,6 +49,7 @@ pub(crate) struct Args {
     pairs: PairsArgs,
     /// CSV id,label to write, one row per object
     ///
+    /// Clusters are numbered by size, 0 is the largest; -1 is noise.
     /// -: standard output; the summary then goes to standard error.
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
@@ -505,12 +506,8 @@ fn write(
 }
 
 /// How many clusters there are, and how large the first ones.
-pub(crate) fn sizes(clustering: &Clustering) -> String {
-    if clustering.k == 0 {
-        "0 (every object is noise)".into()
-    } else {
-        term::listed(&clustering.sizes())
-    }
+pub(crate) fn listed_sizes(sizes: &[usize]) -> String {
+    if sizes.is_empty() { "0 (every object is noise)".into() } else { term::listed(sizes) }
 }
 
 /// How many questions were put, and what became of their answers.
@@ -588,7 +585,10 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     done.push(("status", status));
     done.push(("time", duration(s.seconds)));
     done.extend(written(args));
-    let mut found = vec![("clusters", sizes(clustering))];
+    // Rows that were merged count each, as in the labels.
+    let mut sizes = vec![0; clustering.k];
+    job.labels(&clustering.labels).iter().flatten().for_each(|&h| sizes[h as usize] += 1);
+    let mut found = vec![("clusters", listed_sizes(&sizes))];
     found.extend(s.previous.as_ref().map(|previous| ("previous", previous.text())));
     if s.noise > 0 {
         found.push(("noise", format!("{}, -1 in the labels", count(s.noise, "object"))));

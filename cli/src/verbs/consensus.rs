@@ -25,7 +25,7 @@ use crate::job_args::check_set_once;
 use crate::method_file::{ConsensusFile, as_written, set_options};
 use crate::options::{self, DataDir, Format, PlotFormats, in_pool};
 use crate::progress::{Meter, duration};
-use crate::verbs::cluster::{Violations, sizes};
+use crate::verbs::cluster::{Violations, listed_sizes};
 use crate::verbs::score::{Scores, agreement, shown};
 use crate::{complete, interrupt, program, term};
 
@@ -280,7 +280,8 @@ fn combined(
     problem: &Problem,
     ctx: &Context,
 ) -> Result<Run> {
-    let run = combine(consensus, ensemble, problem, &ctx.child("consensus"))?;
+    let mut run = combine(consensus, ensemble, problem, &ctx.child("consensus"))?;
+    run.clustering = run.clustering.shown(None);
     warn_of_contradiction(ensemble, &run.clustering, problem.k, ctx)?;
     if let Some(folder) = &args.plot {
         let figures = (folder.as_path(), "consensus", &args.formats.plot_formats[..]);
@@ -478,7 +479,7 @@ fn text(tag: &str, clustering: &Clustering, s: &Summary, out: Option<&str>) -> S
     let read = format!("{} of {} objects{missing}; {}", s.members, s.n, s.columns);
     let mut done = vec![("method", tag.to_string()), ("time", duration(s.seconds))];
     done.extend(out.filter(|o| *o != "-").map(|out| ("labels", out.to_string())));
-    let mut results = vec![("clusters", sizes(clustering))];
+    let mut results = vec![("clusters", listed_sizes(&clustering.sizes()))];
     results.extend(s.objective.map(|objective| ("objective", shown(Some(objective)))));
     results.push(("mean NMI", format!("{} with the partitions", shown(Some(s.mean_nmi)))));
     if let (Some(mean), (all, unsure)) = (s.item_consensus, s.unsure) {

@@ -6,7 +6,7 @@ use ndarray::Array2;
 
 use super::law::{Law, MISSING_SETUP, Runs, Verdict};
 use super::{
-    choices, feasible, fixtures, hard, looks, magnitudes, memory, promises, runs, weights,
+    choices, feasible, fixtures, hard, looks, magnitudes, memory, promises, runs, shown, weights,
 };
 use crate::ensure;
 use mustlink_core::clustering::Clustering;
@@ -45,6 +45,10 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
             same_bits_on_several_blocks,
         ),
         Law::always("every_declared_kind_is_taken", every_declared_kind_is_taken),
+        Law::always(shown::LAW, |p| {
+            shown::by_size(&labels(p, &constrained(p, 3, 20).0, 3)?)?;
+            shown::by_size(&labels(p, &noise(p, 3), 3)?)
+        }),
         Law::always("illegal_k_is_named", illegal_k_is_named),
         Law::always("extreme_k_is_legal", extreme_k_is_legal),
         Law::always("equal_rows_are_legal", equal_rows_are_legal),

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 
 use super::law::{Law, Runs, Verdict};
-use super::{choices, fixtures, hard, looks, memory, promises, runs};
+use super::{choices, fixtures, hard, looks, memory, promises, runs, shown};
 use crate::ensure;
 use mustlink_core::clustering::NONE;
 use mustlink_core::clustering::{Clustering, Extras, canonical};
@@ -31,6 +31,10 @@ pub(super) fn laws() -> Vec<Law<Plugin>> {
         Law::always("order_of_members_is_nothing", order_of_members),
         Law::always("a_unanimous_ensemble_is_returned", unanimous),
         Law::when("groups_of_any_size_are_returned", |p| !p.needs().balanced, groups_of_any_size),
+        Law::always(shown::LAW, |p| {
+            let (e, problem) = noisy(3);
+            shown::by_size(&combine(p, &e, &problem)?)
+        }),
         Law::always("extreme_k_is_legal", extreme_k_is_legal),
         Law::when("missing_labels_are_legal", |p| !p.needs().complete, missing_labels_are_legal),
         Law::always("needs_are_declared", needs_are_declared),

@@ -47,6 +47,7 @@ mod oracle;
 mod promises;
 mod query_selector;
 mod runs;
+mod shown;
 mod shrink;
 pub mod strategies;
 mod transform;

@@ -1,8 +1,8 @@
-//! Numbers of clusters that continue, against all assignments.
+//! Numbers of clusters, by size and against all assignments of those that continue.
 
 use std::collections::BTreeSet;
 
-use mustlink_core::{Context, Data};
+use mustlink_core::{Clustering, Context, Data};
 use mustlink_datasets::Dataset;
 use mustlink_experiments::continued::{Continued, Previous};
 use proptest::prelude::*;
@@ -31,6 +31,20 @@ fn most_kept(objects: &[Both], old: &[u32], k: u32, taken: &mut Vec<u32>) -> usi
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn the_number_of_a_cluster_is_that_of_the_clusters_before_it(
+        objects in prop::collection::vec((0..5u32, 1..4u32), 1..30),
+    ) {
+        let (labels, rows): (Vec<u32>, Vec<u32>) = objects.iter().copied().unzip();
+        let size = |h: u32| objects.iter().filter(|object| object.0 == h).map(|object| object.1).sum::<u32>();
+        let first = |h: u32| labels.iter().position(|&label| label == h).unwrap_or(labels.len());
+        let is_before = |g: u32, h: u32| size(g) > size(h) || size(g) == size(h) && (first(g), g) < (first(h), h);
+        let number = |&h: &u32| (0..5).filter(|&g| is_before(g, h)).count() as u32;
+        let expected: Vec<u32> = labels.iter().map(number).collect();
+        let found = Clustering { labels, k: 5, ..Clustering::default() };
+        prop_assert_eq!(found.shown(Some(&rows)).labels, expected);
+    }
 
     #[test]
     fn as_many_objects_as_possible_keep_their_numbers(

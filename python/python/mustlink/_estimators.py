@@ -146,7 +146,7 @@ class Auto(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -277,7 +277,7 @@ class CLAC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -395,7 +395,7 @@ class ConstrainedCompleteLink(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -515,7 +515,7 @@ class ConstrainedEM(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -632,7 +632,7 @@ class ConstrainedKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -762,7 +762,7 @@ class ConstrainedSpectral(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -896,7 +896,7 @@ class COPKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -1013,7 +1013,7 @@ class CorrelationClustering(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -1136,7 +1136,7 @@ class COSC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -1248,7 +1248,7 @@ class DBSCAN(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -1333,7 +1333,7 @@ class Ensemble(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -1421,7 +1421,7 @@ class Exact(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -1529,7 +1529,7 @@ class ExternalClusterer(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -1649,7 +1649,7 @@ class FOSC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -1758,7 +1758,7 @@ class GaussianMixture(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -1875,7 +1875,7 @@ class GPKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2003,7 +2003,7 @@ class HDBSCAN(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -2108,7 +2108,7 @@ class Hierarchical(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -2233,7 +2233,7 @@ class HMRFKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2369,7 +2369,7 @@ class KMeans(Centres, WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2491,7 +2491,7 @@ class LAC(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2596,7 +2596,7 @@ class LCVQE(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2704,7 +2704,7 @@ class MiniBatchKMeans(Centres, Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -2866,7 +2866,7 @@ class MPCKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3007,7 +3007,7 @@ class OPTICS(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -3132,7 +3132,7 @@ class Pccc(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3285,7 +3285,7 @@ class PCKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3437,7 +3437,7 @@ class PentaTraining(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -3561,7 +3561,7 @@ class PLSCAN(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -3671,7 +3671,7 @@ class SCOPKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3790,7 +3790,7 @@ class SeededKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -3923,7 +3923,7 @@ class SizeConstrainedKMeans(WeightedClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres.
     n_iter_ : int
@@ -4045,7 +4045,7 @@ class Spectral(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -4179,7 +4179,7 @@ class SSKernelKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None
@@ -4288,7 +4288,7 @@ class Ssdbscan(Clusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of each row; -1 for noise.
+        The cluster of each row, 0 is the largest; -1 for noise.
     n_iter_ : int
         Sweeps, at least 1.
     objective_ : float or None

@@ -273,7 +273,7 @@ def _class(plugin: Plugin, base: str, sections: list[str]) -> str:
 
 def _attributes(plugin: Plugin) -> str:
     rows = [
-        ("labels_", "array of shape (n_samples,)", "The cluster of each row; -1 for noise."),
+        ("labels_", "array of shape (n_samples,)", "The cluster of each row, 0 is the largest; -1 for noise."),
         ("n_iter_", "int", "Sweeps, at least 1."),
         ("objective_", "float or None", "Value of the objective that the method minimises."),
         ("violations_", "dict", "Violated constraints: `must_link`, `cannot_link`."),

@@ -254,7 +254,7 @@ def clusterer(
     ...     order = np.argsort(np.argsort(X[:, column], kind="stable"), kind="stable")
     ...     return order * n_clusters // len(X)
     >>> Method({"clusterer": {"type": "slices", "column": 1}}, 2).fit_predict([[0, 9], [5, 8], [1, 1], [6, 2]])
-    array([1, 1, 0, 0])
+    array([0, 0, 1, 1])
     """
     _named(name, "clusterer")
     facts = {

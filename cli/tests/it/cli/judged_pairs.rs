@@ -39,13 +39,26 @@ fn several_thresholds_are_columns() {
     let done = bench.run("cluster --pairs scored.csv --threshold .15,.5,.93,.50 --out l.csv");
     assert_eq!(done.status, 0, "{}", done.err);
     let expected = "id,threshold_0.15,threshold_0.5,threshold_0.93\n\
-                    a,0,0,0\nb,0,0,0\nc,0,0,1\nd,0,1,2\ne,0,1,2\n";
+                    a,0,0,0\nb,0,0,0\nc,0,0,2\nd,0,1,1\ne,0,1,1\n";
     assert_eq!(bench.read("l.csv"), expected);
     assert!(
         done.out.contains("threshold    0.93\nclusters     3 (2, 2 and 1 object)\n"),
         "{}",
         done.out
     );
+}
+
+/// Cluster 0 has three objects and five rows; the other one has four objects.
+#[test]
+fn clusters_are_numbered_by_the_rows_of_the_file() {
+    let bench = Bench::with("d.csv", "id,x\na,1\nb,2\nc,3\nd,4\ne,90\nf,91\ng,92\nh,92\ni,92\n");
+    let done = bench.run(
+        "cluster --data d.csv --id id --clusterer kmeans --k 2 --set transforms=[\"deduplicate\"] --out l.csv",
+    );
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("clusters     2 (5 and 4 objects)\n"), "{}", done.out);
+    let labels = bench.read("l.csv");
+    assert!(labels.starts_with("id,label\na,1\n") && labels.ends_with("h,0\ni,0\n"), "{labels}");
 }
 
 #[test]
