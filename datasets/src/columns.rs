@@ -198,8 +198,13 @@ impl Roles {
         let named =
             |name: &Option<String>| -> Result<Option<usize>> { name.as_ref().map(one).transpose() };
         let all = |names: &[String]| -> Result<Vec<usize>> { names.iter().map(one).collect() };
-        let everything = options.features.len() == 1 && options.features[0] == "all";
-        let (id, display) = (named(&options.id_column)?, named(&options.display_column)?);
+        let of_pairs = options.pairs.is_some() && options.features.is_empty();
+        let everything = of_pairs || options.features.len() == 1 && options.features[0] == "all";
+        let (mut id, display) = (named(&options.id_column)?, named(&options.display_column)?);
+        // As R and pandas write the names of rows.
+        if of_pairs && id.is_none() && header.first().is_some_and(String::is_empty) {
+            id = Some(0);
+        }
         let ignored = all(&options.ignore)?;
         let categories = all(&options.categories)?;
         let chosen = if everything { Vec::new() } else { all(&options.features)? };
@@ -212,7 +217,10 @@ impl Roles {
         let taken = |c: usize| {
             [id, display, known, apart, weights, image].contains(&Some(c)) || ignored.contains(&c)
         };
-        if class.is_none() && !everything && header.last().is_some_and(|last| last == "class") {
+        if class.is_none()
+            && (of_pairs || !everything)
+            && header.last().is_some_and(|last| last == "class")
+        {
             class = Some(header.len() - 1).filter(|&c| !taken(c) && !chosen.contains(&c));
         }
         let roles = [
@@ -233,8 +241,10 @@ impl Roles {
         let called = words.iter().any(|word| places.contains_key(word))
             || (options.class_column.is_none() && class.is_some());
         let otherwise = "--no-header reads a file without names";
-        check_names(header, place, &without_name, otherwise, called)?;
-        let counted = !listed && !called && counts(header);
+        // Row names stand below an empty corner, so that the first row certainly names the columns.
+        let cornered = options.pairs.is_some() && header.first().is_some_and(String::is_empty);
+        check_names(header, place, &without_name, otherwise, called || cornered)?;
+        let counted = !listed && !called && !of_pairs && counts(header);
         let mut is_settled = vec![false; header.len()];
         settled.iter().for_each(|&c| is_settled[c] = true);
         let free = (0..header.len()).filter(|&c| !is_settled[c]);
@@ -250,7 +260,7 @@ impl Roles {
                  columns that are shown or left out, for texts for example an embedding or word counts",
             ));
         }
-        let guessed = options.features.is_empty() && !listed;
+        let guessed = options.features.is_empty() && !listed && !of_pairs;
         Ok(Roles {
             class,
             known,

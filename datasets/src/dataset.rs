@@ -184,11 +184,13 @@ impl Dataset {
             0 => "nothing missing".into(),
             many => format!("{} missing", count(many, "value")),
         };
-        let mut text = format!(
-            "{}, {}{features}; {ids}; {classes}; {missing}",
-            count(self.n(), "object"),
-            count(self.d(), "feature")
-        );
+        let numbers = match self.data.kind() {
+            DataKind::Distances => "distances of all pairs".into(),
+            DataKind::Affinity => "affinities of all pairs".into(),
+            _ => count(self.d(), "feature"),
+        };
+        let objects = count(self.n(), "object");
+        let mut text = format!("{objects}, {numbers}{features}; {ids}; {classes}; {missing}");
         match self.data.weights().map_or(0, |all| all.iter().filter(|&&w| w == 0.0).count()) {
             0 => {}
             some => text += &format!("; {} of weight 0", count(some, "object")),

@@ -43,14 +43,17 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 /// 5. A built-in name.
 ///
 /// A CSV may hold missing values and words: its data is then a table, which only transforms take;
-/// [`Dataset::require_numbers`] says where they are. Numbers are features: that they may be distances or
-/// affinities is one of the notes of [`Dataset::reading`].
+/// [`Dataset::require_numbers`] says where they are. Numbers are features unless [`OpenOptions::pairs`] is set: that
+/// they may be distances or affinities is one of the notes of [`Dataset::reading`].
 ///
 /// # Errors
 /// `Data`, with file, line and column where there are any; `EmptyData`.
 pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     let mut found = found(name_or_path, options)?;
     found.reading.notes.extend(pairwise::note(&found.data));
+    if let Some(kind) = options.pairs {
+        return pairwise::of_pairs(found, kind, options.memory_limit);
+    }
     Ok(found)
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mustlink_core::serde_json::Value;
-use mustlink_core::{Error, Result};
+use mustlink_core::{DataKind, Error, Result};
 
 use crate::bytes::bad;
 
@@ -39,6 +39,11 @@ pub struct OpenOptions {
     pub categories: Vec<String>,
     /// The first row is an object already; columns are called `#1`, `#2` …
     pub no_header: bool,
+    /// Each column of the file is an object, and each row a feature. The first column names the features, and the
+    /// first row the objects. Other options see the table after rows and columns are exchanged.
+    pub transpose: bool,
+    /// The numbers are distances or affinities of pairs of objects: as many columns as rows, in the same order.
+    pub pairs: Option<DataKind>,
     /// The separator of cells. If absent, the one of `, ; tab |` that fits.
     pub separator: Option<char>,
     /// The decimal mark of numbers. If absent, a point.
@@ -101,6 +106,7 @@ impl OpenOptions {
         }
         let ways = [
             ("--no-header", self.no_header),
+            ("--transpose", self.transpose),
             ("--sep", self.separator.is_some()),
             ("--decimal", self.decimal.is_some()),
             ("--na", !self.missing.is_empty()),

@@ -1,9 +1,83 @@
-//! Checks of features that should be distances or affinities.
+//! Distances and affinities of pairs of objects, and features that should be such.
 //!
-//! Files are read as features. A matrix of pairs of objects has as many columns as rows and is the same on both
-//! sides of its diagonal; clustered on as features it gives clusters of something else.
+//! Files are read as features unless an option says otherwise. A matrix of pairs of objects has as many columns as
+//! rows and is the same on both sides of its diagonal; clustered on as features it gives clusters of something else.
 
-use mustlink_core::{Data, DataKind, Row};
+use std::collections::BTreeSet;
+
+use mustlink_core::text::count;
+use mustlink_core::{Data, DataKind, Result, Row};
+
+use crate::bytes::bad;
+use crate::columns::counts;
+use crate::dataset::Dataset;
+use crate::options::within;
+
+/// The place of the ids that come from the names of columns.
+pub(crate) const HEADER: &str = "header row";
+
+/// The plural of a kind of pairs in messages.
+fn plural(kind: DataKind) -> &'static str {
+    if kind == DataKind::Distances { "distances" } else { "affinities" }
+}
+
+/// The data set whose features were read from a matrix of pairs. The names of the columns become ids, unless there are
+/// ids or the names only count columns.
+///
+/// # Errors
+/// `Data` for a matrix with other than n columns, with missing values or words, for rows and columns in different
+/// orders, for sparse distances, and as in [`Data::distances`] and [`Data::affinity`].
+pub(crate) fn of_pairs(mut set: Dataset, kind: DataKind, limit: Option<u64>) -> Result<Dataset> {
+    let (n, d, what) = (set.n(), set.d(), plural(kind));
+    let place = if set.provenance.is_empty() { &set.name } else { &set.provenance }.clone();
+    if let Some(odd) = set.not_numbers() {
+        let message = format!("{}; all {what} must be known", odd.told());
+        return Err(bad(odd.place.clone(), message));
+    }
+    if n != d {
+        let message = format!(
+            "{what} need as many columns as rows, got {} and {}; declare other columns with --id, --class or --ignore",
+            count(n, "row"),
+            count(d, "column")
+        );
+        return Err(bad(place, message));
+    }
+    if kind == DataKind::Distances && set.data.kind() == DataKind::Csr {
+        let message = "a sparse matrix has no distance for most pairs; write all of them as a CSV or .npy file";
+        return Err(bad(place, message));
+    }
+    within(limit, 8 * (n * n) as u64, &place)?;
+    let names = std::mem::take(&mut set.feature_names);
+    match &set.ids {
+        Some(ids) if **ids != *names => {
+            let sorted = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
+            let at = ids.iter().zip(&names).position(|(id, name)| id != name);
+            if let Some(at) = at.filter(|_| sorted(ids) == sorted(&names)) {
+                let message = format!(
+                    "rows and columns must have the same order, but row {} is {} and column {} is {}",
+                    at + 1,
+                    ids[at],
+                    at + 1,
+                    names[at]
+                );
+                return Err(bad(place, message));
+            }
+        }
+        Some(_) => {}
+        None if names.is_empty() || counts(&names) || names[0].starts_with('#') => {}
+        None => {
+            set.ids = Some(names.into());
+            set.reading.id = Some(HEADER.into());
+        }
+    }
+    let x = set.data.to_dense();
+    let data = match kind {
+        DataKind::Distances => Data::distances(x),
+        _ => Data::affinity(x),
+    };
+    set.data = data.map_err(|e| e.at(&place))?.weighted_as(&set.data);
+    Ok(set)
+}
 
 /// Fewer objects have such features by chance.
 const FEW: usize = 3;
@@ -44,7 +118,7 @@ pub(crate) fn note(data: &Data) -> Option<String> {
     };
     Some(format!(
         "{n} rows and as many columns, the same on both sides of the diagonal: {what} of pairs? They are read as \
-         features; as {what} they come in from Python, kind=\"{kind}\""
+         features; --{what} FILE reads them as {what}, in Python kind=\"{kind}\""
     ))
 }
 

@@ -56,7 +56,11 @@ impl Records {
 
     /// Reads what `input` gives, within a memory limit.
     pub fn read(input: Input<'_>, expected: &str, limit: Option<u64>) -> Result<Self> {
-        let sheet = Sheet::open(input, None, expected)?;
+        Records::of(Sheet::open(input, None, expected)?, limit)
+    }
+
+    /// Reads the records of a sheet, within a memory limit.
+    pub fn of(sheet: Sheet<'_>, limit: Option<u64>) -> Result<Self> {
         let (header, place) = (sheet.header().to_vec(), sheet.place().to_string());
         let mut all = Cells::default();
         let take = |part: &mut Cells, line: u64, cells: &[&str]| {

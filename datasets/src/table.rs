@@ -9,11 +9,13 @@ use mustlink_core::text::{count, form};
 use mustlink_core::{Data, Error, Group, Result, Row};
 use ndarray::Array2;
 
-use crate::bytes::{Input, bad};
+use crate::bytes::{Input, bad, csv_text};
 use crate::columns::{Roles, first_row};
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::incomplete::{Gaps, Incomplete, Odd, Way};
 use crate::options::{OpenOptions, within};
+use crate::pairwise::HEADER;
+use crate::records::Records;
 use crate::sheet::Sheet;
 
 /// The content of some records: values row by row, and the cells of columns that hold text.
@@ -150,6 +152,9 @@ pub(crate) fn read(
     options: &OpenOptions,
     listed: bool,
 ) -> Result<Dataset> {
+    if options.transpose {
+        return read_transposed(input, name, options, listed);
+    }
     let place = input.place().to_string();
     let sheet = opened(input, options)?;
     let separator = sheet.separator();
@@ -250,6 +255,39 @@ pub(crate) fn read(
 
 /// The message about a file without objects.
 pub const NO_ROWS: &str = "the file has a header and no rows";
+/// Reads a CSV with one column per object. Its first column names the features, its first row the objects.
+fn read_transposed(
+    input: Input<'_>,
+    name: &str,
+    options: &OpenOptions,
+    listed: bool,
+) -> Result<Dataset> {
+    if options.no_header {
+        let message =
+            "--transpose needs a first row with the names of the objects; leave out --no-header";
+        return Err(bad(input.place(), message));
+    }
+    let records = Records::of(opened(input, options)?, options.memory_limit)?;
+    records.not_empty()?;
+    let place = format!("{}, transposed", records.place);
+    let text = csv_text(&place, |out| {
+        out.write_record([HEADER].into_iter().chain(records.cells(0)))?;
+        (1..records.header.len()).try_for_each(|c| {
+            out.write_record([records.header[c].as_str()].into_iter().chain(records.cells(c)))
+        })
+    })?;
+    drop(records);
+    let mut options = OpenOptions { transpose: false, separator: Some(','), ..options.clone() };
+    match &options.id_column {
+        // Another row of the file holds the ids.
+        Some(id) if id != HEADER => options.ignore.push(HEADER.into()),
+        _ => options.id_column = Some(HEADER.into()),
+    }
+    let mut set = read(Input::of(&text, &place), name, &options, listed)?;
+    set.reading.separator = None;
+    Ok(set)
+}
+
 
 /// The groups that the texts of `column` name.
 fn groups(
@@ -293,6 +331,10 @@ pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
     roles.judge(&header, 0, None, &place)?;
     let cells = Cells { decimal: options.decimal, missing: &options.missing };
     let take = |part: &mut Part, line, record: &[&str]| {
+    if options.transpose {
+        // The names of the features are in the rows below.
+        return Ok(());
+    }
         part.take(line, record, &header, &roles, &cells, &place)
     };
     sheet.first_records(take).map(drop)

@@ -304,6 +304,7 @@ fn open_options(spec: &DatasetEntry, source: &Source) -> OpenOptions {
         ignore: spec.ignore.clone(),
         categories: OpenOptions::declared_categories(&spec.transforms),
         no_header: spec.no_header,
+        transpose: spec.transpose,
         separator: spec.sep,
         decimal: spec.decimal,
         missing: spec.na.clone(),

@@ -3,4 +3,6 @@
 mod csv;
 mod names;
 mod npy;
+mod pairs;
 mod real;
+mod transposed;

@@ -121,6 +121,9 @@ pub struct DatasetEntry {
     /// Read the first row of a CSV as an object; columns are then called `#1`, `#2` …
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_header: bool,
+    /// Each column of a CSV is an object, and each row a feature. The first row contains the ids of the objects.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transpose: bool,
     /// Separator between the cells of a CSV. If absent, the one of `, ; tab |` that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sep: Option<char>,
