@@ -26,7 +26,33 @@ pub(crate) struct Input<'a> {
     packed: bool,
     unpacked: u64,
     place: String,
+    /// The sheet that was read, of a workbook with several.
+    note: Option<String>,
+    /// Cells of types instead of a text with separators.
+    is_typed: bool,
 }
+
+/// The cells of a file that is not a text, as CSV.
+#[cfg_attr(not(any(feature = "parquet", feature = "xlsx")), allow(dead_code))]
+pub(crate) struct Converted {
+    pub text: Vec<u8>,
+    /// The part of the file that they are from.
+    pub part: Option<String>,
+    pub note: Option<String>,
+}
+
+/// Turns the bytes of a file into CSV.
+type Convert = fn(Vec<u8>) -> std::result::Result<Converted, String>;
+
+/// The readers of files that are not texts, by the first bytes of such files.
+const CONVERTERS: &[(&[u8], Convert)] = &[
+    #[cfg(feature = "parquet")]
+    (b"PAR1", crate::parquet_table::to_csv),
+    #[cfg(feature = "xlsx")]
+    (b"PK\x03\x04", crate::workbook::to_csv),
+    #[cfg(feature = "xlsx")]
+    (b"\xd0\xcf\x11\xe0", crate::workbook::to_csv),
+];
 
 impl<'a> Input<'a> {
     /// A file, or the standard input for `-`.
@@ -40,7 +66,12 @@ impl<'a> Input<'a> {
 
     /// Bytes in memory.
     pub fn of(content: &'a [u8], place: &str) -> Input<'a> {
-        Input { reader: Box::new(content), packed: false, unpacked: 0, place: place.into() }
+        Input::plain(Box::new(content), place)
+    }
+
+    fn plain(reader: Box<dyn Read + 'a>, place: &str) -> Self {
+        let (place, note) = (place.into(), None);
+        Input { reader, packed: false, unpacked: 0, place, note, is_typed: false }
     }
 
     /// Bytes that a reader gives.
@@ -51,9 +82,30 @@ impl<'a> Input<'a> {
         if !packed && !head.is_empty() && place.ends_with(".gz") {
             return Err(bad(place, "is named .gz and is not gzip"));
         }
+        if let Some((_, convert)) = CONVERTERS.iter().find(|(begin, _)| head.starts_with(begin)) {
+            let mut content = Vec::new();
+            source.read_to_end(&mut content).map_err(|e| bad(place, e.to_string()))?;
+            let converted = convert(content).map_err(|message| bad(place, message))?;
+            let place = match converted.part {
+                Some(part) => format!("{place}, {part}"),
+                None => place.to_string(),
+            };
+            let input = Input::plain(Box::new(io::Cursor::new(converted.text)), &place);
+            return Ok(Input { note: converted.note, is_typed: true, ..input });
+        }
         let reader: Box<dyn Read> =
             if packed { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };
-        Ok(Input { reader, packed, unpacked: 0, place: place.into() })
+        Ok(Input { packed, ..Input::plain(reader, place) })
+    }
+
+    /// The note for people about what was read.
+    pub fn note(&self) -> Option<String> {
+        self.note.clone()
+    }
+
+    /// True for cells with types, which have no separator and no decimal mark.
+    pub fn is_typed(&self) -> bool {
+        self.is_typed
     }
 
     /// How it is called in messages.

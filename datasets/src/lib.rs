@@ -28,12 +28,14 @@ mod open;
 mod options;
 mod pairs_csv;
 mod pairwise;
+mod parquet_table;
 mod partitions;
 mod records;
 mod sheet;
 mod steps;
 mod table;
 mod thousands;
+mod workbook;
 
 pub use answers_csv::{FileAnswer, read_answers, read_known_answers, write_questions};
 pub use builtin::builtin_names;

@@ -38,7 +38,8 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 /// 2. `builtin:NAME` is the set of that name built into the program.
 /// 3. Text with a `/`, a `\` or a `.` is a path: a `.csv`, a `.tsv`, a `.txt` with such a table, a `.mtx`
 ///    (with `labels.txt` and `terms.txt` in its folder, if they exist), any of them with `.gz`, a `.npy`
-///    of numpy, or a folder with `matrix.mtx`.
+///    of numpy, or a folder with `matrix.mtx`. With the feature `parquet` also a `.parquet`, with the feature
+///    `xlsx` the first sheet of a workbook.
 /// 4. A name in the manifest of a data directory, the first that has it.
 /// 5. A built-in name.
 ///
@@ -50,10 +51,10 @@ pub fn available(options: &OpenOptions) -> Result<Vec<Listing>> {
 /// `Data`, with file, line and column where there are any; `EmptyData`.
 pub fn open(name_or_path: &str, options: &OpenOptions) -> Result<Dataset> {
     let mut found = found(name_or_path, options)?;
-    found.reading.notes.extend(pairwise::note(&found.data));
     if let Some(kind) = options.pairs {
         return pairwise::of_pairs(found, kind, options.memory_limit);
     }
+    found.reading.notes.extend(pairwise::note(&found.data));
     Ok(found)
 }
 
@@ -113,10 +114,22 @@ pub fn is_table(name_or_path: &str) -> bool {
     name_or_path == "-" || stem_of_table(name_or_path).is_some()
 }
 
-/// The name of a CSV, or of a similar table with tabs, without the ending.
+/// Endings of tables that are not text.
+const TYPED: [&str; 5] = [".parquet", ".xlsx", ".xlsm", ".xls", ".ods"];
+
+/// The name of a CSV, or of a similar table with tabs or with typed cells, without the ending.
 fn stem_of_table(file: &str) -> Option<&str> {
     let plain = file.strip_suffix(".gz").unwrap_or(file);
-    [".csv", ".tsv", ".txt"].iter().find_map(|ending| plain.strip_suffix(ending))
+    let text = [".csv", ".tsv", ".txt"].iter().find_map(|ending| plain.strip_suffix(ending));
+    // Windows shows file names in capitals now and then.
+    let start = |ending: &&str| {
+        file.len().checked_sub(ending.len()).filter(|&at| file.is_char_boundary(at))
+    };
+    let typed = TYPED.iter().find_map(|ending| {
+        let (stem, own) = file.split_at(start(&ending)?);
+        own.eq_ignore_ascii_case(ending).then_some(stem)
+    });
+    text.or(typed)
 }
 
 /// Checks that a name is that of a data set; paths pass.
@@ -188,12 +201,9 @@ fn path(path: &Path, options: &OpenOptions) -> Result<Dataset> {
         options.refuse_of_csv(&shown(path))?;
         return npy(path, stem, options.memory_limit);
     }
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
-    if ["xlsx", "xlsm", "xls", "ods", "numbers"].contains(&ending.as_str()) {
-        return Err(bad(shown(path), "is a workbook; save the sheet as CSV"));
-    }
     Err(bad(
         shown(path),
-        "unknown kind of file; accepted are .csv, .tsv, .txt and .mtx, also with .gz; .npy; folders with matrix.mtx",
+        "unknown kind of file; accepted are .csv, .tsv, .txt and .mtx, also with .gz; .npy, .parquet, .xlsx, .ods; \
+         folders with matrix.mtx",
     ))
 }

@@ -98,6 +98,12 @@ impl OpenOptions {
         all.map(String::as_str)
     }
 
+    /// Refuses options about the text of a CSV, for cells that are not text.
+    pub(crate) fn refuse_of_text(&self, place: &str) -> Result<()> {
+        let ways = [("--sep", self.separator.is_some()), ("--decimal", self.decimal.is_some())];
+        refuse_of_csv_alone(place, &ways)
+    }
+
     /// Refuses options that only a CSV has, for data that is not a CSV.
     pub(crate) fn refuse_of_csv(&self, place: &str) -> Result<()> {
         if let Some(column) = self.named_columns().next() {
@@ -107,15 +113,17 @@ impl OpenOptions {
         let ways = [
             ("--no-header", self.no_header),
             ("--transpose", self.transpose),
-            ("--sep", self.separator.is_some()),
-            ("--decimal", self.decimal.is_some()),
             ("--na", !self.missing.is_empty()),
         ];
-        match ways.into_iter().find(|(_, given)| *given) {
-            Some((way, _)) => {
-                Err(bad(place, format!("is not a CSV, and {way} is for CSV files only")))
-            }
-            None => Ok(()),
-        }
+        self.refuse_of_text(place)?;
+        refuse_of_csv_alone(place, &ways)
+    }
+}
+
+/// Refuses options that are given, for data that is not a CSV.
+fn refuse_of_csv_alone(place: &str, ways: &[(&str, bool)]) -> Result<()> {
+    match ways.iter().find(|(_, given)| *given) {
+        Some((way, _)) => Err(bad(place, format!("is not a CSV, and {way} is for CSV files only"))),
+        None => Ok(()),
     }
 }

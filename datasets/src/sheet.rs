@@ -17,11 +17,21 @@ const PIECE: usize = 128 << 10;
 /// The longest record: more is a quote left open, or no CSV.
 const LONGEST: usize = 64 << 20;
 /// First bytes of files that are not UTF-8 text, with the message about each.
-const NO_TEXT: [(&[u8], &str); 5] = [
+const NO_TEXT: [(&[u8], &str); 6] = [
     (b"\xff\xfe", "is UTF-16 text; save it as UTF-8"),
     (b"\xfe\xff", "is UTF-16 text; save it as UTF-8"),
-    (b"PK\x03\x04", "is a workbook of Excel, or another ZIP archive; save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "is a workbook of an old Excel; save the sheet as CSV"),
+    (
+        b"PK\x03\x04",
+        "is a workbook or another ZIP archive, and this program is built without xlsx; save the sheet as CSV",
+    ),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "is an old workbook, and this program is built without xlsx; save the sheet as CSV",
+    ),
+    (
+        b"PAR1",
+        "is a Parquet file, and this program is built without parquet; save the table as CSV",
+    ),
     (b"\x93NUMPY", "is an NPY file; its name must end with .npy"),
 ];
 /// The separators of cells that are detected.
@@ -77,7 +87,8 @@ impl<'a> Sheet<'a> {
         if let Some((_, told)) = NO_TEXT.iter().find(|(begin, _)| sheet.rest.starts_with(begin)) {
             return Err(bad(sheet.input.place(), *told));
         }
-        let named = said_by_a_line(&sheet.rest);
+        let given = given || sheet.input.is_typed();
+        let named = said_by_a_line(&sheet.rest).filter(|_| !sheet.input.is_typed());
         if let Some((_, length)) = named {
             sheet.skip(length);
         }
@@ -128,6 +139,11 @@ impl<'a> Sheet<'a> {
     /// How the file is called in messages.
     pub fn place(&self) -> &str {
         self.input.place()
+    }
+
+    /// The note for people about the part of the file that is read.
+    pub fn note(&self) -> Option<String> {
+        self.input.note()
     }
 
     /// Hands every record to `each`, with its line and one trimmed cell per column, in order within a

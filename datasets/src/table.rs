@@ -157,7 +157,7 @@ pub(crate) fn read(
     }
     let place = input.place().to_string();
     let sheet = opened(input, options)?;
-    let separator = sheet.separator();
+    let (separator, note) = (sheet.separator(), sheet.note());
     let header = sheet.header().to_vec();
     let hinted = |e: Error| match header.as_slice() {
         [one] => with_hint(e, one),
@@ -186,7 +186,8 @@ pub(crate) fn read(
         Row::Sparse(..) => unreachable!("a table is not sparse"),
     };
     roles.judge(&header, n, Some(&value), &place)?;
-    let mut notes: Vec<String> = roles.doubtful(&header, n, &value).into_iter().collect();
+    let mut notes: Vec<String> = note.into_iter().collect();
+    notes.extend(roles.doubtful(&header, n, &value));
     if roles.counted {
         notes.push(first_row(&header, "--no-header reads it as an object"));
     }
@@ -253,8 +254,6 @@ pub(crate) fn read(
     })
 }
 
-/// The message about a file without objects.
-pub const NO_ROWS: &str = "the file has a header and no rows";
 /// Reads a CSV with one column per object. Its first column names the features, its first row the objects.
 fn read_transposed(
     input: Input<'_>,
@@ -289,6 +288,8 @@ fn read_transposed(
 }
 
 
+/// The message about a file without objects.
+pub const NO_ROWS: &str = "the file has a header and no rows";
 /// The groups that the texts of `column` name.
 fn groups(
     texts: &[String],
@@ -307,6 +308,9 @@ fn groups(
 
 fn opened<'a>(input: Input<'a>, options: &OpenOptions) -> Result<Sheet<'a>> {
     let expected = "a header row and one row per object";
+    if input.is_typed() {
+        options.refuse_of_text(input.place())?;
+    }
     Sheet::open_as(input, options.separator, expected, !options.no_header)
 }
 
@@ -327,14 +331,14 @@ pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
     let place = input.place().to_string();
     let sheet = opened(input, options)?;
     let header = sheet.header().to_vec();
-    let roles = Roles::of(&header, options, false, &place)?;
-    roles.judge(&header, 0, None, &place)?;
-    let cells = Cells { decimal: options.decimal, missing: &options.missing };
-    let take = |part: &mut Part, line, record: &[&str]| {
     if options.transpose {
         // The names of the features are in the rows below.
         return Ok(());
     }
+    let roles = Roles::of(&header, options, false, &place)?;
+    roles.judge(&header, 0, None, &place)?;
+    let cells = Cells { decimal: options.decimal, missing: &options.missing };
+    let take = |part: &mut Part, line, record: &[&str]| {
         part.take(line, record, &header, &roles, &cells, &place)
     };
     sheet.first_records(take).map(drop)

@@ -6,3 +6,4 @@ mod npy;
 mod pairs;
 mod real;
 mod transposed;
+mod typed;
