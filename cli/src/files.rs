@@ -50,6 +50,11 @@ pub(crate) struct ColumnArgs {
     /// The first row is an object; columns are called #1, #2 …
     #[arg(long)]
     pub no_header: bool,
+    /// Each column is an object, each row a feature
+    ///
+    /// The first row names the objects, and the first column the features, as in tables of genes.
+    #[arg(long, conflicts_with = "no_header")]
+    pub transpose: bool,
     /// Separator of cells: a character, or tab [default: detected]
     ///
     /// mustlink detects , ; tab and |.
@@ -78,6 +83,7 @@ impl ColumnArgs {
             features: self.features.clone(),
             ignore: self.ignore.clone(),
             no_header: self.no_header,
+            transpose: self.transpose,
             separator: self.sep,
             decimal: self.decimal,
             missing: self.na.clone(),

@@ -17,8 +17,9 @@ pub(crate) const GROUPS: [(&str, &str); 5] = [
 const HEADINGS: [(&str, &str); 5] = [
     (
         "Data",
-        "data pairs partitions score_range constraints labels id class display features ignore no_header sep decimal na apart \
-         object_weights data_dir text show_text image series show truth truth_column labels_column",
+        "data distance_matrix affinity_matrix pairs partitions score_range constraints labels id class display features \
+         ignore no_header transpose sep decimal na apart object_weights data_dir text show_text image series show truth \
+         truth_column labels_column",
     ),
     (
         "Method",

@@ -58,6 +58,7 @@ impl Job {
     /// Reads data set, method and constraints.
     pub fn open(args: &JobArgs, selecting: bool) -> std::result::Result<Self, Failure> {
         args.check_set_once()?;
+        let args = &args.completed()?;
         if args.data == "-" && args.constraints.as_deref() == Some("-") {
             return Err(Failure::usage("--data and --constraints cannot both be -"));
         }
@@ -71,7 +72,8 @@ impl Job {
         let mut open = OpenOptions {
             apart_column: args.apart.clone(),
             weights_column: args.object_weights.clone(),
-            categories: categories(document.as_ref(), &args.sets),
+            categories: categories(document.as_ref(), args.transforms.as_ref(), &args.sets),
+            pairs: args.kind_of_pairs(),
             memory_limit: args.memory_limit.or_else(crate::memory::default_limit),
             ..columns
         };
@@ -85,9 +87,10 @@ impl Job {
             // A text that is a number is a text, too.
             open.categories.push(text.clone());
         }
-        let original = mustlink_datasets::open(&args.data, &open)?;
+        let mut original = mustlink_datasets::open(&args.data, &open)?;
+        original.reading.described_by.clone_from(&args.described_by);
         args.text.as_ref().map_or(Ok(()), |text| check_texts(&original, text))?;
-        let (by_id, limit) = (args.columns.id.is_some(), open.memory_limit);
+        let (by_id, limit) = (original.ids.is_some(), open.memory_limit);
         let given = match &args.constraints {
             Some(file) => read_constraints(file, &original, by_id, limit, &|text| args.note(text))?,
             None => Constraints::default(),

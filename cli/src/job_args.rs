@@ -3,21 +3,44 @@
 use std::path::{Path, PathBuf};
 
 use clap_complete::ArgValueCompleter;
-use mustlink::Error;
 use mustlink::registry::Role;
+use mustlink::{DataKind, Error};
+use serde_json::Value;
 
 use crate::files::{ColumnArgs, Named};
 use crate::options::{self, DataDir};
-use crate::{complete, term};
+use crate::{complete, data_file, term};
 
 /// The arguments that `cluster` and `select` share.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct JobArgs {
     /// Data set: a built-in name, a path, or - for standard input
     ///
-    /// Paths end in .csv, .tsv, .txt or .mtx, also with .gz, or in .npy. The data directory adds names.
-    #[arg(long, value_name = "DATA", add = ArgValueCompleter::new(complete::data))]
+    /// Paths end in .csv, .tsv, .txt or .mtx, also with .gz, or in .npy, .parquet, .xlsx or .ods. The data directory
+    /// adds names. Options are also read from NAME.toml next to NAME.csv, or from data.toml in its folder.
+    #[arg(
+        long, value_name = "DATA", add = ArgValueCompleter::new(complete::data),
+        required_unless_present_any = PAIRS, default_value = "", hide_default_value = true
+    )]
     pub data: String,
+    /// Matrix of the distances of all pairs, instead of --data
+    ///
+    /// A .csv or .npy file with as many columns as rows. Names of columns become ids. For methods that accept
+    /// distances, such as hierarchical, hdbscan and spectral.
+    #[arg(id = PAIRS[0], long = "distances", value_name = "FILE", conflicts_with_all = ["data", PAIRS[1]])]
+    pub distances: Option<String>,
+    /// Matrix of the affinities of all pairs, instead of --data
+    ///
+    /// As --distances; a .mtx file holds a graph of neighbours. For methods that accept affinities, such as
+    /// spectral and cosc.
+    #[arg(id = PAIRS[1], long = "affinities", value_name = "FILE", conflicts_with = "data")]
+    pub affinities: Option<String>,
+    /// Transforms of the data set, for a method without transforms.
+    #[arg(skip)]
+    pub transforms: Option<Value>,
+    /// The file next to the data that gave some of the options.
+    #[arg(skip)]
+    pub described_by: Option<String>,
     /// The default is one method, not a choice among many.
     #[arg(skip)]
     pub one_method: bool,
@@ -114,10 +137,12 @@ pub(crate) struct JobArgs {
     pub quiet: bool,
 }
 
-/// The argument `--data` of a command in which the option `other` can replace it.
+/// Options that replace `--data`. Their names differ from the output of `predict --distances`.
+const PAIRS: [&str; 2] = ["distance_matrix", "affinity_matrix"];
+
+/// The argument `--data` of a command in which the option `other` can replace it, too.
 pub(crate) fn replaceable(data: clap::Arg, other: &'static str) -> clap::Arg {
-    let data = data.required(false).required_unless_present(other);
-    data.default_value("").hide_default_value(true)
+    data.required_unless_present(other)
 }
 
 /// How long a method that tries others may take.
@@ -178,10 +203,37 @@ impl JobArgs {
         check_set_once(&options, &self.sets)
     }
 
+    /// The same arguments, with the options from the file next to the data, which is named in a note, and with the
+    /// matrix of pairs as data.
+    pub fn completed(&self) -> mustlink::Result<JobArgs> {
+        let data = self.distances.as_ref().or(self.affinities.as_ref()).unwrap_or(&self.data);
+        let others = [&self.text, &self.apart, &self.object_weights].into_iter().flatten();
+        let in_use: Vec<&str> = others.map(String::as_str).collect();
+        // The text is the only feature, and has transforms of its own.
+        let unused = if self.text.is_some() { "features transforms" } else { "" };
+        let completed = data_file::completed(&self.columns, data, &in_use, unused)?;
+        completed.note.iter().for_each(|note| self.note(note));
+        Ok(JobArgs {
+            data: data.clone(),
+            columns: completed.columns,
+            transforms: completed.transforms,
+            described_by: completed.file,
+            ..self.clone()
+        })
+    }
+
+    /// The kind of the data, if they are about pairs.
+    pub fn kind_of_pairs(&self) -> Option<DataKind> {
+        let distances = self.distances.as_ref().map(|_| DataKind::Distances);
+        distances.or(self.affinities.as_ref().map(|_| DataKind::Affinity))
+    }
+
     /// The files it reads, by option; the ledger is written too, and by nothing else.
-    pub fn inputs(&self) -> [Named<'_>; 4] {
+    pub fn inputs(&self) -> [Named<'_>; 6] {
         [
             ("--data", Some(self.data.as_str())),
+            ("--distances", self.distances.as_deref()),
+            ("--affinities", self.affinities.as_deref()),
             ("--method", self.method.as_deref().and_then(Path::to_str)),
             ("--constraints", self.constraints.as_deref()),
             ("--ledger", self.ledger.as_deref().and_then(Path::to_str)),

@@ -20,10 +20,11 @@ use crate::verbs::score::shown;
 use crate::{interrupt, program, term};
 
 /// Options that judged pairs leave without a meaning.
-const WITHOUT_MEANING: &str = "data method clusterer selector oracle sets k id class labels display features text \
-                               ignore no_header sep decimal na object_weights selection_only data_dir weights save_model \
-                               plot plot_formats plot_title plot_size plot_names plot_no_constraints profile \
-                               out_candidates time dry_run validate";
+const WITHOUT_MEANING: &str = "data distance_matrix affinity_matrix transpose method clusterer selector oracle sets \
+                               k id class labels display features text ignore no_header sep decimal na \
+                               object_weights selection_only data_dir weights save_model plot plot_formats \
+                               plot_title plot_size plot_names plot_no_constraints profile out_candidates time \
+                               dry_run validate";
 
 /// Most questions on a sheet, unless there is a budget.
 const QUESTIONS: usize = 50;

@@ -19,6 +19,7 @@ mod broken;
 mod candidates;
 mod complaint;
 mod complete;
+mod data_file;
 mod dry_run;
 mod failure;
 mod feature_weights;

@@ -4,7 +4,7 @@ use mustlink::config::{self, Document, Node};
 use mustlink::error::Diagnostic;
 use mustlink::method::Method;
 use mustlink::prelude::*;
-use mustlink::scripts;
+use mustlink::{DataKind, scripts};
 use mustlink_datasets::{Dataset, OpenOptions};
 use serde_json::json;
 
@@ -68,6 +68,7 @@ pub(crate) fn method_file(
         None => Document::parse("the default method", "")?,
     };
     let mut notes = Vec::new();
+    take_transforms(&mut document, args.transforms.as_ref());
     if args.text.is_some() && document.root().get("transforms").is_none() {
         document.root_mut().insert("transforms", Node::synthetic(&json!(OF_TEXTS)));
         if !args.sets.iter().any(|set| sets(set, "transforms")) {
@@ -174,11 +175,24 @@ pub(crate) fn as_written(complaints: &mut [Diagnostic], plugins: &[(&str, Option
     }
 }
 
+/// Gives a method without transforms those of the data set.
+fn take_transforms(document: &mut Document, of_data: Option<&Value>) {
+    if let (None, Some(transforms)) = (document.root().get("transforms"), of_data) {
+        document.root_mut().insert("transforms", Node::synthetic(transforms));
+    }
+}
+
 /// The columns that a method declares to be categories, with the changes of `--set` applied.
-pub(crate) fn categories(document: Option<&Document>, sets: &[String]) -> Vec<String> {
+/// `of_data`: the transforms of the data set.
+pub(crate) fn categories(
+    document: Option<&Document>,
+    of_data: Option<&Value>,
+    sets: &[String],
+) -> Vec<String> {
     let Some(mut document) = document.cloned().or_else(|| Document::parse("", "").ok()) else {
         return Vec::new();
     };
+    take_transforms(&mut document, of_data);
     // Errors in options are reported when the method is built.
     sets.iter().for_each(|set| drop(document.set(set)));
     let transforms = document.root().get("transforms").map(Node::to_value).unwrap_or_default();
@@ -241,6 +255,13 @@ fn note_of(clusterer: &Value) -> String {
 fn default_clusterer_for(set: &Dataset, constrained: bool, one: bool) -> Value {
     // Nor does auto take objects that count more than once.
     let one = one || set.data.weights().is_some();
+    match set.data.kind() {
+        DataKind::Distances if !constrained => return json!({ "type": "hierarchical" }),
+        DataKind::Distances => return json!({ "type": "constrained_complete_link" }),
+        DataKind::Affinity if !constrained => return json!({ "type": "spectral" }),
+        DataKind::Affinity => return json!({ "type": "cosc" }),
+        _ => {}
+    }
     match (constrained, one) {
         (true, false) => json!({ "type": "auto" }),
         (true, true) => json!({ "type": "pck_means", "weight": "auto" }),

@@ -32,8 +32,8 @@ pub(crate) fn path() -> std::io::Result<PathBuf> {
 }
 
 /// Options about the data, which many commands have.
-const DATA: &str = "--data --id --class --labels --display --name --features --ignore --sep --decimal --na --no-header \
-                    --data-dir";
+const DATA: &str = "--data --distances --affinities --id --class --labels --display --name --features --ignore --sep \
+                    --decimal --na --no-header --transpose --data-dir";
 
 /// The options of this command that `keep` accepts, with their values and a space before each word. What comes before
 /// the first option counts as an option without a name.

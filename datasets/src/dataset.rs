@@ -130,6 +130,8 @@ pub struct Reading {
     pub separator: Option<char>,
     /// The decimal mark of its numbers, unless it is a point.
     pub decimal: Option<char>,
+    /// The file next to it that gave some of the options.
+    pub described_by: Option<String>,
     /// Notes for a reader: features that may be classes.
     pub notes: Vec<String>,
     /// Why its data is a table and not numbers, with the first places and the ways out.
@@ -202,6 +204,9 @@ impl Dataset {
             Some('\t') => text += "; cells separated by tabs",
             Some(other) => text += &format!("; cells separated by {other}"),
             None => {}
+        }
+        if let Some(file) = &reading.described_by {
+            text += &format!("; options of {file}");
         }
         // Names of columns may have lines of their own, as those of spreadsheets do.
         text.replace(char::is_control, " ")

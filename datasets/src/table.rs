@@ -236,6 +236,7 @@ pub(crate) fn read(
         missing: all.gaps.len(),
         separator: Some(separator).filter(|&s| s != ','),
         decimal: options.decimal.filter(|&d| d != '.'),
+        described_by: None,
         notes,
         incomplete,
     };
@@ -287,9 +288,9 @@ fn read_transposed(
     Ok(set)
 }
 
-
 /// The message about a file without objects.
 pub const NO_ROWS: &str = "the file has a header and no rows";
+
 /// The groups that the texts of `column` name.
 fn groups(
     texts: &[String],
@@ -307,10 +308,10 @@ fn groups(
 }
 
 fn opened<'a>(input: Input<'a>, options: &OpenOptions) -> Result<Sheet<'a>> {
-    let expected = "a header row and one row per object";
     if input.is_typed() {
         options.refuse_of_text(input.place())?;
     }
+    let expected = "a header row and one row per object";
     Sheet::open_as(input, options.separator, expected, !options.no_header)
 }
 
@@ -330,11 +331,11 @@ fn with_hint(e: Error, name: &str) -> Error {
 pub(crate) fn check(input: Input<'_>, options: &OpenOptions) -> Result<()> {
     let place = input.place().to_string();
     let sheet = opened(input, options)?;
-    let header = sheet.header().to_vec();
     if options.transpose {
         // The names of the features are in the rows below.
         return Ok(());
     }
+    let header = sheet.header().to_vec();
     let roles = Roles::of(&header, options, false, &place)?;
     roles.judge(&header, 0, None, &place)?;
     let cells = Cells { decimal: options.decimal, missing: &options.missing };

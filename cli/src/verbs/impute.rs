@@ -173,7 +173,7 @@ pub(crate) fn run(args: &Args) -> std::result::Result<u8, Failure> {
     let (imputed, seconds) = imputed.map_err(|e| job.named(&e))?;
     if let (Some(out), Some(pairs)) = (&args.out, imputed.pairs) {
         let pairs = job.of_rows(&pairs)?;
-        let by_id = args.job.columns.id.is_some();
+        let by_id = job.original.ids.is_some();
         mustlink_datasets::write_constraints(out, &pairs, &job.original, by_id)?;
     }
     let classes = job.set.classes.is_some();

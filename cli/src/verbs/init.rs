@@ -2,15 +2,16 @@
 
 use clap_complete::ArgValueCompleter;
 use mustlink::DataKind;
-use mustlink_datasets::{Dataset, shell_word};
+use mustlink_datasets::{Dataset, OpenOptions, shell_word};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_new, check_outputs};
 use crate::options::DataDir;
-use crate::{complete, program, term};
+use crate::{complete, data_file, program, term};
 
 /// Write an experiment file or a method file to start from
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(before_help = "Examples:
   mustlink init --data my.csv --class kind --out my.toml
   mustlink run my.toml
@@ -42,7 +43,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             "--data -: an experiment file contains the name of its data, but standard input has no name; give a file",
         ));
     }
-    let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
+    let completed = data_file::completed(&args.columns, &args.data, &[], "")?;
+    completed.note.iter().for_each(|note| term::tell(&format!("note: {note}")));
+    let (columns, of_data) = (completed.columns, completed.transforms);
+    let args = &Args { columns, ..args.clone() };
+    let categories = of_data.as_ref().map(OpenOptions::declared_categories).unwrap_or_default();
+    let options = OpenOptions { categories, ..args.columns.open_options(&args.data_dir) };
+    let set = mustlink_datasets::open(&args.data, &options)?;
     let chosen = !args.columns.features.is_empty();
     // The file would make words of them, one column for each number or day.
     if let Some(found) = set.not_numbers().filter(|_| !chosen) {
@@ -56,7 +63,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             set.name
         )));
     }
-    let text = if args.method { method(&set) } else { experiment(args, &set) };
+    let steps = of_data.map_or_else(|| shown(&transforms(&set)), |steps| line_of(&steps));
+    let text = if args.method { method(&set, &steps) } else { experiment(args, &set, &steps) };
     mustlink_datasets::write_text(&args.out, &text)?;
     if args.out != "-" {
         term::tell(&format!("{}: {}", set.name, set.summary()));
@@ -108,7 +116,13 @@ fn shown(transforms: &[&str]) -> String {
     }
 }
 
-fn method(set: &Dataset) -> String {
+/// The transforms of a file next to the data.
+fn line_of(transforms: &Value) -> String {
+    let value = toml::Value::try_from(transforms).map(|value| value.to_string());
+    format!("transforms = {}\n", value.unwrap_or_default())
+}
+
+fn method(set: &Dataset, steps: &str) -> String {
     let k = set.k().unwrap_or(3);
     let k_note = if set.k().is_some() { "the number of classes" } else { "how many clusters?" };
     format!(
@@ -126,7 +140,7 @@ clusterer = \"pck_means\"
 ",
         name = set.name,
         summary = set.summary(),
-        transforms = shown(&transforms(set)),
+        transforms = steps,
     )
 }
 
@@ -140,7 +154,7 @@ fn seen_from_out(args: &Args) -> String {
 }
 
 /// The section of an experiment about the data.
-fn dataset(args: &Args, set: &Dataset) -> String {
+fn dataset(args: &Args, set: &Dataset, steps: &str) -> String {
     let columns = &args.columns;
     let mut dataset = format!("id = {}\n", quoted(&set.name));
     if mustlink_datasets::is_path(&args.data) {
@@ -156,6 +170,7 @@ fn dataset(args: &Args, set: &Dataset) -> String {
         ("features", names(&columns.features)),
         ("ignore", names(&columns.ignore)),
         ("no_header", columns.no_header.then(|| "true".to_string())),
+        ("transpose", columns.transpose.then(|| "true".to_string())),
         ("sep", columns.sep.map(|c| quoted(&c.to_string()))),
         ("decimal", columns.decimal.map(|c| quoted(&c.to_string()))),
         ("na", names(&columns.na)),
@@ -163,7 +178,7 @@ fn dataset(args: &Args, set: &Dataset) -> String {
     for (name, value) in keys.into_iter().filter_map(|(name, value)| Some((name, value?))) {
         dataset += &format!("{name} = {value}\n");
     }
-    dataset + &shown(&transforms(set))
+    dataset + steps
 }
 
 /// The sections about scored objects and numbers of questions: `asks` if the classes answer them.
@@ -236,7 +251,7 @@ selector = \"explore_consolidate\"
     }
 }
 
-fn experiment(args: &Args, set: &Dataset) -> String {
+fn experiment(args: &Args, set: &Dataset, steps: &str) -> String {
     let labels = args.columns.labels.is_some();
     let known = set.classes.is_some() || labels;
     let (k, scored) = if known {
@@ -266,7 +281,7 @@ id = \"k-means\"
         name = set.name,
         summary = set.summary(),
         quoted = quoted(&set.name),
-        dataset = dataset(args, set),
+        dataset = dataset(args, set, steps),
         split = split(set, known, !labels),
         others = others(known, !labels),
     )

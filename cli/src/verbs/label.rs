@@ -441,7 +441,7 @@ fn imported(args: &Args, job: &Job) -> mustlink::Result<Vec<Imported>> {
     let read = if mustlink_ledger::is_ledger(Path::new(file)) {
         of_ledger(file, job)?
     } else {
-        let by_id = args.job.columns.id.is_some();
+        let by_id = job.original.ids.is_some();
         let read = mustlink_datasets::read_answers(file, &job.original, by_id)?;
         read.into_iter().map(|answer| (answer, None)).collect()
     };

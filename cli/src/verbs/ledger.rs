@@ -18,7 +18,7 @@ use mustlink_label::{annotator, is_own};
 use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs, same};
 use crate::options::DataDir;
-use crate::term;
+use crate::{data_file, term};
 
 /// Combine the answers of several annotators
 #[derive(Debug, clap::Args)]
@@ -109,7 +109,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             )));
         }
     }
-    let set = mustlink_datasets::open(&args.data, &args.columns.open_options(&args.data_dir))?;
+    let completed = data_file::completed(&args.columns, &args.data, &[], "transforms")?;
+    completed.note.iter().for_each(|note| term::tell(&format!("note: {note}")));
+    let options = completed.columns.open_options(&args.data_dir);
+    let set = mustlink_datasets::open(&args.data, &options)?;
     let (people, scene) = (names(&args.ledgers), set.scene(Context::new(0)));
     let (mut votes, mut given, mut cast) = (Votes::new(), vec![0; people.len()], Vec::new());
     let mut sessions: BTreeMap<Moment, &PathBuf> = BTreeMap::new();
@@ -163,7 +166,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         (weight > 0.0).then_some(Constraint { strength, ..pair })
     });
     let constraints = Constraints::new(set.n(), pairs)?;
-    mustlink_datasets::write_constraints(&args.out, &constraints, &set, args.columns.id.is_some())?;
+    mustlink_datasets::write_constraints(&args.out, &constraints, &set, set.ids.is_some())?;
     if let Some(file) = &args.disagreements {
         mustlink_datasets::write_rows(file, disagreements(&votes, &people, &set))?;
     }

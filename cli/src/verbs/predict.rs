@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::files::{ColumnArgs, check_outputs};
 use crate::model::{Model, Placing, Predicted, require_numbers, sorted_out};
 use crate::options::{self, DataDir, Format};
-use crate::{complete, program, term};
+use crate::{complete, data_file, program, term};
 
 /// Assign new objects to the clusters of a saved model
 #[derive(Debug, clap::Args)]
@@ -330,7 +330,11 @@ fn objects(
     limit: Option<u64>,
     warnings: &mut Vec<String>,
 ) -> mustlink::Result<Dataset> {
-    let open = args.columns.open_options(&args.data_dir);
+    let unused = data_file::OF_KNOWN_DATA;
+    let completed = data_file::completed(&args.columns, &args.data, &[], unused)?;
+    let note = completed.note.iter().filter(|_| !args.quiet);
+    note.for_each(|note| term::tell(&format!("note: {note}")));
+    let open = completed.columns.open_options(&args.data_dir);
     let mut open = OpenOptions { memory_limit: limit, ..open };
     let sorted = |names: &[String]| {
         let mut names = names.to_vec();

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         &args.out,
         &selected,
         &job.original,
-        args.job.columns.id.is_some(),
+        job.original.ids.is_some(),
     )?;
     if !args.job.quiet {
         let c = selection.counts(selection.asked());
@@ -118,7 +118,7 @@ fn questions(args: &Args, job: &Job) -> Result<u8, Failure> {
     job.finish(&args.job);
     let asked = made.map_err(|e| job.named(&e))?;
     let rows: Vec<(u32, u32)> = asked.iter().map(|&(i, j)| (job.row(i), job.row(j))).collect();
-    let by_id = args.job.columns.id.is_some();
+    let by_id = job.original.ids.is_some();
     mustlink_datasets::write_questions(&args.out, &rows, &job.original, by_id)?;
     if !args.job.quiet {
         let asked = count(rows.len(), "question");

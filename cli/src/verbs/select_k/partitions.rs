@@ -18,9 +18,9 @@ use crate::verbs::consensus::columns_text;
 use crate::{interrupt, program, term};
 
 /// Options that partitions leave without a meaning.
-const WITHOUT_MEANING: &str = "data method clusterer selector oracle sets k constraints labels display features \
-                               no_header sep decimal na text apart object_weights budget ledger selection_only \
-                               data_dir draws";
+const WITHOUT_MEANING: &str = "data distance_matrix affinity_matrix transpose method clusterer selector oracle sets \
+                               k constraints labels display features no_header sep decimal na text apart \
+                               object_weights budget ledger selection_only data_dir draws";
 
 /// The figures, after the name of the command.
 const FIGURES: [&str; 4] = ["distribution", "co-association", "counts", "members"];

@@ -7,6 +7,7 @@ mod broken;
 mod catalogue;
 mod columns;
 mod consensus;
+mod data_files;
 mod experiments;
 mod faults;
 mod feature_weights;
