@@ -416,7 +416,7 @@ fn what_nobody_was_asked_is_known_and_served() {
     let single = single(registry::build_default("random_pairs").unwrap());
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("l");
-    let seen = single.seen().unwrap().problem;
+    let seen = single.seen().unwrap();
     let asked = session(&single, &dir.path().join("plain"), |s| answer(&single, s, 6));
     let (view, on_conflict) = Default::default();
     let known = asked.constraints(6, view, on_conflict, &Constraints::default()).unwrap();
@@ -430,8 +430,8 @@ fn what_nobody_was_asked_is_known_and_served() {
         .collect();
     let import = |more: &[Imported]| {
         let all = [&imported[..], more].concat();
-        let driver = open_driver(&single, &seen, &path, &all)?;
-        let (session, work) = Session::new(&seen, Some(8));
+        let driver = open_driver(&single, &seen.problem, &path, &all)?;
+        let (session, work) = Session::new(&seen.problem, Some(8));
         std::thread::scope(|scope| {
             let working = scope.spawn(|| work.run(&single, &seen, driver));
             let view = standing(&session);
