@@ -133,10 +133,14 @@ def test_an_error_is_shown_and_the_answer_can_be_taken_back():
 def test_numbers_that_are_far_apart_are_marked():
     frame = pd.DataFrame({"near": np.linspace(0, 1, 40), "far": np.linspace(0, 1, 40)})
     frame.loc[[0, 1], ["near", "far"]] = [[0.5, 0.1], [0.6, 0.4]]
+    frame["gap"] = [np.nan, *range(39)]
+    frame["word"] = ["red", None] * 20
     buttons = Buttons(Session(X, {"type": "fixed_list", "pairs": [[0, 1]]}), show=frame)
     buttons.wait()
     assert "<b>0.4</b>" in buttons._card.value and "0.6" in buttons._card.value
+    # A missing value is not marked.
     assert Page(buttons._card.value).elements.count("b") == 2
+    assert Page(buttons._card.value).elements.count("i") == buttons._card.value.count(">missing<") == 2
 
 
 def test_texts_columns_and_images_are_shown():

@@ -209,17 +209,24 @@ def _matrix(given: Any) -> Any:
 
 
 def _cells(given: Any, place: Sequence[int], pair: tuple[int, int]) -> list[tuple[str, ...]]:
-    """The columns of two objects. Numbers that are far apart in the range of their column are bold, like other words."""
+    """Return the columns of two objects. Bold: numbers far apart in the range of their column, and other words."""
     cells, columns = getattr(given, "iloc", given), getattr(given, "columns", None)
     names = [f"column {at}" for at in range(given.shape[1])] if columns is None else list(columns)
     rows: list[tuple[str, ...]] = []
     for at, name in enumerate(names[:_MOST]):
         values = [cells[place[row], at] for row in pair]
-        mark = "<b>{}</b>" if _differ(cells[:, at], *values) else "{}"
-        rows.append((escaped(name), *(mark.format(_text(value)) for value in values)))
+        known = not any(map(_is_missing, values))
+        mark = "<b>{}</b>" if known and _differ(cells[:, at], *values) else "{}"
+        texts = ("<i>missing</i>" if _is_missing(value) else _text(value) for value in values)
+        rows.append((escaped(name), *map(mark.format, texts)))
     if len(names) > _MOST:
         rows.append((f"and {_display.count(len(names) - _MOST, 'more column')}", "", ""))
     return rows
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or NA."""
+    return value is None or (not isinstance(value, str) and str(value) in ("nan", "NaT", "<NA>"))
 
 
 def _differ(column: Any, first: Any, second: Any) -> bool:
@@ -227,9 +234,6 @@ def _differ(column: Any, first: Any, second: Any) -> bool:
     try:
         numbers, apart = np.asarray(column, dtype=float), abs(float(first) - float(second))
     except (TypeError, ValueError):
-        return str(first) != str(second)
-    if np.isnan(apart):
-        # A missing value differs from a number.
         return str(first) != str(second)
     return bool(apart > 0 and apart >= _FAR * (np.nanmax(numbers) - np.nanmin(numbers)))
 
