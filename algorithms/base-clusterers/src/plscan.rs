@@ -231,7 +231,7 @@ mod tests {
 
     /// The cluster of each object as a letter, in order of first appearance; noise is a dot.
     fn letters(c: &Clustering) -> String {
-        let shown = c.clone().shown().labels;
+        let shown = c.clone().shown(None).labels;
         let letter = |&label: &u32| if label == NONE { '.' } else { (b'a' + label as u8) as char };
         canonical(&shown).iter().map(letter).collect()
     }
@@ -367,7 +367,7 @@ mod tests {
     /// The members of each cluster.
     fn members(c: &Clustering) -> Vec<Vec<usize>> {
         let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        let shown = c.clone().shown().labels;
+        let shown = c.clone().shown(None).labels;
         for (i, &label) in shown.iter().enumerate().filter(|(_, label)| **label != NONE) {
             members.entry(label).or_default().push(i);
         }

@@ -220,7 +220,7 @@ mod tests {
         // Around one object alone: 2 is noise where 1 must be apart from 0 and 3.
         let apart = [Constraint::cannot(0, 1), Constraint::cannot(1, 3)];
         let c = run(&single(), &on_a_line(&LINE, &apart));
-        assert_eq!(c.shown().labels, [0, 1, NONE, 2, 2, 2, NONE]);
+        assert_eq!(c.shown(None).labels, [0, 1, NONE, 2, 2, 2, NONE]);
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn equal_objects_that_are_apart_stand_alone() {
         let c = run(&single(), &on_a_line(&[1.0; 4], &[Constraint::cannot(0, 2)]));
-        assert_eq!(c.shown().labels, [0, NONE, 1, NONE]);
+        assert_eq!(c.shown(None).labels, [0, NONE, 1, NONE]);
         let against = [Constraint::cannot(0, 1), Constraint::must(0, 1)];
         let e = single().cluster(&on_a_line(&LINE, &against), &Context::new(1));
         assert!(matches!(e, Err(Error::InconsistentConstraints(_))));

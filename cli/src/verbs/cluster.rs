@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use mustlink::clustering::{Clustering, Geometry, NONE, Status};
+use mustlink::clustering::{Geometry, NONE, Status};
 use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::selection::Selection;
 use mustlink::text::count;
