@@ -97,10 +97,10 @@ fn the_table_of_choosing_is_current() {
     let studies = studies.map(|(file, q)| (means(file, q), best_elsewhere(&draws(file, q))));
     let lines = [
         ("best of the 38 on each set, chosen with hindsight", "each"),
-        ("the same, chosen on the other draws", "elsewhere"),
+        ("the same, but chosen on the other draws", "elsewhere"),
         ("**`auto`**", "auto"),
         (
-            "the candidate with the best score alone, not the consensus (`ties = 0.0`)",
+            "only the candidate with the best score, not the consensus (`ties = 0.0`)",
             "best-score-alone",
         ),
         (
@@ -109,9 +109,9 @@ fn the_table_of_choosing_is_current() {
         ),
         ("the best of the 38 for all sets, chosen with hindsight", "all"),
         ("on each set, the one of the 38 that is best on the eleven other sets", "others"),
-        ("only candidates that do not use the answers: the one that satisfies most pairs", "cobs"),
+        ("among candidates that do not use the answers, the one that satisfies most pairs", "cobs"),
         ("`z_score` and `pck_means`", "z-pck"),
-        ("`pck_means` on data as read", "pck"),
+        ("`pck_means` without a transform", "pck"),
         ("`z_score` and `kmeans`", "z-kmeans"),
     ];
     let mut table =

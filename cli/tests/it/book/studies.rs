@@ -97,7 +97,7 @@ fn the_table_of_more_answers_is_current() {
     assert!(whole(&less) && whole(&more));
     let lines = [
         ("`auto`", "auto"),
-        ("the candidate with the best score alone (`ties = 0.0`)", "best-score-alone"),
+        ("only the candidate with the best score (`ties = 0.0`)", "best-score-alone"),
         ("`z_score`, `itml` and `pck_means`", "z-itml-pck"),
         ("`z_score`, `itml` and Ward's linkage", "z-itml-ward"),
         ("`z_score` and `constrained_em` with a tied covariance", "z-em-tied"),
