@@ -42,7 +42,7 @@ mod tests {
         let groups = [None, Some(1), None, Some(0), Some(1)];
         let single = with_noise(&groups, Noise::Singletons);
         assert_eq!((&single.labels[..], single.k), (&[2, 0, 3, 1, 0][..], 4));
-        assert_eq!(single.shown().labels, [NONE, 0, NONE, 1, 0]);
+        assert_eq!(single.shown(None).labels, [NONE, 0, NONE, 1, 0]);
         let one = with_noise(&groups, Noise::OneCluster);
         assert_eq!((&one.labels[..], one.k), (&[2, 0, 2, 1, 0][..], 3));
         assert_eq!(one.extras.noise, [true, false, true, false, false]);
