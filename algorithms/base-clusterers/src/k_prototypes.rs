@@ -48,7 +48,7 @@ pub struct KPrototypes {
     pub k: Option<usize>,
     /// Distance of two different words. "auto": half the mean standard deviation of the columns of numbers that vary,
     /// or 1 without such columns.
-    #[option(default = AutoOr::Auto, above = 0.0, inert = "the small problems have no columns of words")]
+    #[option(default = AutoOr::Auto, above = 0.0)]
     pub gamma: AutoOr<f64>,
     /// Options shared by methods that take Lloyd's steps.
     #[option(flatten)]
