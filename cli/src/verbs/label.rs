@@ -365,7 +365,7 @@ struct Ended {
     labels: Option<Vec<u32>>,
 }
 
-/// How to go on. A session in which nothing was left to ask would end at once.
+/// How to go on. The same command asks no question if the budget is spent or nothing was left to ask.
 fn again(selections: &[Selection]) -> &'static str {
     let all = |reason| selections.iter().all(|selection| selection.closed == reason);
     match (all(Some("budget")), all(None)) {

@@ -299,8 +299,7 @@ function result() {
     for (const [what, path] of state.written.files) files.append(made("dt", what), made("dd", path));
     all.push(files);
     add("h2", "Next");
-    const { again } = state.written;
-    const { next } = state.written;
+    const { again, next } = state.written;
     add("p", again[0].toUpperCase() + again.slice(1) + "." + (next.length ? " To use the answers with other methods:" : ""));
     for (const line of next) {
       // Lines end between words, not at the hyphens of options.
