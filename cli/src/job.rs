@@ -188,7 +188,14 @@ impl Job {
     /// As many clusters as classes, where these are known and no number is given.
     pub fn take_k_of_classes(&mut self, args: &JobArgs) {
         match self.single.take_k_of_classes() {
-            Some((_, Some(part))) => self.warn(args, part + ": --k sets their number"),
+            Some((k, Some(part))) => {
+                let found = if self.original.known.is_some() && self.clusterer() == "auto" {
+                    found_by_auto(k + 1)
+                } else {
+                    String::new()
+                };
+                self.warn(args, format!("{part}: --k sets their number{found}"));
+            }
             Some((k, None)) => {
                 args.note(&format!("k = {k}, the number of classes; --k chooses another"));
             }
@@ -437,6 +444,16 @@ fn with_known(args: &JobArgs, set: &Dataset, given: Constraints) -> Result<Const
 pub(crate) fn known_of(known: &Classes) -> String {
     let (objects, k) = (known.sizes().iter().sum(), known.k());
     format!("{} of {k} known {}", count(objects, "object"), form(k, "class", "classes"))
+}
+
+/// The options with which `auto` looks for at least `least` clusters, in a sentence about their number.
+fn found_by_auto(least: usize) -> String {
+    // By default, k_max is 8.
+    let most = match least + 3 {
+        ..=8 => String::new(),
+        most => format!(" --set clusterer.k_max={most}"),
+    };
+    format!(", --clusterer auto --set clusterer.k_min={least}{most} finds it")
 }
 
 /// The error about questions to which the method would not read the answers.

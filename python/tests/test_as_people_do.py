@@ -149,6 +149,14 @@ def test_whole_numbers_are_counted_as_they_would_be_sorted(dtype):
         assert classes(given, 200).tolist() == wanted.tolist()
 
 
+def test_auto_finds_a_class_of_which_no_row_is_known():
+    X = np.array([[10 * (i // 5) + 0.1 * (i % 5), 7 * (i // 5 % 2) + 0.1 * (i * i % 5)] for i in range(15)])
+    y = np.array([["a", "b", ""][i // 5] if i % 5 < 3 else "" for i in range(15)])
+    labels = mustlink.Auto(k_min=3).fit(X, y).labels_
+    assert labels.tolist() == [0] * 5 + [1] * 5 + [2] * 5
+    assert set(labels) - set(labels[y != ""]) == {2}
+
+
 def test_texts_of_files_are_unknown_classes():
     """They were classes of their own, which linked all objects whose class was unknown."""
     texts = ["", "?", "-1", "-1.0", "None", "NA", "na", "N/A", "n/a", "NaN", "nan", "-nan", "+NaN", "null", "NULL"]

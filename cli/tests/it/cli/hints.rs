@@ -64,6 +64,34 @@ fn classes_known_of_some_objects_are_not_taken_for_all() {
 }
 
 #[test]
+fn auto_finds_classes_of_which_no_object_is_known() {
+    // Three groups; no object of the last one has a known class.
+    let row = |i: usize| {
+        let (group, at) = (i / 5, i % 5);
+        let kind = if at < 3 { ["a", "b", ""][group] } else { "" };
+        format!("{i},{}.{at},{}.{},{kind}\n", 10 * group, 7 * (group % 2), at * at % 5)
+    };
+    let text: String = (0..15).map(row).collect();
+    let bench = Bench::with("n.csv", "id,x,y,kind\n".to_string() + &text);
+    let line = "cluster --data n.csv --id id --labels kind";
+    let done = bench.run(&format!("{line} --format json"));
+    let warning = "k = 2, the number of classes of the 6 of 15 objects whose class is known; there may be more: --k sets \
+                   their number, --clusterer auto --set clusterer.k_min=3 finds it";
+    assert_eq!(done.json()["warnings"][0], warning);
+    let (_, options) = warning.split_once("number, ").unwrap();
+    let found = bench.run(&format!("{line} {}", options.strip_suffix(" finds it").unwrap())).out;
+    let clusters =
+        "cluster 0    a 3\ncluster 1    b 3\ncluster 2    no class is known\nconstraints";
+    assert!(found.contains(clusters), "{found}");
+    // Nine known classes need a larger range.
+    let known = |i: usize| "abcdefghi".get(i..=i).unwrap_or_default();
+    let rows: String = (0..20).map(|i| format!("{}.5,{}\n", i % 10, known(i))).collect();
+    bench.write("m.csv", "x,kind\n".to_string() + &rows);
+    let said = bench.run("cluster --data m.csv --labels kind --dry-run").err;
+    assert!(said.contains("clusterer.k_min=10 --set clusterer.k_max=13"), "{said}");
+}
+
+#[test]
 fn classes_beyond_the_shapes_share_one() {
     let rows: String =
         (0..27).map(|i| format!("{}.5,{}.25,c{}\n", 10 * (i % 9), i / 9, i % 9)).collect();
