@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -84,3 +85,17 @@ def test_pairs_that_leave_no_two_classes_count_for_no_method(monkeypatch):
     assert runs["random", 0.0, 200, "auto"] == {("iris", "2"): 0.6}
     assert runs["random", 0.0, 200, "cosc"] == {("iris", "2"): 0.0}
     assert tables.extent({("iris", "1"), ("iris", "2"), ("wine", "1")}, ["iris", "wine", "glass"]) == "2 sets, 1 to 2 draws"
+
+
+def test_a_cluster_is_new_if_no_class_was_given_in_it(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    import unknown_classes
+
+    task = SimpleNamespace(classes=list("aabbccc"), known=["a", "", "b", "", "", "", ""], hidden={"c"})
+    # The last cluster has a row of b and two of c; the last row is noise.
+    found = unknown_classes.score(task, [0, 0, 1, 2, 2, 2, -1])
+    assert (found["k"], found["recall"], found["precision"], found["false_new"]) == (3, "0.6667", "0.6667", 0)
+    assert unknown_classes.score(task, [0, 0, 1, 2, 0, 1, -1])["false_new"] == 1
+    # A third of the classes is hidden, and a row of each other class is given at least.
+    hidden, known = unknown_classes.draw_known(task.classes, "tenth", 1, "set")
+    assert len(hidden) == 1 and set(known) == {"", "a", "b", "c"} - hidden
