@@ -102,7 +102,10 @@ json_row <- function(x) {
   paste0("[", paste(sapply(x, number), collapse = ","), "]")
 }
 
-versions <- list(R = as.character(getRversion()), ConsensusClusterPlus = as.character(packageVersion("ConsensusClusterPlus")))
+versions <- list(
+  R = as.character(getRversion()),
+  ConsensusClusterPlus = as.character(packageVersion("ConsensusClusterPlus"))
+)
 # Resamples of objects, resamples of features, and so few objects that some pairs are never resampled together.
 cases <- list(
   case_of("objects", 0.8, 1, 12, 4), case_of("features", 1, 0.5, 12, 4), case_of("few", 0.4, 1, 8, 3)

@@ -26,9 +26,9 @@ use word_columns::WordColumns;
 /// Consecutive columns with two values each hold words if exactly one of them has its larger value in each row. Their
 /// scale does not matter, because `gamma` replaces it, so steps such as `z_score` can follow.
 ///
-/// K-means on the same columns is another method: its centres have shares of words. On columns of 0 and √(`gamma` / 2), a
-/// column of words costs it (1 - Σ p²) `gamma` / 2 for each object of a cluster with shares p, here it costs
-/// (1 - max p) `gamma`. That is between one and two times as much, and the best clusters can differ.
+/// K-means on the same columns is another method: its centres have shares of words. On columns of 0 and √(`gamma` / 2),
+/// a column of words costs it (1 - Σ p²) `gamma` / 2 for each object of a cluster with shares p, here it costs (1 - max
+/// p) `gamma`. That is between one and two times as much, and the best clusters can differ.
 /// # Input and output
 /// n × d dense; objects may have weights. One label per object in `0..k`, k centres, and the weights of the columns.
 /// The objective is the sum of the distances, and never rises. The number of columns of words is reported, and `gamma`.

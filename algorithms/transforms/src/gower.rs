@@ -8,9 +8,9 @@ use crate::one_hot::{Encoded, OneHot};
 /// Turns a table of numbers and words into numbers, so that each column counts equally.
 ///
 /// # Method
-/// Numbers are divided by their range. Each word becomes a column that is 0 or √½, and all columns are divided by √p for
-/// p columns of the table. The squared Euclidean distance of two rows is then the mean over the columns of the table
-/// of ((x − y) / range)² for numbers, and of 0 (equal) or 1 (different) for words. It is between 0 and 1.
+/// Numbers are divided by their range. Each word becomes a column that is 0 or √½, and all columns are divided by √p
+/// for p columns of the table. The squared Euclidean distance of two rows is then the mean over the columns of the
+/// table of ((x − y) / range)² for numbers, and of 0 (equal) or 1 (different) for words. It is between 0 and 1.
 ///
 /// Gower takes |x − y| / range for numbers. If numbers have only two values, and in tables of words, both are the same:
 /// the squared distance is Gower's. Otherwise it is at most Gower's, because the square of a share is smaller. No
@@ -23,8 +23,8 @@ use crate::one_hot::{Encoded, OneHot};
 /// distance to every word is ½. A missing number stays missing (`impute_missing`). Constant columns become 0.
 /// # Input and output
 /// n × d, a table or dense; n × (columns of numbers + words), dense if no number is missing. New columns are named by
-/// column and word: `colour_red`. Each column of the table has the weight 1 / p in the mean, a constant one 0: `--weights`
-/// writes these weights.
+/// column and word: `colour_red`. Each column of the table has the weight 1 / p in the mean, a constant one 0:
+/// `--weights` writes these weights.
 /// # Errors
 /// `Feature` for a column of more than `max_words` different words, and for a range that exceeds the largest number;
 /// `BadParam` for `columns` in data without names.
@@ -227,8 +227,8 @@ mod tests {
             let table = Data::table(x, vec![None, words(&["a", "b", "c", "d"]), None]).unwrap();
             let made = transformed(table).problem.data;
             let range = |value: &dyn Fn(usize) -> f64| {
-                let (low, high) = (0..rows.len()).map(value).fold((f64::MAX, f64::MIN), |r, v| (r.0.min(v), r.1.max(v)));
-                high - low
+                let values = || (0..rows.len()).map(value);
+                values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
             };
             let (first, last) = (range(&|i| rows[i].0), range(&|i| rows[i].2));
             prop_assume!(first > 1e-3 && last > 1e-3);

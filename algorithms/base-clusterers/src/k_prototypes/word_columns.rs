@@ -112,7 +112,8 @@ impl WordColumns {
         (0..self.ranges.len()).map(weight).collect()
     }
 
-    /// The problem with columns of words that are 0 or √(γ / 2), so that different words have the squared distance gamma.
+    /// The problem with columns of words that are 0 or √(γ / 2), so that different words have the squared distance
+    /// gamma.
     ///
     /// # Errors
     /// Returns the errors of [`Data`].
