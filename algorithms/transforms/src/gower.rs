@@ -14,7 +14,8 @@ use crate::one_hot::{Encoded, OneHot};
 ///
 /// Gower takes |x − y| / range for numbers. If numbers have only two values, and in tables of words, both are the same:
 /// the squared distance is Gower's. Otherwise it is at most Gower's, because the square of a share is smaller. No
-/// clusterer sums absolute differences. If you need Gower's distance itself, pass a matrix with `--distances`.
+/// clusterer sums absolute differences. If you need Gower's distance itself, pass a matrix of it to a clusterer that
+/// accepts distances: `Hierarchical(3, kind="distances")` in Python.
 ///
 /// With `one_hot` and `min_max`, different words have a squared distance of 2, twice that of the two ends of a range.
 /// With `one_hot` and `z_score`, rare words count more than frequent ones.
