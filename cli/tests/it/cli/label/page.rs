@@ -197,7 +197,7 @@ fn the_page_ends_with_clusters_and_files() {
     }
     let (status, said) = label.ended();
     let end = format!(
-        "\n1 answer and 1 \"don't know\" in l.jsonl; {again}\nto use the answers with other methods:\n  {}\n  {}\n",
+        "1 answer and 1 \"don't know\" in l.jsonl; {again}\nto use the answers with other methods:\n  {}\n  {}\n",
         next[0], next[1]
     );
     assert!(status == 0 && said.contains(&end), "{said}");
