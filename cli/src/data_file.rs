@@ -71,7 +71,7 @@ pub(crate) struct Completed {
     pub transforms: Option<Value>,
     /// The file, if it gave something.
     pub file: Option<String>,
-    /// What it gave, for people.
+    /// A note about the keys that were used.
     pub note: Option<String>,
 }
 

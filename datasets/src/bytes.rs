@@ -6,14 +6,12 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use mustlink_core::{Error, Result};
 
+use crate::converted::Converted;
+pub use crate::converted::{bad, csv_text};
+
 /// The message about text in another encoding.
 pub(crate) const NOT_UTF8: &str = "is not UTF-8 text; convert a Windows or Latin-1 file with iconv -f WINDOWS-1252 \
                                    -t UTF-8 OLD.csv > NEW.csv";
-
-/// An error about a place in a file.
-pub fn bad(place: impl std::fmt::Display, message: impl Into<String>) -> Error {
-    Error::Data { place: place.to_string(), message: message.into() }
-}
 
 /// A file as people write it.
 pub(crate) fn shown(path: &Path) -> String {
@@ -30,15 +28,6 @@ pub(crate) struct Input<'a> {
     note: Option<String>,
     /// Cells of types instead of a text with separators.
     is_typed: bool,
-}
-
-/// The cells of a file that is not a text, as CSV.
-#[cfg_attr(not(any(feature = "parquet", feature = "xlsx")), allow(dead_code))]
-pub(crate) struct Converted {
-    pub text: Vec<u8>,
-    /// The part of the file that they are from.
-    pub part: Option<String>,
-    pub note: Option<String>,
 }
 
 /// Turns the bytes of a file into CSV.
@@ -163,16 +152,6 @@ pub(crate) fn lines<'a>(content: &'a [u8], place: &str) -> Result<Vec<&'a str>> 
         bad(format!("{place}, line {line}"), NOT_UTF8)
     })?;
     Ok(text.lines().collect())
-}
-
-/// The CSV that `write` makes; an error names `place`.
-pub fn csv_text(
-    place: impl std::fmt::Display,
-    write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>,
-) -> Result<Vec<u8>> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    write(&mut out).map_err(|e| bad(&place, e.to_string()))?;
-    out.into_inner().map_err(|e| bad(&place, e.to_string()))
 }
 
 /// Writes a file whole or not at all; `-` is the standard output, whose reader may leave early. Devices

@@ -14,6 +14,7 @@ mod builtin;
 mod bytes;
 mod columns;
 mod constraints_csv;
+mod converted;
 mod dataset;
 mod dates;
 mod directory;
@@ -46,6 +47,7 @@ pub use columns::shell_word;
 pub use constraints_csv::{
     read_constraints, read_constraints_and_unused, read_known_constraints, write_constraints,
 };
+pub use converted::NO_ROWS;
 pub use dataset::{Classes, Dataset, Reading};
 pub use feature_weights::{FeatureWeights, weights_csv, write_weights};
 pub use incomplete::{NotNumbers, Way, typing_error};
@@ -57,4 +59,3 @@ pub use options::OpenOptions;
 pub use pairs_csv::{JudgedPairs, PairOptions, Verdict, pairs_of_text, read_pairs};
 pub use partitions::{Partitions, read_partitions};
 pub use steps::RowMap;
-pub use table::NO_ROWS;

@@ -10,10 +10,10 @@ use ndarray::Array2;
 
 use crate::answers_csv::reply_in;
 use crate::bytes::{Input, bad};
+use crate::converted::NO_ROWS;
 use crate::dataset::Dataset;
 use crate::options::within;
 use crate::sheet::Sheet;
-use crate::table::NO_ROWS;
 
 const EXPECTED: &str = "a header such as i,j,probability and one row per pair";
 

@@ -8,7 +8,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
-use crate::bytes::{Converted, csv_text};
+use crate::converted::{Converted, csv_text};
 
 /// The name that pandas gives to the column of an index without a name.
 const INDEX: &str = "__index_level_0__";

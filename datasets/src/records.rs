@@ -5,9 +5,9 @@ use std::path::Path;
 use mustlink_core::Result;
 
 use crate::bytes::{Input, bad};
+use crate::converted::NO_ROWS;
 use crate::options::within;
 use crate::sheet::Sheet;
-use crate::table::NO_ROWS;
 
 /// Cells one after the other, as one text: files of labels may have millions of rows.
 #[derive(Default)]

@@ -11,6 +11,7 @@ use ndarray::Array2;
 
 use crate::bytes::{Input, bad, csv_text};
 use crate::columns::{Roles, first_row};
+use crate::converted::NO_ROWS;
 use crate::dataset::{Classes, Dataset, Reading};
 use crate::incomplete::{Gaps, Incomplete, Odd, Way};
 use crate::options::{OpenOptions, within};
@@ -287,10 +288,6 @@ fn read_transposed(
     set.reading.separator = None;
     Ok(set)
 }
-
-/// The message about a file without objects.
-pub const NO_ROWS: &str = "the file has a header and no rows";
-
 /// The groups that the texts of `column` name.
 fn groups(
     texts: &[String],

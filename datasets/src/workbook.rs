@@ -7,7 +7,7 @@ use std::io::Cursor;
 use calamine::{Data, Reader, SheetType, open_workbook_auto_from_rs};
 use mustlink_core::text::{count, form};
 
-use crate::bytes::{Converted, csv_text};
+use crate::converted::{Converted, csv_text};
 
 /// The cells of the first sheet. Truth values are 1 and 0, times are texts. Lines are those of the sheet.
 pub(crate) fn to_csv(content: Vec<u8>) -> Result<Converted, String> {

@@ -62,7 +62,8 @@ use trial::{Tests, Trial, race};
 /// equally well. The result lists the candidates with their scores. The diagnostic `score` is the expected score of
 /// the best candidate on other pairs. It is the mean over bootstrap samples in which the best is chosen again and
 /// scored on pairs that were not drawn. With more constraints than half the objects, a result under all of them is
-/// better than the parts of it that can be scored: `score_at_least`, two standard errors below `score`, is a lower bound.
+/// better than the parts of it that can be scored. A lower bound is then `score_at_least`, two standard errors below
+/// `score`.
 /// # Errors
 /// `BadK`, `TooManyClusters`; `BadParam` for a candidate that drops or merges rows, for a consensus that needs more
 /// than labels, for more clusters than `sample`, and if no candidate gives a clustering; `InconsistentConstraints`,

@@ -430,7 +430,9 @@ fn written(args: &Args, parts: &[Part<'_>], ended: &Ended) -> Written {
         files.extend(args.violations.iter().map(|list| file("Violated constraints", list)));
     }
     let has_answers = ended.selections.iter().flat_map(answers).any(|r| r != Reply::DontKnow);
-    let next = if has_answers { next::commands(args, parts) } else { Vec::new() };
+    let ledgers = parts.iter().map(|(_, path)| &**path);
+    let columns = (args.show_text.as_ref(), args.image.as_ref());
+    let next = if has_answers { next::commands(&args.job, ledgers, columns) } else { Vec::new() };
     let again = again(&ended.selections).to_string();
     Written { files, again, next, ..Written::default() }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Marked {
     Bare,
     /// Not at all, and texts stand upright below.
     Upright,
-    /// Not at all, and each text stands at the top of its row, above the marks of the row.
+    /// Not at all, and each text is at the top of its row, above the marks of the row.
     Above,
 }
 
