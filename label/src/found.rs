@@ -121,9 +121,9 @@ mod tests {
         let both = one.compared(&other);
         assert_eq!((one.noise(), one.clusters.len(), both.adjusted_rand()), (50, 2, 1.0));
         assert_eq!(both.n() - both.matching(), 0);
-        // The largest comes first, with its number in the labels.
-        let numbers: Vec<u32> = of([0, 1, 1]).clusters.iter().map(|c| c.number).collect();
-        assert_eq!(numbers, [1, 0]);
+        // A number without objects is left out.
+        let numbers: Vec<u32> = of([0, 2, 2]).clusters.iter().map(|c| c.number).collect();
+        assert_eq!(numbers, [0, 2]);
         assert_eq!((one.says(0, 1), one.says(0, 149)), (Some(true), None));
     }
 }

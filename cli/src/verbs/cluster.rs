@@ -8,7 +8,7 @@ use mustlink::clustering::{Geometry, NONE, Status};
 use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::selection::Selection;
 use mustlink::text::count;
-use mustlink::{Context, Error, Result};
+use mustlink::{Context, DataKind, Error, Result};
 use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::Value;
@@ -56,7 +56,8 @@ pub(crate) struct Args {
     /// CSV of feature weights that the method learned
     ///
     /// One row per cluster, or one for all; one column per feature. For lac, clac, mpck_means, hmrf_kmeans,
-    /// k_prototypes and the transforms gower, itml, mmc, rca. For auto, the weights of the best such method in the result.
+    /// k_prototypes and the transforms gower, itml, mmc, rca. For auto, the weights of the best such method in the
+    /// result.
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
     /// CSV of each constraint that is violated or overruled, with its source
@@ -546,14 +547,15 @@ fn written(args: &Args) -> Vec<(&'static str, String)> {
     all.into_iter().filter_map(|(name, path)| Some((name, path?))).collect()
 }
 
-/// The command that also writes the labels, or describes the clusters. Data from standard input, and answers that
-/// nothing keeps, are not there a second time.
-fn next(args: &Args) -> Option<String> {
+/// The command that also writes the labels, or describes the clusters by their features. Data from standard input,
+/// and answers that nothing keeps, are not there a second time.
+fn next(args: &Args, kind: DataKind) -> Option<String> {
     let is_read = args.job.data == "-" || args.job.constraints.as_deref() == Some("-");
     let is_lost = is_read || args.job.oracle.is_some() && args.job.ledger.is_none();
     match (&args.out, &args.profile) {
         _ if is_lost => None,
         (None, _) => Some(program::again(&[], " --out labels.csv")),
+        _ if matches!(kind, DataKind::Distances | DataKind::Affinity) => None,
         (_, None) if args.previous.is_none() => Some(program::again(&[], " --profile clusters")),
         _ => None,
     }
@@ -608,5 +610,5 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     found.extend(s.scores.usual(s.scored.others.get("ari").map(|ari| (ari, held_out))));
     found.extend(s.scored.text().map(|scored| ("scored", scored)));
     found.extend(s.validation.as_ref().map(|v| ("validation", v.text())));
-    term::summary(&[read, done, found], next(args))
+    term::summary(&[read, done, found], next(args, job.original.data.kind()))
 }

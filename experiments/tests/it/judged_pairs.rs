@@ -4,7 +4,7 @@ use mustlink as _;
 use mustlink_core::closure::{Closure, OnConflict};
 use mustlink_core::constraints::Strength;
 use mustlink_core::roles::{BaseClusterer, RoleObject};
-use mustlink_core::{Constraint, Constraints, Context, Problem, Result, run};
+use mustlink_core::{Clustering, Constraint, Constraints, Context, Problem, Result, run};
 use mustlink_datasets::{JudgedPairs, PairOptions, pairs_of_text};
 use mustlink_experiments::judged_pairs::{Answers, Evidence, PairClusters, chain};
 use proptest::prelude::*;
@@ -138,6 +138,7 @@ proptest! {
         let constraints = Constraints::new(ids.len(), given.iter().copied()).unwrap();
         let closure = Closure::new(&constraints, ids.len(), OnConflict::Error).unwrap();
         let expected: Vec<u32> = (0..ids.len()).map(|i| closure.component(i) as u32).collect();
+        let expected = Clustering::from_labels(expected).shown(None).labels;
         let found = clusters(&judged, &[], 0.5).unwrap();
         prop_assert_eq!((&found.labels, found.objective, found.bound), (&expected, 0.0, 0.0));
         let answered = clusters(&read(&open), &given, 0.5).unwrap();

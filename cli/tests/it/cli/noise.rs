@@ -64,7 +64,7 @@ fn new_objects_near_noise_are_noise() {
     let predict = "predict --model m.json --data new.csv --id id";
     let done = bench.run(predict);
     assert_eq!(done.out, "id,label\nu,-1\nv,0\nw,1\n", "{}", done.err);
-    assert!(done.err.contains("2 (1 and 1 objects)\nnoise        1 object, -1 in"), "{}", done.err);
+    assert!(done.err.contains("2 (1 and 1 object)\nnoise        1 object, -1 in"), "{}", done.err);
     assert_eq!(bench.run(&format!("{predict} --assign-noise")).out, "id,label\nu,1\nv,0\nw,1\n");
     let line_of_classes =
         "cluster --data d.csv --id id --class kind --clusterer hdbscan --save-model c.json";
