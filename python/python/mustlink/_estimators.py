@@ -29,6 +29,7 @@ __all__ = [
     "HDBSCAN",
     "Hierarchical",
     "HMRFKMeans",
+    "KPrototypes",
     "KMeans",
     "LAC",
     "LCVQE",
@@ -83,7 +84,9 @@ class Auto(Clusterer):
     weights; candidates that find k themselves count for the number they found. A warning lists the numbers that fit
     equally well. The result lists the candidates with their scores. The diagnostic `score` is the expected score of
     the best candidate on other pairs. It is the mean over bootstrap samples in which the best is chosen again and
-    scored on pairs that were not drawn.
+    scored on pairs that were not drawn. With more constraints than half the objects, a result under all of them is
+    better than the parts of it that can be scored. A lower bound is then `score_at_least`, two standard errors below
+    `score`.
 
     **Errors**
 
@@ -537,7 +540,7 @@ class ConstrainedEM(Clusterer):
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
     >>> pairs = Constraints(must_link=[(0, 3), (4, 7)], cannot_link=[(0, 4)], n=8)
     >>> ConstrainedEM(n_clusters=2).fit_predict(X, constraints=pairs).tolist()
-    [1, 1, 1, 1, 0, 0, 0, 0]
+    [0, 0, 0, 0, 1, 1, 1, 1]
 
     References: Shental2003.
     """
@@ -2302,6 +2305,124 @@ class HMRFKMeans(Clusterer):
         self.weight_cannot = weight_cannot
         self.when_fewer_neighbourhoods = when_fewer_neighbourhoods
         self.when_more_neighbourhoods = when_more_neighbourhoods
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class KPrototypes(WeightedClusterer):
+    """K-prototypes: k-means for numbers and words, whose centres have one word in each column of words.
+
+    **Method**
+
+    Lloyd's two steps. The distance of an object to a centre is the sum of squared differences of numbers, plus `gamma`
+    for each column with another word. A centre has the means of the numbers of its objects and their most frequent
+    words, of equally frequent ones the first. Without numbers, this is k-modes.
+
+    The columns of words are those that `one_hot` makes: put it in front, and `impute_missing` if words are missing.
+    Consecutive columns with two values each hold words if exactly one of them has its larger value in each row. Their
+    scale does not matter, because `gamma` replaces it, so steps such as `z_score` can follow.
+
+    K-means on the same columns is another method: its centres have shares of words. On columns of 0 and √(`gamma` / 2),
+    a column of words costs it (1 - Σ p²) `gamma` / 2 for each object of a cluster with shares p, here it costs (1 - max
+    p) `gamma`. That is between one and two times as much, and the best clusters can differ.
+
+    **Input and output**
+
+    n × d dense; objects may have weights. One label per object in `0..k`, k centres, and the weights of the columns.
+    The objective is the sum of the distances, and never rises. The number of columns of words is reported, and `gamma`.
+
+    **Errors**
+
+    `MissingKError`, `ConfigError`; `NumericalError` for an empty cluster if `empty = "error"`.
+
+    **Cost and randomness**
+
+    O(sweeps · n·k·d), memory O(n·d); random only in the first centres.
+
+    **References**
+
+    [Huang1998]. Differs: centres change after all objects, not after each, and the first centres are those of k-means.
+    "auto" is the default of the Python package kmodes 0.12: [Huang1998] advises multiples of the mean standard
+    deviation. It depends on the unit of the numbers, because a deviation is compared with squares: with `z_score`, it
+    is always ½.
+
+    Parameters
+    ----------
+    n_clusters : int, at least 1; optional
+        Number of clusters. If absent, the number of classes in `y`, otherwise 8.
+    empty : "keep", "reseed" or "error"; default 'reseed'
+        Treatment of a cluster that has no objects.
+    gamma : "auto" or float above 0; default 'auto'
+        Distance of two different words. "auto": half the mean standard deviation of the columns of
+        numbers that vary, or 1 without such columns.
+    init : "kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb" or "given"; default 'kmeans_plus_plus'
+        Method of choosing the first centres.
+    max_iter : int, at least 1; default 100
+        Maximum number of sweeps in one start.
+    n_init : int, at least 1; default 10
+        Number of starts; the best result is kept. A given start is run once.
+    tol : float, at least 0; default 1e-06
+        Smallest change of the objective for which another sweep is made.
+    tolerance_kind : "relative" or "absolute"; default 'relative'
+        Unit of the tolerance: relative to the objective, or absolute.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used unchanged; None draws one.
+    n_jobs : int, optional
+        Number of threads; None and -1 mean one per core. It changes no result.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of each row, 0 is the largest; -1 for noise.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Centres.
+    n_iter_ : int
+        Sweeps, at least 1.
+    objective_ : float or None
+        Value of the objective that the method minimises.
+    violations_ : dict
+        Violated constraints: `must_link`, `cannot_link`.
+    violated_ : list
+        Violated constraints one by one: rows `i` and `j` of `X`, `type`, `weight`, `source`.
+    status_ : str
+        How the run ended: `converged`, `max_iter` …
+    n_constraints_dropped_ : int
+        Number of pairs left out because an object is not a row of `X`.
+
+    Examples
+    --------
+    >>> from mustlink import KPrototypes
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [8, 8], [8, 9], [9, 8], [9, 9]]
+    >>> KPrototypes(n_clusters=2).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
+
+    References: Huang1998.
+    """
+
+    _tag = "k_prototypes"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        empty: Literal["keep", "reseed", "error"] = 'reseed',
+        gamma: Literal["auto"] | float = 'auto',
+        init: Literal["kmeans_plus_plus", "kmeans_parallel", "random", "random_partition", "farthest_first", "perturb", "given", "k-means++"] = 'kmeans_plus_plus',
+        max_iter: int = 100,
+        n_init: int = 10,
+        tol: float = 1e-06,
+        tolerance_kind: Literal["relative", "absolute"] = 'relative',
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.empty = empty
+        self.gamma = gamma
+        self.init = init
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.tol = tol
+        self.tolerance_kind = tolerance_kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 

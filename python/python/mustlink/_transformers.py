@@ -13,6 +13,7 @@ __all__ = [
     "CountWords",
     "Densify",
     "DropConstant",
+    "Gower",
     "ImputeMissing",
     "ITML",
     "L2Rows",
@@ -185,6 +186,85 @@ class DropConstant(Transformer):
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class Gower(Transformer):
+    """Turns a table of numbers and words into numbers, so that each column counts equally.
+
+    **Method**
+
+    Numbers are divided by their range. Each word becomes a column that is 0 or √½, and all columns are divided by √p
+    for p columns of the table. The squared Euclidean distance of two rows is then the mean over the columns of the
+    table of ((x − y) / range)² for numbers, and of 0 (equal) or 1 (different) for words. It is between 0 and 1.
+
+    Gower takes |x − y| / range for numbers. If numbers have only two values, and in tables of words, both are the same:
+    the squared distance is Gower's. Otherwise it is at most Gower's, because the square of a share is smaller. No
+    clusterer sums absolute differences. If you need Gower's distance itself, pass a matrix of it to a clusterer that
+    accepts distances: `Hierarchical(3, kind="distances")` in Python.
+
+    With `one_hot` and `min_max`, different words have a squared distance of 2, twice that of the two ends of a range.
+    With `one_hot` and `z_score`, rare words count more than frequent ones.
+
+    A word that is missing, or did not occur when the transform was fitted, has 0 in all its columns: its squared
+    distance to every word is ½. A missing number stays missing (`impute_missing`). Constant columns become 0.
+
+    **Input and output**
+
+    n × d, a table or dense; n × (columns of numbers + words), dense if no number is missing. New columns are named by
+    column and word: `colour_red`. Each column of the table has the weight 1 / p in the mean, a constant one 0:
+    `--weights` writes these weights.
+
+    **Errors**
+
+    `DataError` for a column of more than `max_words` different words, and for a range that exceeds the largest number;
+    `ConfigError` for `columns` in data without names.
+
+    **Cost and randomness**
+
+    O(n · columns made); not random.
+
+    **References**
+
+    [Gower1971], with equal weights. Differs: squares of the differences of numbers, and missing values are not left
+    out of the mean.
+
+    Parameters
+    ----------
+    columns : list; default ()
+        Names of file columns that hold categories, so that their numbers are words too. In other
+        columns numbers stay numbers.
+    max_words : int, at least 1; default 100
+        Largest number of different words in a column. Columns with more are ids or text, not
+        categories.
+    random_state : int, RandomState or None; default 0
+        Seed of every random number: a whole number is used unchanged; None draws one.
+    n_jobs : int, optional
+        Number of threads; None and -1 mean one per core. It changes no result.
+
+    Examples
+    --------
+    >>> from mustlink import Gower
+    >>> X = [["red"], ["blue"], ["red"]]
+    >>> Gower().fit_transform(X).round(2).tolist()
+    [[0.0, 0.71], [0.71, 0.0], [0.0, 0.71]]
+
+    References: Gower1971.
+    """
+
+    _tag = "gower"
+
+    def __init__(
+        self,
+        *,
+        columns: Sequence[Any] = (),
+        max_words: int = 100,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.columns = columns
+        self.max_words = max_words
         self.random_state = random_state
         self.n_jobs = n_jobs
 
