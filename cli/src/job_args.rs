@@ -138,7 +138,7 @@ pub(crate) struct JobArgs {
 }
 
 /// Options that replace `--data`. Their names differ from the output of `predict --distances`.
-const PAIRS: [&str; 2] = ["distance_matrix", "affinity_matrix"];
+pub(crate) const PAIRS: [&str; 2] = ["distance_matrix", "affinity_matrix"];
 
 /// The argument `--data` of a command in which the option `other` can replace it, too.
 pub(crate) fn replaceable(data: clap::Arg, other: &'static str) -> clap::Arg {

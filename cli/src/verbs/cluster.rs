@@ -8,7 +8,7 @@ use mustlink::clustering::{Geometry, NONE, Status};
 use mustlink::constraints::{Constraint, Constraints, Kind};
 use mustlink::selection::Selection;
 use mustlink::text::count;
-use mustlink::{Context, DataKind, Error, Result};
+use mustlink::{Context, Error, Result};
 use mustlink_datasets::Dataset;
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::broken::Broken;
 use crate::failure::Failure;
 use crate::files::{Folder, Named, check_folders, check_outputs, drawn};
 use crate::job::{Job, JobArgs, known_of};
-use crate::job_args::{TimeLimit, replaceable};
+use crate::job_args::{PAIRS, TimeLimit, replaceable};
 use crate::judged_pairs::PairsArgs;
 use crate::model::Model;
 use crate::options::{Format, PlotFormats, in_pool};
@@ -68,19 +68,19 @@ pub(crate) struct Args {
     /// Model to write for "mustlink predict"
     ///
     /// Holds centres, metric and the fitted transforms.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = PAIRS)]
     save_model: Option<String>,
     /// Folder for a figure of the objects in two dimensions
     ///
     /// projection.svg with clusters, classes and constraints, and projection.csv with its numbers. For auto
     /// also candidate-scores.svg.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = PAIRS)]
     plot: Option<PathBuf>,
     /// Folder for a description of the clusters
     ///
     /// clusters.csv: class and most typical objects of each; features.csv: mean, deviation and F ratio, the
     /// most different features first.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = PAIRS)]
     profile: Option<PathBuf>,
     /// Folder for the methods that auto tried
     ///
@@ -549,13 +549,14 @@ fn written(args: &Args) -> Vec<(&'static str, String)> {
 
 /// The command that also writes the labels, or describes the clusters by their features. Data from standard input,
 /// and answers that nothing keeps, are not there a second time.
-fn next(args: &Args, kind: DataKind) -> Option<String> {
+fn next(args: &Args) -> Option<String> {
     let is_read = args.job.data == "-" || args.job.constraints.as_deref() == Some("-");
     let is_lost = is_read || args.job.oracle.is_some() && args.job.ledger.is_none();
     match (&args.out, &args.profile) {
         _ if is_lost => None,
         (None, _) => Some(program::again(&[], " --out labels.csv")),
-        _ if matches!(kind, DataKind::Distances | DataKind::Affinity) => None,
+        // Objects without features have no profile.
+        _ if args.job.kind_of_pairs().is_some() => None,
         (_, None) if args.previous.is_none() => Some(program::again(&[], " --profile clusters")),
         _ => None,
     }
@@ -610,5 +611,5 @@ fn text(job: &Job, clustered: &Clustered, s: &Summary, args: &Args) -> String {
     found.extend(s.scores.usual(s.scored.others.get("ari").map(|ari| (ari, held_out))));
     found.extend(s.scored.text().map(|scored| ("scored", scored)));
     found.extend(s.validation.as_ref().map(|v| ("validation", v.text())));
-    term::summary(&[read, done, found], next(args, job.original.data.kind()))
+    term::summary(&[read, done, found], next(args))
 }

@@ -156,8 +156,16 @@ fn distances_are_clustered_by_methods_that_take_them() {
     let none = bench.run("cluster --k 2");
     assert!(none.status == 2 && none.err.contains("--data <DATA>"), "{}", none.err);
     assert_eq!(bench.run("select-k --distances d.csv --to 3").status, 0);
-    let profile = bench.run("cluster --distances d.csv --k 2 --profile p");
-    assert!(profile.status == 3 && profile.err.contains("have no profile"), "{}", profile.err);
+    assert!(!done.err.contains("--profile"), "{}", done.err);
+    // Objects without features have no place among the features.
+    for option in ["--profile p", "--plot p", "--save-model m.json"] {
+        let refused = bench.run(&format!("cluster --distances d.csv --k 2 {option}"));
+        assert!(
+            refused.status == 2 && refused.err.contains("cannot be used with"),
+            "{}",
+            refused.err
+        );
+    }
     // A graph of neighbours: two triangles with one bridge.
     let edges = "2 1 1\n3 1 1\n3 2 1\n5 4 1\n6 4 1\n6 5 1\n4 3 0.1\n";
     bench
