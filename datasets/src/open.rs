@@ -126,7 +126,7 @@ fn stem_of_table(file: &str) -> Option<&str> {
         file.len().checked_sub(ending.len()).filter(|&at| file.is_char_boundary(at))
     };
     let typed = TYPED.iter().find_map(|ending| {
-        let (stem, own) = file.split_at(start(&ending)?);
+        let (stem, own) = file.split_at(start(ending)?);
         own.eq_ignore_ascii_case(ending).then_some(stem)
     });
     text.or(typed)
