@@ -55,14 +55,14 @@ LIMIT = 120
 SHOWN = r"^score +(?:at least .*\()?(\S+) ± (\S+) (?:expected|with)"
 
 
-def read_rows():
-    if not ROWS.exists():
+def read_rows(path=ROWS):
+    if not path.exists():
         return []
-    with ROWS.open(newline="") as file:
+    with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     # The writing of the last row may have been interrupted.
     return rows[:-1] if rows and None in rows[-1].values() else rows
 
 
-def key(row):
-    return tuple(str(row[name]) for name in KEY)
+def key(row, names=KEY):
+    return tuple(str(row[name]) for name in names)

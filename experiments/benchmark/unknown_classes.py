@@ -32,7 +32,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from design import DEVELOPMENT, HERE, SETS, TEST
+from design import DEVELOPMENT, HERE, SETS, TEST, key, read_rows
 from measures import ari
 from processes import mustlink
 
@@ -187,19 +187,6 @@ def score(task, labels):
     }
 
 
-def read_rows():
-    if not ROWS.exists():
-        return []
-    with ROWS.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    # The writing of the last row may have been interrupted.
-    return rows[:-1] if rows and None in rows[-1].values() else rows
-
-
-def key(row):
-    return tuple(str(row[name]) for name in KEY)
-
-
 def sets():
     sizes = {name: read_set(name)[2] for name in [*DEVELOPMENT, *TEST]}
     return [name for name, classes in sizes.items() if len(set(classes)) > 2 and len(classes) <= LARGEST]
@@ -215,7 +202,7 @@ def write(rows):
 
 
 def run(draws, methods):
-    rows = {key(row): row for row in read_rows()}
+    rows = {key(row, KEY): row for row in read_rows(ROWS)}
     write(rows.values())
     names = sets()
     runs = [(d, m, s, g) for d in range(1, draws + 1) for m in methods for s in names for g in GIVEN]
@@ -255,10 +242,10 @@ def shown(number):
 
 def table():
     """Of the draws that every method of the table has on a set."""
-    rows = read_rows()
+    rows = read_rows(ROWS)
     methods = [method for method in METHODS if any(row["method"] == method for row in rows)]
-    runs = {key(row): row for row in rows}
-    cells = sorted({key(row)[:3] for row in rows})
+    runs = {key(row, KEY): row for row in rows}
+    cells = sorted({key(row, KEY)[:3] for row in rows})
     complete = [cell for cell in cells if all((*cell, method) in runs for method in methods)]
     names = {name for name, _, _ in complete}
     print(f"{len(names)} sets, {len(complete)} runs of each method: {' '.join(sorted(names))}\n")

@@ -129,7 +129,7 @@ pub(crate) fn diagram(found: &Significance) -> Figure {
 pub(crate) fn matrix(found: &Significance) -> Figure {
     let k = found.methods.len();
     let pairs = pairs(found);
-    // Names that do not fit above a column stand above the cells of their rows, with a number for each.
+    // Names that do not fit above a column are written above the cells of their rows, each with a number.
     let numbered = longest(found) > SIZE.0 - 8.0;
     let row_height = SIZE.1 + if numbered { HEADING } else { 0.0 };
     let pixel = 1.0 / row_height;

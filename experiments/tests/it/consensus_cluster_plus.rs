@@ -52,7 +52,7 @@ fn indices(support: &Support) -> Vec<Option<f64>> {
 #[test]
 fn distributions_areas_and_classes_are_those_of_consensus_cluster_plus() {
     let all: Value = serde_json::from_str(include_str!("../consensus_cluster_plus.json")).unwrap();
-    // Of the differences of definition, each is in some case.
+    // Each difference of definition occurs in some case.
     let (mut never, mut at_the_bound, mut clusters) = (0, 0, 0);
     for case in list(&all["cases"]) {
         let (name, theirs) = (&case["name"], list(&case["numbers"]));

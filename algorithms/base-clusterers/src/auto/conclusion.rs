@@ -113,7 +113,8 @@ impl Rules<'_> {
             diagnostics.push(("best_score", best.value));
             diagnostics.extend([("score", shown.value), ("score_error", shown.error)]);
             if connects_most(pairs.len(), problem.n()) {
-                diagnostics.push(("score_at_least", shown.value - 2.0 * shown.error));
+                let least = (shown.value - 2.0 * shown.error).max(0.0);
+                diagnostics.push(("score_at_least", least));
             }
         }
         if self.is_limited {

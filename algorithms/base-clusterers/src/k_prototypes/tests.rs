@@ -99,7 +99,7 @@ fn the_scale_of_columns_of_words_is_replaced() {
 #[test]
 fn columns_of_words_have_one_larger_value_in_each_row() {
     let groups = |x: Array2<f64>| WordColumns::of(&Data::dense(x).unwrap(), AutoOr::Auto).len();
-    // A row without a word, a row with two, a third value, one column of 0 and 1: numbers.
+    // These are numbers: a row without a 1, a row with two, a third value, and a single column of 0 and 1.
     assert_eq!(groups(array![[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), 0);
     assert_eq!(groups(array![[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), 0);
     assert_eq!(groups(array![[1.0, 0.0], [0.0, 1.0], [0.5, 0.0]]), 0);
@@ -160,7 +160,7 @@ proptest! {
         let words: Vec<[usize; 2]> = rows.iter().map(|r| [r.1, r.2]).collect();
         let all: Vec<(f64, &[usize])> = rows.iter().zip(&words).map(|(r, w)| (r.0, &w[..])).collect();
         let x = table(&all, &[3, 4]);
-        // Words that do not occur are no columns, as `one_hot` makes none.
+        // Like `one_hot`, without columns for words that do not occur.
         let used: Vec<usize> = (0..8).filter(|&s| s == 0 || x.column(s).sum() > 0.0).collect();
         let x = x.select(ndarray::Axis(1), &used);
         let p = problem(x.clone(), k);

@@ -1,4 +1,4 @@
-//! Columns that stand for the words of one column, and the scale on which different words have a given distance.
+//! Columns of 0 and 1 for the words of one column, and the scale on which different words have a given distance.
 
 use std::ops::Range;
 use std::sync::Arc;

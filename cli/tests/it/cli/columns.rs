@@ -90,7 +90,7 @@ fn codes_are_words_beside_words_or_by_declaration() {
     let line = line.replace("kmeans", "k_prototypes");
     let done = bench.run(&format!(r#"{line}["one_hot"]"#));
     assert_eq!(done.status, 0, "{}", done.err);
-    // Numbers count as they are. Of two different words, the weights of both columns count.
+    // Numbers count as they are. Two different words differ in two columns, so the weights of both columns count.
     let text = bench.read("g.csv");
     let weights: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
     assert_eq!((weights[1], weights[6], weights[2] == weights[5]), ("1", "1", true), "{text}");

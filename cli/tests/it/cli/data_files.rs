@@ -30,7 +30,7 @@ fn options_of_a_data_set_are_said_once() {
     let own =
         bench.run("cluster --data flowers.csv --clusterer pck_means --k 2 --format json").json();
     assert_eq!(own["data"]["features"], serde_json::json!(["plate", "x"]));
-    // A method or a study about these data is no description of them.
+    // A method or a study about these data does not describe them.
     bench.write("flowers.toml", "k = 2\nclusterer = \"kmeans\"\n");
     let found = bench.run(&format!("cluster --data flowers.csv {rest}"));
     assert_eq!((found.status, &found.out), (0, &by_hand.out), "{}", found.err);
